@@ -1,0 +1,134 @@
+"""The vocabulary: what rules yield (`Problem`) and what the engine makes of it (`Finding`)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from rubric_lint.source import Span
+
+Path = tuple[str | int, ...]
+"""The way from a document's root to a value: keys as they are written, and 0-based indices."""
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Part(StrEnum):
+    """Which part of the thing at a path is meant.
+
+    `KEY`: the key of a field. `VALUE`: its value; where that is an alias, the value at its definition. `ENTRY`: the
+    place that it takes in its list or mapping; where that is an alias, the alias. `HEAD`: the first key of a mapping,
+    to speak of the whole of it without marking ten lines.
+    """
+
+    KEY = "key"
+    VALUE = "value"
+    ENTRY = "entry"
+    HEAD = "head"
+
+
+class RenameKey(NamedTuple):
+    """Intent: write the field at `path` under the key `name`."""
+
+    path: Path
+    name: str
+
+
+class ReplaceValue(NamedTuple):
+    """Intent: put the scalar `text` in the place of the value at `path`."""
+
+    path: Path
+    text: str
+
+
+class RemoveField(NamedTuple):
+    """Intent: take the field at `path` away, its comments kept."""
+
+    path: Path
+
+
+class Replace(NamedTuple):
+    """Intent: put `text` in the place of `span`, for what has no path, such as a comment."""
+
+    span: Span
+    text: str
+
+
+Intent = RenameKey | ReplaceValue | RemoveField | Replace
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A fix in the words of a rule: what to do to which paths. `safe`: it cannot change what the rubric means."""
+
+    title: str
+    intents: tuple[Intent, ...]
+    safe: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Another place that a problem speaks of, and what stands there."""
+
+    message: str
+    path: Path
+    part: Part = Part.VALUE
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a rule found, in terms of the document. `span`, when given, is the place instead of `path` and `part`."""
+
+    message: str
+    path: Path
+    part: Part = Part.VALUE
+    related: tuple[Place, ...] = ()
+    repair: Repair | None = None
+    span: Span | None = None
+
+
+class Edit(NamedTuple):
+    """Replace the text at `span` with `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that a finding speaks of, in the same file, and what stands there."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong at one place of one file. `pointer` is a JSON Pointer, as the report gives it."""
+
+    rule: str
+    severity: Severity
+    message: str
+    span: Span
+    pointer: str
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+
+
+def pointer(path: Iterable[str | int]) -> str:
+    """The JSON Pointer of a path (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

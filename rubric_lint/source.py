@@ -1,0 +1,102 @@
+"""Bytes to text and back, and offsets to the lines and columns that people read."""
+
+import codecs
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A half-open range of code points in the text after a BOM: `start` is in, `end` is not."""
+
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """A place as people and the JSON report name it: 1-based line and column, 0-based offset, in code points."""
+
+    line: int
+    column: int
+    offset: int
+
+
+class UndecodableError(Exception):
+    """Bytes that are not text; `source` holds what could be read, with U+FFFD for what could not, `span` the fault."""
+
+    def __init__(self, message: str, source: "Source", span: Span) -> None:
+        super().__init__(message)
+        self.message = message
+        self.source = source
+        self.span = span
+
+
+# The line ends of YAML 1.2, and of every editor; NEL, U+2028 and U+2029 are not among them.
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+# UTF-32 first: its little-endian mark begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of one file: `name` as messages show it, `bom` the mark it began with, `encoding` a codec's name."""
+
+    name: str
+    text: str
+    encoding: str = "utf-8"
+    bom: bytes = b""
+
+    @classmethod
+    def from_bytes(cls, name: str, data: bytes) -> "Source":
+        """Decode UTF-8, or UTF-16 and UTF-32 with a BOM.
+
+        Raises:
+            UndecodableError: with the place of the first byte that cannot be read.
+        """
+        bom, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+        body = data[len(bom) :] if bom else data
+        try:
+            return cls(name, body.decode(encoding), encoding, bom)
+        except UnicodeDecodeError as fault:
+            before = len(body[: fault.start].decode(encoding))
+            source = cls(name, body.decode(encoding, "replace"), encoding, bom)
+            found = body[fault.start : fault.end].hex(" ")
+            message = f"byte {found} at byte offset {fault.start + len(bom)} is not {encoding.upper()}: {fault.reason}"
+            raise UndecodableError(message, source, Span(before, before + 1)) from None
+
+    def to_bytes(self, text: str) -> bytes:
+        """Encode `text` as this file is encoded, with its BOM."""
+        return self.bom + text.encode(self.encoding)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+
+    @property
+    def line_count(self) -> int:
+        """The number of lines; text that ends in a line end has an empty last line."""
+        return len(self._line_starts)
+
+    def position(self, offset: int) -> Position:
+        """The line and column of an offset."""
+        line = bisect_right(self._line_starts, offset)
+        return Position(line, offset - self._line_starts[line - 1] + 1, offset)
+
+    def line_span(self, line: int) -> Span:
+        """Where the 1-based `line` stands, its line end left out."""
+        start = self._line_starts[line - 1]
+        end = self._line_starts[line] if line < len(self._line_starts) else len(self.text)
+        return Span(start, start + len(self.text[start:end].rstrip("\r\n")))
+
+    def slice(self, span: Span) -> str:
+        """The text between `span.start` and `span.end`."""
+        return self.text[span.start : span.end]
