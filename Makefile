@@ -1,0 +1,46 @@
+# Needs Python 3.11 or newer, make and Git; everything else comes into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test bench schemas clean
+
+# The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
+demo: $(VENV)/installed
+	@echo '$$ rubric-lint examples/'
+	@$(BIN)/rubric-lint examples/ </dev/null; code=$$?; echo; \
+	if [ $$code -eq 1 ]; then echo 'Exit code 1, as expected: the examples hold faults on purpose.'; \
+	else echo "Exit code $$code where 1 was expected."; exit 1; fi
+
+test: $(VENV)/installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pytest -n auto </dev/null
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/lint.py
+
+schemas: $(VENV)/installed
+	$(BIN)/rubric-lint schema --write schemas/bundled
+
+clean:
+	rm -rf $(VENV) .cache build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps make a second run quick. pip reads dependency groups from 25.1 on.
+$(VENV)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rubric-lint needs Python 3.11 or newer, this is " + \
+	  sys.version.split()[0] + "; name another one with: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/installed: pyproject.toml rubric_lint/__init__.py $(VENV)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
