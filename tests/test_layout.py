@@ -1,0 +1,96 @@
+import ast
+import graphlib
+import statistics
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "rubric_lint"
+
+# A module imports from the rows above its own, and from its own row where no circle comes of it.
+LAYERS = (
+    ("source",),
+    ("finding",),
+    ("scalar", "events", "document"),
+    ("schema", "rubric", "locate"),
+    ("rule",),
+    ("rules",),
+    ("config", "files", "edit"),
+    ("lint",),
+    ("fix",),
+    ("report", "score", "judge", "interop", "lsp"),
+    ("cli",),
+)
+RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
+
+# What a rule may know: the model and the vocabulary.
+FOR_RULES = {"rubric", "finding", "rule", "source"}
+
+MODULES = {
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path != PACKAGE / "__init__.py"
+}
+RULES = [name for name in MODULES if name.startswith("rules.")]
+
+
+def imported_names(path):
+    """Every dotted name that a module imports, at its top or inside a function, with the names it takes from it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative imports hide where they lead"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own_imports(path):
+    """The modules of the package that a module imports, as they are named in MODULES."""
+    for name in imported_names(path):
+        if name.startswith("rubric_lint."):
+            module = name.removeprefix("rubric_lint.")
+            yield module if module in MODULES else module.rpartition(".")[0]
+
+
+IMPORTS = {name: {module for module in own_imports(path) if module} for name, path in MODULES.items()}
+
+
+def layer(module):
+    return module.partition(".")[0]
+
+
+def test_every_module_has_a_layer():
+    assert {layer(module) for module in MODULES} <= RANK.keys()
+
+
+def test_imports_go_one_way():
+    upward = {
+        f"{module} imports {imported}"
+        for module, imports in IMPORTS.items()
+        for imported in imports
+        if RANK[layer(imported)] > RANK[layer(module)]
+    }
+    assert upward == set()
+
+
+def test_no_imports_in_a_circle():
+    assert set(graphlib.TopologicalSorter(IMPORTS).static_order()) >= IMPORTS.keys()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_imports_only_the_model_and_the_vocabulary(rule):
+    assert IMPORTS[rule] <= FOR_RULES
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_imports_no_library(rule):
+    packages = {name.partition(".")[0] for name in imported_names(MODULES[rule])}
+    assert packages <= sys.stdlib_module_names | {"rubric_lint"}
+
+
+def test_modules_are_small():
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    assert {name: count for name, count in lines.items() if count > 350} == {}
+    assert statistics.median(lines.values()) <= 130

@@ -1,0 +1,132 @@
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from once import make_once
+
+from rubric_lint import __version__
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent
+SUITE = """\
+tests:
+  - id: first
+    rubrics:
+      - id: accuracy
+        score_ranges:
+          - score_range: [0, 4]
+            expected_outcome: Contradicts the source in its main point
+          - score_range: [4, 10]
+            expected_outcome: Agrees with the source in every statement
+"""
+
+
+def shared(tmp_path_factory, request):
+    """A folder that the parallel workers of one run have in common."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if hasattr(request.config, "workerinput") else base
+
+
+def files_under(*folders):
+    """The files of the checkout that belong into a package, relative to its root."""
+    paths = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file())
+    return {path.relative_to(ROOT).as_posix() for path in paths if "__pycache__" not in path.parts}
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory, request):
+    """The folder that holds the sdist, and the wheel that was built from that sdist alone."""
+
+    def build(folder):
+        subprocess.run(
+            [sys.executable, "-m", "build", "--quiet", "--outdir", folder, ROOT], check=True, stdin=subprocess.DEVNULL
+        )
+
+    return make_once(shared(tmp_path_factory, request) / "packages", "", build)
+
+
+@pytest.fixture(scope="module")
+def programs(packages, tmp_path_factory, request):
+    """The folder of programs of an environment that has the wheel and what it asks for, and nothing else."""
+
+    def install(folder):
+        venv.create(folder / "venv", with_pip=True)
+        wheel = next(packages.glob("*.whl"))
+        subprocess.run([folder / "venv/bin/python", "-m", "pip", "install", "--quiet", wheel], check=True)
+
+    return make_once(shared(tmp_path_factory, request) / "installed", "", install) / "venv/bin"
+
+
+def run(program, *arguments, folder):
+    """Run a program far from the repository: what it knows, it knows from its installation."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.run(
+        [program, *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_wheel_holds_the_package_and_the_schemas_and_no_more(packages):
+    name = f"rubric_lint-{__version__}"
+    metadata = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
+    with zipfile.ZipFile(packages / f"{name}-py3-none-any.whl") as wheel:
+        held = set(wheel.namelist())
+    assert held == {
+        *files_under("rubric_lint"),
+        *(f"rubric_lint/{path}" for path in files_under("schemas")),
+        *(f"{name}.dist-info/{path}" for path in metadata),
+    }
+
+
+def test_every_rule_in_the_wheel_has_its_page(packages):
+    with zipfile.ZipFile(packages / f"rubric_lint-{__version__}-py3-none-any.whl") as wheel:
+        held = {Path(name) for name in wheel.namelist() if name.startswith("rubric_lint/rules/")}
+    modules = {path.stem for path in held if path.suffix == ".py"} - {"__init__"}
+    assert modules <= {path.stem for path in held if path.suffix == ".md"}
+    assert modules
+
+
+def test_the_sdist_holds_what_it_takes_to_build_and_test(packages):
+    name = f"rubric_lint-{__version__}"
+    with tarfile.open(packages / f"{name}.tar.gz") as sdist:
+        held = {member.name.removeprefix(f"{name}/") for member in sdist.getmembers() if member.isfile()}
+    assert held == {
+        *files_under("rubric_lint", "schemas", "tests", "examples", "benchmarks"),
+        *("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"),
+        *(".gitignore", "PKG-INFO"),
+    }
+
+
+def test_installed_it_lists_its_schemas(programs, tmp_path):
+    listing = run(programs / "rubric-lint", "schema", folder=tmp_path)
+    assert (listing.returncode, listing.stderr) == (0, "")
+    here = subprocess.run(
+        [Path(sys.executable).with_name("rubric-lint"), "schema"], capture_output=True, text=True, check=True
+    )
+    assert listing.stdout == here.stdout
+
+
+def test_installed_it_lints(programs, tmp_path):
+    (tmp_path / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    report = run(programs / "rubric-lint", "--format", "json", "suite.yaml", folder=tmp_path)
+    assert (report.returncode, report.stderr) == (1, "")
+    found = [(finding["rule"], finding["path"]) for finding in json.loads(report.stdout)["findings"]]
+    assert found == [("overlap", "/tests/0/rubrics/0/score_ranges/1/score_range")]
+
+
+def test_installed_it_explains_every_rule(programs, tmp_path):
+    explained = run(programs / "rubric-lint", "--explain", "overlap", folder=tmp_path)
+    assert (explained.returncode, explained.stderr) == (0, "")
+    assert "overlap" in explained.stdout
