@@ -23,7 +23,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/lint.py
 
 schemas: $(VENV)/installed
-	$(BIN)/rubric-lint schema --write schemas/bundled
+	$(BIN)/rubric-lint schema bundle
 
 clean:
 	rm -rf $(VENV) .cache build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
