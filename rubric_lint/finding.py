@@ -21,15 +21,15 @@ class Severity(StrEnum):
 class Part(StrEnum):
     """Which part of the thing at a path is meant.
 
-    `KEY`: the key of a field. `VALUE`: its value; where that is an alias, the value at its definition. `ENTRY`: the
-    place that it takes in its list or mapping; where that is an alias, the alias. `HEAD`: the first key of a mapping,
-    to speak of the whole of it without marking ten lines.
+    `KEY`: the key of a field. `VALUE`: its value; where that is an alias, the value at its definition. `HEAD`: the
+    first key of a mapping, to speak of the whole of it without marking ten lines; of anything else the value.
+    `ENTRY`: the same, but where an alias stands for it, the alias.
     """
 
     KEY = "key"
     VALUE = "value"
-    ENTRY = "entry"
     HEAD = "head"
+    ENTRY = "entry"
 
 
 class RenameKey(NamedTuple):
@@ -73,16 +73,17 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Another place that a problem speaks of, and what stands there."""
+    """Another place that a problem speaks of, and what stands there. `span`, when given, goes before `path`."""
 
     message: str
     path: Path
     part: Part = Part.VALUE
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a rule found, in terms of the document. `span`, when given, is the place instead of `path` and `part`."""
+    """What a rule found, in terms of the document. `span`, when given, is the place, and `path` only names it."""
 
     message: str
     path: Path

@@ -1,0 +1,138 @@
+"""The schema files: where they are, how they refer to each other, and the self-contained copies for editors."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from referencing import Registry
+
+BASE = "https://rubric-lint.github.io/schemas/"
+"""What every `$id` begins with."""
+
+CURRENT = "v2"
+"""The version of a file that does not say one."""
+
+
+class Entry(NamedTuple):
+    """One schema: `suite`, `v2`, the authored file below the schema folder, and the bundled file's name."""
+
+    name: str
+    version: str
+    source: str
+
+    @property
+    def bundled_name(self) -> str:
+        """The name of the self-contained file."""
+        return f"{self.name}-{self.version}.schema.json"
+
+    @property
+    def bundled_id(self) -> str:
+        """The `$id` of the self-contained file, which a modeline may name."""
+        return BASE + self.bundled_name
+
+    @property
+    def path(self) -> Path:
+        """The self-contained file."""
+        return schemas_root() / "bundled" / self.bundled_name
+
+
+@cache
+def schemas_root() -> Path:
+    """The schema folder: inside the installed package, or beside it in a checkout."""
+    here = Path(__file__).parent
+    packaged = here / "schemas"
+    return packaged if packaged.is_dir() else here.parent / "schemas"
+
+
+@cache
+def catalogue() -> tuple[Entry, ...]:
+    """All schemas: those of the format (`v2/suite.json`), and those of our own files (`report/v1.json`)."""
+    root = schemas_root()
+    entries = []
+    for file in sorted(root.glob("*/*.json")):
+        folder, stem = file.parent.name, file.stem
+        if folder != "bundled":
+            name, version = (stem, folder) if re.fullmatch(r"v\d+", folder) else (folder, stem)
+            entries.append(Entry(name, version, f"{folder}/{file.name}"))
+    return tuple(sorted(entries))
+
+
+def load(source: str) -> dict[str, Any]:
+    """The authored schema `source`, such as `v2/rubric.json`."""
+    return json.loads((schemas_root() / source).read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+@cache
+def registry() -> "Registry[Any]":
+    """All authored schemas by their `$id`, for references between them."""
+    from referencing import Registry, Resource  # noqa: PLC0415  (30 ms that a clean file does not need)
+
+    return Registry().with_resources(
+        (schema["$id"], Resource.from_contents(schema)) for schema in (load(entry.source) for entry in catalogue())
+    )
+
+
+def bundle(entry: Entry) -> str:
+    """The self-contained JSON text of a schema: references into other files drawn in, our own annotations left out."""
+    schema = load(entry.source)
+    definitions: dict[str, Any] = {}
+    resolver = registry().resolver(schema["$id"])
+    bundled = _draw_in(schema, resolver, definitions)
+    bundled["$id"] = entry.bundled_id
+    if definitions:
+        bundled["definitions"] = dict(sorted({**bundled.get("definitions", {}), **definitions}.items()))
+    return json.dumps(bundled, indent=2, ensure_ascii=False) + "\n"
+
+
+def _draw_in(node: Any, resolver: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_draw_in(item, resolver, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node == {"not": {}} or ("x-reason" in node and "not" in node):
+        return False  # editors word a plain `false` best
+    reference = node.get("$ref")
+    if isinstance(reference, str) and not reference.startswith("#"):
+        name = reference.rsplit("/", 1)[1]
+        if name not in definitions:
+            definitions[name] = None  # claims the name before what it refers to is drawn in
+            target = resolver.lookup(reference)
+            definitions[name] = _draw_in(target.contents, target.resolver, definitions)
+            _draw_in_local(target, definitions)
+        return {"$ref": f"#/definitions/{name}"}
+    return {key: _draw_in(value, resolver, definitions) for key, value in node.items() if not key.startswith("x-")}
+
+
+def _draw_in_local(target: Any, definitions: dict[str, Any]) -> None:
+    """Bring along what a drawn-in definition refers to in its own file."""
+    for name in re.findall(r'"#/definitions/([^"]+)"', json.dumps(target.contents)):
+        if name not in definitions:
+            definitions[name] = None
+            found = target.resolver.lookup(f"#/definitions/{name}")
+            definitions[name] = _draw_in(found.contents, found.resolver, definitions)
+            _draw_in_local(found, definitions)
+
+
+_CLAIM = re.compile(r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)\.schema\.json$")
+
+
+class Claim(NamedTuple):
+    """What a file says of itself: the name and version of the schema that it follows."""
+
+    name: str
+    version: str
+
+
+def read_claim(url: str) -> Claim | None:
+    """Which of our schemas for authors a URL or path names; None for those of others."""
+    url = url.partition("#")[0]
+    if found := _CLAIM.search(url):
+        return Claim(found["name"], found["version"])
+    if url.startswith(BASE):
+        for entry in catalogue():
+            if url == BASE + entry.source and entry.name in ("rubric", "suite"):
+                return Claim(entry.name, entry.version)
+    return None

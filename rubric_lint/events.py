@@ -1,0 +1,225 @@
+"""Text to parser events: by the C parser, by the pure one where the C parser is not to be trusted, and from JSON."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import _ruamel_yaml
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    DocumentEndEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from rubric_lint.source import Span
+
+
+class SyntaxFaultError(Exception):
+    """Text that is not YAML or not JSON, with the place of the fault."""
+
+    def __init__(self, message: str, span: Span) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+
+
+MAX_DEPTH = 500
+"""How deep values may nest. A rubric needs fewer than ten levels; what is deeper is an accident or an attack."""
+
+# libyaml takes these for line ends, as YAML 1.1 did; to YAML 1.2 and to editors they are ordinary characters.
+_OLD_LINE_END = re.compile("[\x85\u2028\u2029]")
+
+
+def parse_yaml(text: str) -> Iterator[Event]:
+    """The events of all documents of a YAML stream.
+
+    Raises:
+        SyntaxFaultError: with the place at which both parsers gave up.
+    """
+    if _OLD_LINE_END.search(text):
+        return _parse_pure(text)
+    return _parse_with_fallback(text)
+
+
+def _parse_with_fallback(text: str) -> Iterator[Event]:
+    """The C parser's events; from the start again by the pure parser if the C parser refuses the text."""
+    parser = _ruamel_yaml.CParser(text)
+    next_event = parser.get_event
+    try:
+        while True:
+            event = next_event()
+            yield event
+            if type(event) is StreamEndEvent:
+                return
+    except YAMLError:
+        pass
+    # What was yielded so far is void: the consumer starts again when it meets this event.
+    yield RESTART
+    yield from _parse_pure(text)
+
+
+class Restart(Event):
+    """Says that all events so far are void and the stream begins again."""
+
+
+RESTART = Restart()
+
+
+def _parse_pure(text: str) -> Iterator[Event]:
+    from ruamel.yaml import YAML  # noqa: PLC0415  (most files never need the pure parser)
+
+    try:
+        # Without this guard the pure scanner stumbles over a NUL as if the text ended there.
+        if (nul := text.find("\0")) >= 0:
+            raise SyntaxFaultError("a NUL character is not allowed in YAML; is this a text file?", Span(nul, nul + 1))
+        yield from YAML(typ="safe", pure=True).parse(text)
+    except MarkedYAMLError as fault:
+        raise _describe_fault(fault, text) from None
+    except YAMLError as fault:
+        at = min(getattr(fault, "position", 0), len(text) - 1)
+        message = f"character U+{ord(text[at]):04X} is not allowed in YAML; write it as an escape in double quotes"
+        raise SyntaxFaultError(message, Span(at, at + 1)) from None
+
+
+# What the parsers say, and what it means to the author of a file; `{found}` is the character at the fault.
+_IN_OUR_WORDS = (
+    (
+        "expected <block end>",
+        "this line belongs neither to the list or mapping above it nor to a new one; check its indentation",
+    ),
+    (
+        "mapping values are not allowed",
+        "a `: ` cannot stand here; quote the text that holds it, or check the indentation",
+    ),
+    (
+        "could not find expected ':'",
+        "a key without its `:`; write the `:`, or quote the text, or check the indentation",
+    ),
+    ("cannot start any token", "a plain text cannot begin with `{found}`; put it in quotes"),
+    (
+        "unknown escape character",
+        "`\\{found}` is no escape in double quotes; write `\\\\{found}`, or use single quotes",
+    ),
+    (
+        "expected <document start>",
+        "the document has ended before this; check the indentation, or start a new document with `---`",
+    ),
+)
+
+
+def _describe_fault(fault: MarkedYAMLError, text: str) -> SyntaxFaultError:
+    """Say a parser's complaint at one place: where an unclosed quote or bracket opens, else where parsing stopped."""
+    problem, context = fault.problem or "not YAML", fault.context or ""
+    opened = fault.context_mark
+    at = min((fault.problem_mark or opened).index, len(text)) if fault.problem_mark or opened else 0
+    is_at_end = at >= len(text.rstrip())
+    if opened is not None and is_at_end and "quoted" in context:
+        return SyntaxFaultError("this quote is never closed", Span(opened.index, opened.index + 1))
+    if opened is not None and is_at_end and "flow" in context:
+        bracket = text[opened.index : opened.index + 1]
+        return SyntaxFaultError(f"this `{bracket}` is never closed", Span(opened.index, opened.index + 1))
+    span = Span(at, min(at + 1, len(text)))
+    found = text[at : at + 1]
+    if found == "\t":
+        return SyntaxFaultError("a tab cannot indent YAML; use spaces", span)
+    for sign, words in _IN_OUR_WORDS:
+        if sign in problem:
+            return SyntaxFaultError(words.replace("{found}", found), span)
+    where = (
+        f", {context} that starts at line {opened.line + 1}, column {opened.column + 1}" if opened and context else ""
+    )
+    return SyntaxFaultError(f"not YAML: {problem}{where}", span)
+
+
+class _Mark:
+    """The part of a parser's mark that we read."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
+
+
+def parse_json(text: str, start: int = 0, end: int | None = None) -> Iterator[Event]:
+    """The events of the one JSON value in `text[start:end]`, by RFC 8259.
+
+    Raises:
+        SyntaxFaultError: with the place of the first character that is not JSON.
+    """
+    import json  # noqa: PLC0415  (YAML files do without)
+
+    end = len(text) if end is None else end
+    tokens = list(_JSON_TOKEN.finditer(text, start, end))
+    _check_depth(tokens)
+    try:
+        json.loads(text[start:end], parse_constant=_refuse_constant)
+    except json.JSONDecodeError as fault:
+        at = min(start + fault.pos, max(end - 1, 0))
+        raise SyntaxFaultError(f"not JSON: {_lower_first(fault.msg)}", Span(at, min(at + 1, end))) from None
+    except _ConstantError as constant:
+        token = next(token for token in tokens if token[0] == constant.name)
+        message = f"`{constant.name}` is not JSON; a number here must be finite"
+        raise SyntaxFaultError(message, Span(*token.span())) from None
+    yield DocumentStartEvent(_Mark(start), _Mark(start), explicit=False)
+    for token in tokens:
+        yield _read_json_token(token, json.loads)
+    yield DocumentEndEvent(_Mark(end), _Mark(end), explicit=False)
+
+
+def _read_json_token(token: re.Match[str], loads: Any) -> Event:
+    word, start, end = token[0], _Mark(token.start()), _Mark(token.end())
+    match word[0]:
+        case "{":
+            return MappingStartEvent(None, None, True, start, end, flow_style=True)  # noqa: FBT003 (ruamel's order)
+        case "[":
+            return SequenceStartEvent(None, None, True, start, end, flow_style=True)  # noqa: FBT003
+        case "}":
+            return MappingEndEvent(start, end)
+        case "]":
+            return SequenceEndEvent(start, end)
+        case '"':
+            return ScalarEvent(None, None, (False, True), loads(word), start, end, style='"')
+        case _:
+            return ScalarEvent(None, None, (True, False), word, start, end, style="")
+
+
+def _check_depth(tokens: list[re.Match[str]]) -> None:
+    depth = 0
+    for token in tokens:
+        if token[0] in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise too_deep(token.start())
+        elif token[0] in "]}":
+            depth -= 1
+
+
+def too_deep(at: int) -> SyntaxFaultError:
+    """The fault of a value that opens below `MAX_DEPTH` others."""
+    return SyntaxFaultError(
+        f"nested more than {MAX_DEPTH} levels deep; a rubric needs fewer than ten", Span(at, at + 1)
+    )
+
+
+class _ConstantError(Exception):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _refuse_constant(name: str) -> None:
+    raise _ConstantError(name)
+
+
+def _lower_first(message: str) -> str:
+    return message[:1].lower() + message[1:]

@@ -1,0 +1,244 @@
+"""The engine: the bytes of one file to its findings."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rubric_lint.comments import Ignore, find_ignores
+from rubric_lint.config import FileSettings
+from rubric_lint.document import Document, read_documents
+from rubric_lint.edit import make_fix
+from rubric_lint.finding import Finding, Part, Place, Problem, Related, Severity, pointer
+from rubric_lint.finding import Path as DataPath
+from rubric_lint.locate import FIELD, could_hold_rubrics, find_claim, holds_rubrics, locate, speaks_of_rubrics
+from rubric_lint.near import find_near
+from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric
+from rubric_lint.rules import BY_NAME, RULES
+from rubric_lint.scalar import resolve
+from rubric_lint.schema import schema_for
+from rubric_lint.source import Source, Span, UndecodableError
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one file came to: findings in order of place, and how many rubrics, criteria and silenced findings."""
+
+    source: Source
+    findings: tuple[Finding, ...]
+    rubrics: int = 0
+    criteria: int = 0
+    ignored: int = 0
+
+
+class RuleError(Exception):
+    """A rule crashed: a fault of this tool, never of the file."""
+
+
+class _Found(NamedTuple):
+    rule: str
+    problem: Problem
+    document: Document
+
+
+DEFAULTS = FileSettings()
+
+
+def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
+    """Check one file; the suffix of `name` says whether it is YAML, JSON or JSON Lines.
+
+    Raises:
+        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+    """
+    if not settings.claimed and not could_hold_rubrics(data):
+        return Result(Source(name, ""), ())
+    try:
+        source = Source.from_bytes(name, data)
+    except UndecodableError as fault:
+        return _report_faults(fault.source, [(fault.message, fault.span)], settings)
+    documents, faults = read_documents(source)
+    if faults and not documents:
+        return _report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
+
+    rubrics: list[tuple[Document, Rubric]] = []
+    found: list[_Found] = []
+    for document in documents:
+        located = _build_rubrics(document, settings)
+        rubrics += [(document, rubric) for rubric in located]
+        found += _find_duplicate_keys(document, located)
+        found += _find_absence(document, located, settings)
+    for document, rubric in rubrics:
+        found += _check(document, rubric)
+    findings = _make_findings(found, settings)
+    if rubrics and faults:
+        findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
+    ignores = find_ignores(source, documents) if rubrics or settings.claimed else []
+    kept, ignored = _apply(ignores, findings)
+    kept += _find_unused(ignores, ignored, settings)
+    return Result(
+        source=source,
+        findings=tuple(sorted(kept, key=_order)),
+        rubrics=len(rubrics),
+        criteria=sum(1 if rubric.shape is Shape.HOLISTIC else len(rubric.entries) for _, rubric in rubrics),
+        ignored=len(ignored),
+    )
+
+
+def _order(finding: Finding) -> tuple[int, int, str, str]:
+    return finding.span.start, finding.span.end, finding.rule, finding.message
+
+
+def _severity(rule: str, settings: FileSettings) -> Severity:
+    return settings.severities.get(rule) or BY_NAME[rule].severity
+
+
+def _is_enabled(rule: str, settings: FileSettings) -> bool:
+    return settings.enabled is None or rule in settings.enabled
+
+
+def _report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
+    """The findings of a file that cannot be read, if it was meant for us."""
+    if not _is_enabled("syntax", settings) or not (settings.claimed or speaks_of_rubrics(source)):
+        return Result(source, ())
+    severity = _severity("syntax", settings)
+    return Result(source, tuple(Finding("syntax", severity, message, span, "") for message, span in faults))
+
+
+def _build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
+    thresholds = Thresholds(settings.pass_at, settings.borderline_at)
+    return [
+        build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required)
+        for path, version in locate(document, version=settings.version, claimed=settings.claimed)
+    ]
+
+
+def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
+    value = document.data
+    for step in rubric.path:
+        value = value[step]
+    schema = schema_for(rubric.version)
+    if not schema.is_valid(value):
+        for rule, problem in schema.find_problems(document, rubric.path, value):
+            yield _Found(rule, problem, document)
+    for checked in RULES:
+        if checked.check is None:
+            continue
+        try:
+            for problem in checked.check(rubric):
+                yield _Found(checked.name, problem, document)
+        except Exception as fault:
+            raise RuleError(f"rule {checked.name}: {type(fault).__name__}: {fault}") from fault
+
+
+def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[_Found]:
+    duplicates = document.duplicates
+    if not duplicates or not (located or any(holds_rubrics(duplicate.shadowed) for duplicate in duplicates)):
+        return
+    for mapping, key, first, second, _ in duplicates:
+        owner = document.containers.get(id(mapping), ())
+        line = document.source.position(first.start).line
+        message = f"`{key}` stands in this mapping twice, first at line {line}; most readers keep only the last"
+        yield _Found(
+            "duplicate-key",
+            Problem(message, (*owner, key), span=second, related=(_at("the first one", first),)),
+            document,
+        )
+
+
+def _at(message: str, span: Span) -> Place:
+    return Place(message, (), span=span)
+
+
+def _find_absence(document: Document, located: list[Rubric], settings: FileSettings) -> Iterator[_Found]:
+    """A file that says it is a rubric and has none."""
+    if located or document.number is not None:
+        return
+    claim = find_claim(document)
+    if not settings.is_rubric_file and (claim is None or claim.name != "rubric"):
+        return
+    data = document.data
+    message = f"missing field `{FIELD}`: a rubric file has it at the top level"
+    if isinstance(data, dict) and (near := find_near(FIELD, data)):
+        yield _Found("schema", Problem(f"{message}; did you mean it by `{near[0]}`?", (near[0],), Part.KEY), document)
+    else:
+        yield _Found("schema", Problem(message, (), Part.HEAD), document)
+
+
+def _make_findings(found: list[_Found], settings: FileSettings) -> list[Finding]:
+    """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
+    findings: dict[tuple[str, Span, str], Finding] = {}
+    for rule, problem, document in found:
+        if not _is_enabled(rule, settings):
+            continue
+        span = problem.span or document.span(problem.path, problem.part)
+        key = (rule, span, problem.message)
+        if key not in findings:
+            findings[key] = Finding(
+                rule=rule,
+                severity=_severity(rule, settings),
+                message=problem.message,
+                span=span,
+                pointer=pointer(_number(problem.path, document)),
+                related=tuple(
+                    Related(place.message, place.span or document.span(place.path, place.part))
+                    for place in problem.related
+                ),
+                fix=make_fix(document, problem.repair) if problem.repair else None,
+            )
+    return [finding for finding in findings.values() if not _is_echo(finding, findings.values(), found)]
+
+
+def _is_echo(finding: Finding, others: Iterable[Finding], found: list[_Found]) -> bool:
+    """Whether the doubt about a scalar is beside the point: it is an error as YAML 1.2 reads it, though no text."""
+    if finding.rule != "ambiguous-scalar":
+        return False
+    is_faulty = any(other.span == finding.span and other.severity is Severity.ERROR for other in others)
+    return is_faulty and not isinstance(resolve(found[0].document.source.slice(finding.span)), str)
+
+
+def _number(path: DataPath, document: Document) -> DataPath:
+    return path if document.number is None else (document.number, *path)
+
+
+def _apply(ignores: list[Ignore], findings: list[Finding]) -> tuple[list[Finding], list[tuple[Ignore, str]]]:
+    """Take out what comments silence; what was silenced, by the comment and the rule's name."""
+    kept: list[Finding] = []
+    silenced: list[tuple[Ignore, str]] = []
+    for finding in findings:
+        by = [
+            ignore
+            for ignore in ignores
+            if ignore.silences.start <= finding.span.start < ignore.silences.end
+            and any(name.text == finding.rule for name in ignore.names)
+        ]
+        if by:
+            silenced.append((by[0], finding.rule))
+        else:
+            kept.append(finding)
+    return kept, silenced
+
+
+def _find_unused(
+    ignores: list[Ignore], silenced: list[tuple[Ignore, str]], settings: FileSettings
+) -> Iterator[Finding]:
+    if not _is_enabled("unused-ignore", settings):
+        return
+    severity = _severity("unused-ignore", settings)
+    for ignore in ignores:
+        if ignore.fault:
+            yield Finding(
+                "unused-ignore", severity, f"this comment silences nothing: {ignore.fault}", ignore.comment, ""
+            )
+            continue
+        names = [name.text for name in ignore.names]
+        for name in ignore.names:
+            if name.text not in BY_NAME:
+                near = find_near(name.text, BY_NAME)
+                hint = f"; did you mean `{near[0]}`?" if near else "; `rubric-lint --rules` lists the checks"
+                yield Finding("unused-ignore", severity, f"there is no check `{name.text}`{hint}", name.span, "")
+            elif (
+                _is_enabled(name.text, settings)
+                and "unused-ignore" not in names
+                and (ignore, name.text) not in silenced
+            ):
+                message = f"`{name.text}` finds nothing here, so this comment need not silence it"
+                yield Finding("unused-ignore", severity, message, name.span, "")

@@ -1,0 +1,35 @@
+"""What a rule is: a name, a severity, a check, and the page that explains it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.rubric import Rubric
+
+FixKind = Literal["safe", "unsafe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of fault.
+
+    `check` finds it in a rubric; None for what shows elsewhere: in the text, by the schemas, or in comments. `fix` says
+    whether its findings may carry a fix, and of which kind.
+    """
+
+    name: str
+    severity: Severity
+    check: Callable[[Rubric], Iterator[Problem]] | None = None
+    fix: FixKind | None = None
+
+    @property
+    def page(self) -> str:
+        """The page of the rule, in Markdown."""
+        return (Path(__file__).parent / "rules" / f"{self.name.replace('-', '_')}.md").read_text("utf-8")
+
+    @property
+    def summary(self) -> str:
+        """What the rule finds, in one sentence: the first paragraph of its page."""
+        return self.page.split("\n\n", 2)[1].replace("\n", " ").strip()

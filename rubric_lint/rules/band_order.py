@@ -1,0 +1,22 @@
+"""Bands that are not in ascending order."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Find the first band of each scale that starts below the one before it."""
+    for scale in rubric.scales:
+        readable = [band for band in scale.bands if band.scores]
+        for before, band in pairwise(readable):
+            if band.scores[0] < before.scores[0]:
+                message = f"band {band.written} stands after {before.written}; write bands in ascending order"
+                yield Problem(message, band.path, band.part, (Place("starts higher", before.path, before.part),))
+                break
+
+
+RULE = Rule("band-order", Severity.WARNING, check)

@@ -1,0 +1,20 @@
+"""A bound, gate or score that is not an integer from 0 to 10, or a range whose bounds are swapped."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.rubric import SCORES, Rubric, as_integer
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Find swapped bounds; single values are the schema's business."""
+    for scale in rubric.scales:
+        for band in scale.bands:
+            lower, upper = as_integer(band.lower), as_integer(band.upper)
+            if lower in SCORES and upper in SCORES and not band.scores:
+                message = f"the lower bound {lower} is above the upper bound {upper}; did you mean [{upper}, {lower}]?"
+                yield Problem(message, band.path, band.part)
+
+
+RULE = Rule("bounds", Severity.ERROR, check)

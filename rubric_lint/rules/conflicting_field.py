@@ -1,0 +1,39 @@
+"""A deprecated field beside the field that replaces it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rubric_lint.finding import Part, Path, Place, Problem, RemoveField, Repair, Severity
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+from rubric_lint.schema import Replacement
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Look at every criterion and band that has both fields."""
+    for path, mapping in rubric.mappings:
+        for field, replacement in rubric.replacements.items():
+            if field in mapping and replacement.name in mapping:
+                yield _compare(mapping, path, field, replacement)
+
+
+def _compare(mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement) -> Problem:
+    name = replacement.name
+    related = (Place(f"`{name}` is here", (*path, name), Part.KEY),)
+    if _say_the_same(mapping[field], mapping[name], replacement):
+        message = f"`{field}` says again what `{name}` says; remove `{field}`"
+        repair = Repair(f"remove `{field}`", (RemoveField((*path, field)),), safe=True)
+        return Problem(message, (*path, field), Part.KEY, related, repair)
+    message = f"`{field}` and `{name}` say different things; keep `{name}` with what you mean, remove `{field}`"
+    return Problem(message, (*path, field), Part.KEY, related)
+
+
+def _say_the_same(old: Any, new: Any, replacement: Replacement) -> bool:
+    if not replacement.covers(old):
+        return False
+    meant = replacement.value_for(old)
+    # A field that can be left out says what the lowest gate says: nothing is required.
+    return bool(meant == new and type(meant) is type(new)) or (meant is None and new == 0 and new is not False)
+
+
+RULE = Rule("conflicting-field", Severity.ERROR, check, fix="safe")

@@ -1,0 +1,25 @@
+"""Scores from 0 to 10 that no band covers."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Part, Problem, Severity
+from rubric_lint.rubric import SCORES, Rubric
+from rubric_lint.rule import Rule
+from rubric_lint.wording import name_scores
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Name the scores that no band covers, however generously it is read."""
+    for scale in rubric.scales:
+        gap = set(SCORES).difference(*(band.reach for band in scale.bands))
+        if gap and scale.bands:
+            hint = "start at 0" if scale.is_map else "add or widen a band"
+            message = f"no band covers {name_scores(gap)}, so no outcome is described for {_it(gap)}; {hint}"
+            yield Problem(message, scale.path, Part.KEY)
+
+
+def _it(gap: set[int]) -> str:
+    return "it" if len(gap) == 1 else "them"
+
+
+RULE = Rule("coverage", Severity.ERROR, check)

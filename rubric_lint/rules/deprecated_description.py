@@ -1,0 +1,18 @@
+"""`description` on a criterion or band."""
+
+from collections.abc import Iterator
+
+from rubric_lint.deprecation import find_deprecated
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Look at every criterion and band."""
+    for path, mapping in rubric.mappings:
+        if "description" in mapping:
+            yield from find_deprecated(mapping, path, "description", rubric.replacements.get("description"))
+
+
+RULE = Rule("deprecated-description", Severity.WARNING, check, fix="safe")

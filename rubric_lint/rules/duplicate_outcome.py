@@ -1,0 +1,32 @@
+"""Two bands or levels with the same outcome."""
+
+from collections.abc import Iterable, Iterator
+
+from rubric_lint.finding import Path, Place, Problem, Severity
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Compare the outcomes within each scale, and within the levels of each criterion."""
+    for scale in rubric.scales:
+        yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
+    for criterion in rubric.criteria:
+        levels = criterion.levels or ()
+        yield from _compare("levels", ((level.outcome, (*level.path, "expected_outcome")) for level in levels))
+
+
+def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator[Problem]:
+    seen: dict[str, Path] = {}
+    for outcome, path in outcomes:
+        words = " ".join((outcome or "").casefold().split()).rstrip(".!")
+        if not words:
+            continue
+        if words in seen:
+            message = f"two {kind} have this outcome, so a judge cannot choose between them; say how they differ"
+            yield Problem(message, path, related=(Place("the same outcome", seen[words]),))
+        else:
+            seen[words] = path
+
+
+RULE = Rule("duplicate-outcome", Severity.WARNING, check)

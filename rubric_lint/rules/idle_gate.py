@@ -1,0 +1,33 @@
+"""A gate that can never fail, or one on a checklist criterion that says less than it means."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.rubric import HIGHEST, LOWEST, Criterion, Rubric, Shape
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Compare each written gate with the lowest value that a judge can give."""
+    for criterion in rubric.criteria:
+        gate = criterion.gate
+        if gate is None or criterion.fields is None or criterion.gate_path[-1] not in criterion.fields:
+            continue
+        shape = criterion.shapes[0]
+        if shape is Shape.CHECKLIST and LOWEST < gate < HIGHEST:
+            message = f"a checklist criterion counts as 10 or 0, so the gate {gate} is the gate 10; write 10"
+            yield Problem(message, criterion.gate_path)
+        elif shape is Shape.CHECKLIST and rubric.implicit_required:
+            continue  # there a gate of 0 is what says that the criterion is not required
+        elif gate == _lowest(criterion):
+            message = f"the gate {gate} can never fail, it is the lowest there is; remove it or raise it"
+            yield Problem(message, criterion.gate_path)
+
+
+def _lowest(criterion: Criterion) -> int | None:
+    if criterion.shapes[0] is Shape.LEVELS:
+        return min((level.number for level in criterion.levels or () if level.number is not None), default=None)
+    return LOWEST
+
+
+RULE = Rule("idle-gate", Severity.WARNING, check)

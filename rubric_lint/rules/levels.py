@@ -1,0 +1,41 @@
+"""Repeated levels, fewer than two, or a gate that is no level."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.rubric import Criterion, Rubric
+from rubric_lint.rule import Rule
+from rubric_lint.wording import join_words
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Compare the levels of each criterion with each other and with the gate."""
+    for criterion in rubric.criteria:
+        if criterion.levels:
+            yield from _find_repeated(criterion)
+            yield from _find_lost_gate(criterion)
+
+
+def _find_repeated(criterion: Criterion) -> Iterator[Problem]:
+    seen: dict[int, tuple[str | int, ...]] = {}
+    for level in criterion.levels or ():
+        if level.number is None:
+            continue
+        path = (*level.path, "level")
+        if level.number in seen:
+            message = f"level {level.number} is there twice; give each level a number of its own"
+            yield Problem(message, path, related=(Place("the first one", seen[level.number]),))
+        else:
+            seen[level.number] = path
+
+
+def _find_lost_gate(criterion: Criterion) -> Iterator[Problem]:
+    numbers = [level.number for level in criterion.levels or ()]
+    gate, fields = criterion.gate, criterion.fields or {}
+    if gate is None or "required_min_level" not in fields or None in numbers or gate in numbers:
+        return
+    known = join_words([str(number) for number in sorted({number for number in numbers if number is not None})], "or")
+    yield Problem(f"the gate {gate} is none of the levels; expected {known}", criterion.gate_path)
+
+
+RULE = Rule("levels", Severity.ERROR, check)

@@ -1,0 +1,24 @@
+"""A mapping criterion without an id."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Part, Problem, Severity
+from rubric_lint.near import find_near
+from rubric_lint.rubric import Rubric, Shape
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Find mappings without an `id`; a misspelt one is a finding already."""
+    for criterion in rubric.criteria:
+        fields = criterion.fields
+        if fields is None or "id" in fields or criterion.shapes[0] is Shape.HOLISTIC:
+            continue
+        if not any(find_near(field, ["id"]) for field in fields):
+            message = (
+                f"no `id`: judge outputs must call this criterion `{criterion.id}`, which changes when criteria move"
+            )
+            yield Problem(message, criterion.path, Part.HEAD)
+
+
+RULE = Rule("missing-id", Severity.WARNING, check)

@@ -1,0 +1,38 @@
+"""More than one shape in a rubric."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Part, Place, Problem, Severity
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rule import Rule
+from rubric_lint.wording import join_words
+
+_NAMES = {
+    Shape.CHECKLIST: "a checklist criterion",
+    Shape.SCORE_RANGES: "a criterion with `score_ranges`",
+    Shape.HOLISTIC: "a band of a holistic scale",
+    Shape.LEVELS: "a criterion with `levels`",
+}
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Find the first entry of each shape that is not the rubric's, and entries of several shapes."""
+    first: dict[Shape, Criterion] = {}
+    for entry in rubric.entries:
+        if len(entry.shapes) > 1:
+            fields = join_words([f"`{field}`" for field in entry.fields or () if field in _fields(entry)])
+            yield Problem(f"{fields} make two shapes of one criterion; keep one of them", entry.path, Part.ENTRY)
+        first.setdefault(entry.shapes[0], entry)
+    for shape, entry in first.items():
+        if shape is not rubric.shape and rubric.shape is not None:
+            other = first[rubric.shape]
+            number = int(other.path[-1]) + 1
+            message = f"this is {_NAMES[shape]}, but entry {number} is {_NAMES[rubric.shape]}; a rubric has one shape"
+            yield Problem(message, entry.path, Part.ENTRY, (Place(_NAMES[rubric.shape], other.path, Part.ENTRY),))
+
+
+def _fields(entry: Criterion) -> set[str]:
+    return {"score_range" if shape is Shape.HOLISTIC else shape.value for shape in entry.shapes}
+
+
+RULE = Rule("mixing", Severity.ERROR, check)

@@ -1,0 +1,38 @@
+"""Two bands that share a score."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.rubric import Band, Rubric, Scale
+from rubric_lint.rule import Rule
+from rubric_lint.wording import list_scores, name_scores
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Compare every band with those before it."""
+    for scale in rubric.scales:
+        yield from _compare(scale)
+
+
+def _compare(scale: Scale) -> Iterator[Problem]:
+    earlier: list[Band] = []
+    for band in scale.bands:
+        told: set[int] = set()
+        for other in earlier:
+            shared = set(band.scores) & set(other.scores)
+            if shared - told:  # further bands that clash in the same scores would add nothing
+                told |= shared
+                verb = "is" if len(shared) == 1 else "are"
+                message = f"{name_scores(shared)} {verb} in this band {band.written} and in {other.written}"
+                yield Problem(
+                    message,
+                    band.path,
+                    band.part,
+                    (Place(f"also covers {list_scores(shared)}", other.path, other.part),),
+                )
+            if len(told) == len(band.scores):
+                break
+        earlier.append(band)
+
+
+RULE = Rule("overlap", Severity.ERROR, check)

@@ -1,0 +1,25 @@
+"""A weight that is negative, infinite or not a number, or weights that add up to 0."""
+
+import math
+from collections.abc import Iterator
+
+from rubric_lint.finding import Part, Place, Problem, Severity
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Find what JSON Schema cannot: NaN, infinity and the total; a negative weight is the schema's business."""
+    for criterion in rubric.criteria:
+        value = (criterion.fields or {}).get("weight")
+        if isinstance(value, float) and (math.isnan(value) or value == math.inf):
+            found = "not a number" if math.isnan(value) else "infinite"
+            yield Problem(f"`weight` is {found}, expected a finite number of at least 0", (*criterion.path, "weight"))
+    weights = [criterion.weight for criterion in rubric.criteria]
+    if weights and not any(weight is None or weight > 0 for weight in weights):
+        message = "all weights are 0, so there is no average; give at least one criterion a weight above 0"
+        places = tuple(Place("weighs nothing", (*criterion.path, "weight")) for criterion in rubric.criteria[:3])
+        yield Problem(message, rubric.path, Part.KEY, places)
+
+
+RULE = Rule("weight", Severity.ERROR, check)

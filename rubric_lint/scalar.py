@@ -1,0 +1,136 @@
+"""What a plain scalar means: to YAML 1.2, which is how we read, and to YAML 1.1, which many readers still speak."""
+
+import math
+import re
+from typing import NamedTuple
+
+_CONSTANTS = {
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+    ".nan": math.nan,
+    ".NaN": math.nan,
+    ".NAN": math.nan,
+} | {
+    sign + name: math.inf if sign != "-" else -math.inf for sign in ("", "+", "-") for name in (".inf", ".Inf", ".INF")
+}
+
+# The regular expressions of the YAML 1.2.2 core schema, section 10.3.2.
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+
+# Python refuses to turn longer runs of digits into an int; no rubric has such a number, so its size is all that counts.
+_MOST_DIGITS = 4000
+
+
+def resolve(text: str) -> str | int | float | bool | None:
+    """The value of a plain scalar by the core schema of YAML 1.2."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text) if len(text) <= _MOST_DIGITS else float(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _BASED.fullmatch(text):
+        return int(text, 0) if len(text) <= _MOST_DIGITS else math.inf
+    return text
+
+
+class Ambiguity(NamedTuple):
+    """A plain scalar, how two kinds of reader take it, and how to write what was meant."""
+
+    text: str
+    readings: str
+    advice: str
+
+
+_OLD_BOOLEAN = re.compile(r"(?:(y|yes|on)|(?:n|no|off))", re.IGNORECASE)
+_OLD_BASED = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+)")
+_OLD_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)")
+_OLD_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_OLD_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?")
+_OLD_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d.*)?")
+
+# No ambiguous scalar starts with another character, and this look is all that most scalars cost.
+FIRST_OF_AMBIGUOUS = frozenset("yYnNoO+-.0123456789")
+
+
+def find_ambiguity(text: str) -> Ambiguity | None:
+    """How readers of YAML 1.1 (yaml.org/type) and of YAML 1.2 differ over a plain scalar; None where they agree."""
+    if len(text) > 60:
+        return None
+    value = resolve(text)
+    if isinstance(value, float) and math.isinf(value):
+        return None  # a number that is too large is a fault in itself, wherever one is expected
+    older, newer = _describe_older(text), _describe(value)
+    if older != newer:
+        readings = f"{older} to readers of YAML 1.1, but {newer} to those of YAML 1.2"
+        return Ambiguity(text, readings, _advise(older, newer))
+    if text[:2] == "0x":  # a number to both core schemas, but not to the JSON schema of YAML 1.2
+        return Ambiguity(text, f"{older} to most readers, but text to those that know decimal numbers only", _DECIMAL)
+    return None
+
+
+_DECIMAL = "write a plain decimal number, or put it in quotes if it is text"
+
+
+def _advise(older: str, newer: str) -> str:
+    if older in ("true", "false"):
+        return f"write {older}, or put it in quotes if it is text"
+    return _DECIMAL if "number" in older + newer else "put it in quotes if it is text"
+
+
+def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return a type of YAML 1.1)
+    if boolean := _OLD_BOOLEAN.fullmatch(text):
+        return "true" if boolean[1] else "false"
+    digits = text.replace("_", "")
+    if _OLD_BASED.fullmatch(text) and digits.lstrip("+-")[-1:].isalnum():
+        return _describe_based(digits)
+    if _OLD_INTEGER.fullmatch(text):
+        return _describe(int(digits))
+    if _OLD_SEXAGESIMAL.fullmatch(text):
+        return f"the number {_count_by_sixties(digits):g}"
+    if _OLD_FLOAT.fullmatch(text) and any(character.isdigit() for character in text):
+        return _describe(float(digits))
+    if _OLD_DATE.fullmatch(text):
+        return "a date"
+    plain = resolve(text)
+    is_new_number = isinstance(plain, int | float) and not isinstance(plain, bool) and text.lstrip("+-")[:1].isdigit()
+    return "text" if is_new_number else _describe(plain)
+
+
+def _describe_based(digits: str) -> str:
+    sign, body = ("-", digits[1:]) if digits[0] == "-" else ("", digits.lstrip("+"))
+    base = {"0b": 2, "0x": 16}.get(body[:2], 8)
+    number = int(body[2:] if base != 8 else body, base) if body.strip("0bx") else 0
+    return _describe(int(f"{sign}{number}"))
+
+
+def _count_by_sixties(digits: str) -> float:
+    total = 0.0
+    for part in digits.lstrip("+-").split(":"):
+        total = total * 60 + float(part)
+    return -total if digits[0] == "-" else total
+
+
+def _describe(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value:g}" if isinstance(value, float) else f"the number {value}"
+        case _:
+            return "text"

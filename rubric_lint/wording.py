@@ -1,0 +1,30 @@
+"""Small pieces of messages that several rules share."""
+
+from collections.abc import Iterable, Sequence
+
+
+def name_scores(scores: Iterable[int]) -> str:
+    """Scores in words, runs joined: `score 3`, `scores 3 and 4`, `scores 0 to 2, 5 and 10`."""
+    ordered = sorted(scores)
+    return ("score " if len(ordered) == 1 else "scores ") + list_scores(ordered)
+
+
+def list_scores(scores: Iterable[int]) -> str:
+    """The same without the noun: `3 and 4`."""
+    runs: list[list[int]] = []
+    for score in sorted(scores):
+        if runs and score == runs[-1][-1] + 1:
+            runs[-1].append(score)
+        else:
+            runs.append([score])
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(score) for score in run]
+    return join_words(parts)
+
+
+def join_words(words: Sequence[str], conjunction: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
