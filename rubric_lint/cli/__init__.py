@@ -1,0 +1,1 @@
+"""The commands: options in, exit codes out, nothing else."""

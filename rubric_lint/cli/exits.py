@@ -1,0 +1,77 @@
+"""How a command ends: its exit codes, and what it says of a fault of its own."""
+
+import os
+import signal
+import sys
+import traceback
+from enum import IntEnum
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from rubric_lint import __version__
+from rubric_lint.report.visible import visible
+
+DEBUG = "RUBRIC_LINT_DEBUG"
+"""The environment variable that asks for the traceback of a fault."""
+
+
+class Exit(IntEnum):
+    """The exit codes; where several apply, the highest of them counts."""
+
+    CLEAN = 0
+    FOUND = 1
+    USAGE = 2
+    FAULT = 3
+    INTERRUPTED = 130
+
+
+def complain(message: str) -> None:
+    """Tell something on standard error."""
+    click.echo(f"rubric-lint: {visible(message)}", err=True)
+
+
+def report_fault(fault: Exception, file: str = "") -> None:
+    """Say on standard error that the tool itself is at fault, where, and what to report."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    subject = f"{file}: " if file else ""
+    complain(f"{subject}a fault of rubric-lint, not of the file: {type(fault).__name__}: {fault}{_place(fault)}")
+    which = ", the file" if file else ""
+    hint = f"please report this line{which} and: rubric-lint {__version__}, Python {python}, {sys.platform}"
+    complain(hint if os.environ.get(DEBUG) else f"{hint} ({DEBUG}=1 shows the traceback)")
+    if os.environ.get(DEBUG):
+        click.echo("".join(traceback.format_exception(fault)), err=True, nl=False)
+
+
+def _place(fault: Exception) -> str:
+    """The last place of our own that the fault came through; a rule's module is the rule's name."""
+    package = Path(__file__).parents[1]
+    for frame in reversed(traceback.extract_tb((fault.__cause__ or fault).__traceback__)):
+        file = Path(frame.filename)
+        if file.is_relative_to(package):
+            return f" ({file.relative_to(package.parent).as_posix()}, line {frame.lineno})"
+    return ""
+
+
+def launch(command: click.Command) -> NoReturn:
+    """Run a command as a program, and exit with its return value."""
+    if hasattr(signal, "SIGPIPE"):
+        # When nobody reads on (`| head`), end as cat and grep do.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        code = command.main(standalone_mode=False)
+    except click.ClickException as wrong:
+        wrong.show()
+        code = wrong.exit_code
+    except click.Abort:
+        code = Exit.INTERRUPTED
+    except OSError as fault:
+        complain(f"{fault.filename or 'standard output'}: {fault.strerror or fault}")
+        # What standard output did not take must not come up again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = Exit.USAGE
+    except Exception as fault:
+        report_fault(fault)
+        code = Exit.FAULT
+    sys.exit(code)

@@ -1,0 +1,44 @@
+"""A group of commands one of which also runs when none is named."""
+
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class DefaultGroup(click.Group):
+    """A click group that runs its `default` command when the first argument names none."""
+
+    def __init__(self, *args: Any, default: click.Command, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.default = default
+        self.add_command(default)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command's name in front where no command is named and no help is asked for."""
+        first = args[0] if args else ""
+        named = first in self.commands or first in ctx.help_option_names
+        # Completion of the first word asks with no arguments: it may become a command as well as an option or a path.
+        if not named and (args or not ctx.resilient_parsing):
+            args = [str(self.default.name), *args]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show how it is called without a command and with one."""
+        formatter.write_usage(ctx.command_path, " ".join(self.default.collect_usage_pieces(ctx)))
+        formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="       ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the default command's options, then the commands."""
+        self.default.format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the commands, and what the default command offers for its first argument."""
+        found = super().shell_complete(ctx, incomplete)
+        with click.Context(self.default, parent=ctx, info_name=self.default.name, resilient_parsing=True) as inner:
+            found += [item for item in self.default.shell_complete(inner, incomplete) if item.value != "--help"]
+            if not incomplete.startswith("-"):
+                paths = (param for param in self.default.params if isinstance(param, click.Argument))
+                found += [item for param in paths for item in param.shell_complete(inner, incomplete)]
+        return found

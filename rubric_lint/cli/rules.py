@@ -1,0 +1,85 @@
+"""Options that name rules or tell about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from rubric_lint import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rubric_lint.rule import Rule
+
+
+def _rules() -> Mapping[str, Rule]:
+    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (--help does without)
+
+    return BY_NAME
+
+
+def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """The name of a rule.
+
+    Raises:
+        click.BadParameter: when no rule has this name, with the nearest one that a rule has.
+    """
+    if value is None or value in _rules():
+        return value
+    from rubric_lint.near import find_near  # noqa: PLC0415
+
+    near = find_near(value, _rules())
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`rubric-lint --rules` lists them"
+    raise click.BadParameter(f"there is no rule {value!r}; {hint}")
+
+
+def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+    """The names of rules in an option that may be repeated and whose values may hold several, between commas."""
+    names = (name.strip() for value in values for name in value.split(","))
+    return frozenset(name for name in names if name and read_name(ctx, param, name))
+
+
+def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The rules whose name begins so; after a comma, those that could follow."""
+    before, comma, word = incomplete.rpartition(",")
+    said = before.split(",")
+    return [
+        CompletionItem(before + comma + name, help=rule.summary)
+        for name, rule in _rules().items()
+        if name.startswith(word) and name not in said
+    ]
+
+
+def print_page(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Print what a rule is about, and end."""
+    if value is not None and not ctx.resilient_parsing:
+        name = read_name(ctx, param, value)
+        click.echo(_rules()[str(name)].page, nl=False)
+        ctx.exit()
+
+
+def print_rules(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    """Print a table of the rules, and end."""
+    if value and not ctx.resilient_parsing:
+        rows = [(rule.name, rule.severity, rule.fix or "", rule.summary) for rule in _rules().values()]
+        table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for row in table:
+            click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
+        ctx.exit()
+
+
+def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    """Print the version of the tool and those of the schemas, and end."""
+    if value and not ctx.resilient_parsing:
+        from rubric_lint.catalogue import catalogue  # noqa: PLC0415
+
+        versions: dict[str, list[str]] = {}
+        for entry in catalogue():
+            versions.setdefault(entry.name, []).append(entry.version)
+        schemas = "; ".join(f"{name} {', '.join(numbers)}" for name, numbers in versions.items())
+        click.echo(f"rubric-lint {__version__}\nschemas: {schemas}")
+        ctx.exit()

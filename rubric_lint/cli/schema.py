@@ -1,0 +1,86 @@
+"""`rubric-lint schema`: the schemas of the format and of our own files, for editors and other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rubric_lint.cli.exits import Exit, complain
+
+if TYPE_CHECKING:
+    from rubric_lint.catalogue import Entry
+
+
+def _find(_ctx: click.Context, _param: click.Parameter, value: str) -> Entry:
+    """`suite` is the latest version of that schema, `suite@v1` the one named."""
+    name, _, version = value.partition("@")
+    entries = _entries()
+    matching = [entry for entry in entries if entry.name == name and version in {"", entry.version}]
+    if not matching:
+        raise click.BadParameter(f"there is no schema {value!r}; there are {', '.join(map(_label, entries))}")
+    return max(matching, key=lambda entry: int(entry.version[1:]))
+
+
+def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in map(_label, _entries()) if name.startswith(incomplete)]
+
+
+def _entries() -> tuple[Entry, ...]:
+    from rubric_lint.catalogue import catalogue  # noqa: PLC0415  (reads the schema folder)
+
+    return catalogue()
+
+
+def _label(entry: Entry) -> str:
+    return f"{entry.name}@{entry.version}"
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def schema(ctx: click.Context) -> None:
+    """List the JSON Schemas (name, version, $id, file), print, locate and bundle them."""
+    if ctx.invoked_subcommand:
+        return
+    rows = [(_label(entry), entry.bundled_id, str(entry.path)) for entry in _entries()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, address, path in rows:
+        click.echo(f"{name:<{widths[0]}}  {address:<{widths[1]}}  {path}")
+
+
+@schema.command("print")
+@click.argument("entry", metavar="NAME[@VERSION]", callback=_find, shell_complete=_complete)
+def print_schema(entry: Entry) -> None:
+    """Print a schema as one self-contained file."""
+    click.echo(entry.path.read_text("utf-8"), nl=False)
+
+
+@schema.command("path")
+@click.argument("entry", metavar="NAME[@VERSION]", callback=_find, shell_complete=_complete)
+def print_path(entry: Entry) -> None:
+    """Print where a schema's self-contained file is."""
+    click.echo(entry.path)
+
+
+@schema.command("bundle")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 when a file is not up to date.")
+@click.argument("folder", metavar="[FOLDER]", required=False, type=click.Path(file_okay=False, path_type=Path))
+def bundle_schemas(folder: Path | None, *, check: bool) -> int:
+    """Write every schema as one self-contained file into FOLDER (default: where `schema path` finds them)."""
+    from rubric_lint.catalogue import bundle, schemas_root  # noqa: PLC0415  (imports referencing)
+
+    folder = folder or schemas_root() / "bundled"
+    texts = {entry.bundled_name: bundle(entry) for entry in _entries()}
+    stale = [name for name, text in texts.items() if not _holds(folder / name, text)]
+    for name in stale:
+        if check:
+            complain(f"{folder / name} is not up to date")
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(texts[name].encode())
+    return Exit.FOUND if check and stale else Exit.CLEAN
+
+
+def _holds(file: Path, text: str) -> bool:
+    return file.is_file() and file.read_bytes() == text.encode()

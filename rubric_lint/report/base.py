@@ -1,0 +1,50 @@
+"""What a reporter is, and how its output may look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+if TYPE_CHECKING:
+    from rubric_lint.lint import Result
+    from rubric_lint.report.summary import Summary
+
+Write = Callable[[str], object]
+"""Takes the next piece of the output."""
+
+_STYLES: dict[str, dict[str, Any]] = {
+    "error": {"fg": "red", "bold": True},
+    "warning": {"fg": "yellow", "bold": True},
+    "other": {"fg": "cyan"},
+    "gutter": {"fg": "blue"},
+    "place": {"bold": True},
+    "fix": {"fg": "green"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a report for people looks: coloured, without summary, and how many cells a line of code may take."""
+
+    color: bool = False
+    quiet: bool = False
+    columns: int = 120
+
+    def paint(self, role: str, text: str) -> str:
+        """The text in the colour of its role, where colour is wanted."""
+        if not self.color:
+            return text
+        return click.style(text, **_STYLES[role])
+
+
+class Reporter(Protocol):
+    """Takes results one by one and writes them in one format; it keeps no result, so memory stays small."""
+
+    def add(self, result: Result) -> None:
+        """Take the findings of one file."""
+
+    def end(self, summary: Summary) -> None:
+        """Write what comes after the last file."""

@@ -1,0 +1,102 @@
+"""Code frames: the lines that a finding speaks of, each faulty text underlined."""
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from rubric_lint.finding import Finding
+from rubric_lint.report.visible import head, shown, tail, visible, width
+from rubric_lint.source import Source, Span
+
+Paint = Callable[[str, str], str]
+"""Colours a text (second) in the way of a role (first): a severity, `other`, `gutter`, `place`, `fix`."""
+
+_CUT = "..."
+_CONTEXT = 16  # cells left of a mark that is itself too long for a line
+
+
+class _Mark(NamedTuple):
+    """What is underlined in one line; the end is not beyond the line's."""
+
+    line: int
+    line_start: int
+    span: Span
+    primary: bool
+    label: str
+
+
+class _Excerpt(NamedTuple):
+    """The part of a line that is shown: its text between the ellipses, and where in the file it stands."""
+
+    before: str
+    span: Span
+    after: str
+
+
+def frame(source: Source, finding: Finding, paint: Paint, columns: int) -> Iterator[str]:
+    """The rows of a finding's code frame, `columns` cells wide at most, labels not counted."""
+    places = [(finding.span, True, ""), *((place.span, False, place.message) for place in finding.related)]
+    marks = sorted(_mark(source, *place) for place in places)
+    digits = len(str(marks[-1].line))
+    gutter = f"   {'':{digits}} "
+    room = max(columns - len(gutter) - 2, 2 * _CONTEXT)
+
+    def row(number: int | str, text: str) -> str:
+        return f"{paint('gutter', f'   {number:>{digits}} |')} {text}".rstrip()
+
+    for number, in_line in groupby(marks, key=lambda mark: mark.line):
+        for excerpt, group in _excerpts(source.text, list(in_line), room):
+            text = source.text[excerpt.span.start : excerpt.span.end]
+            yield row(number, excerpt.before + shown(text) + excerpt.after)
+            for mark in group:
+                indent = width(excerpt.before + shown(source.text[excerpt.span.start : mark.span.start]))
+                marked = shown(source.text[mark.span.start : min(mark.span.end, excerpt.span.end)])
+                role = finding.severity if mark.primary else "other"
+                line = ("^" if mark.primary else "-") * max(width(marked), 1)
+                yield row("", " " * indent + paint(role, f"{line} {visible(mark.label)}".rstrip()))
+    if finding.fix:
+        kind, command = ("fix", "rubric-fix") if finding.fix.safe else ("unsafe fix", "rubric-fix --unsafe-fixes")
+        note = f"= {kind}: {visible(finding.fix.title)} ({command})"
+        yield f"{gutter}{paint('fix', note)}"
+
+
+def _mark(source: Source, span: Span, primary: bool, label: str) -> _Mark:
+    first = source.position(span.start)
+    start = span.start - first.column + 1
+    text = source.text
+    end = span.end
+    if source.position(span.end).line > first.line:
+        # The line's end is searched for, not asked of `line_span`: a file may be one line of 100 MB.
+        end = min((at for stop in "\r\n" if (at := text.find(stop, span.start, span.end)) >= 0), default=span.end)
+    return _Mark(first.line, start, Span(span.start, end), primary, label)
+
+
+def _excerpts(text: str, marks: list[_Mark], room: int) -> Iterator[tuple[_Excerpt, list[_Mark]]]:
+    """The marks of one line, in groups that fit into one excerpt of it."""
+    while marks:
+        first, count, hull = marks[0], 1, marks[0].span
+        for mark in marks[1:]:
+            wider = Span(hull.start, max(hull.end, mark.span.end))
+            if wider.end - wider.start > room or width(shown(text[wider.start : wider.end])) > room - 2 * len(_CUT):
+                break
+            count, hull = count + 1, wider
+        yield _excerpt(text, first.line_start, hull, room), marks[:count]
+        marks = marks[count:]
+
+
+def _excerpt(text: str, line_start: int, hull: Span, room: int) -> _Excerpt:
+    """As much of a line around `hull` as there is room for."""
+    # One code point more than there is room for tells whether the line goes on.
+    left = text[max(line_start, hull.start - room - 1) : hull.start]
+    rest = text[hull.start : min(hull.end, hull.start + room) + room + 1].split("\n", 1)[0].split("\r", 1)[0]
+    whole_left = len(left) == hull.start - line_start
+    if whole_left and width(shown(left + rest)) <= room:
+        return _Excerpt("", Span(line_start, hull.start + len(rest)), "")
+    spare = room - 2 * len(_CUT) - width(shown(text[hull.start : min(hull.end, hull.start + room)]))
+    before = tail(left, max(spare // 2, _CONTEXT))
+    whole_left = whole_left and before == left
+    after = head(rest, room - len(_CUT) * (1 if whole_left else 2) - width(shown(before)))
+    if after == rest:  # the line ends here: what is left of the room goes to the other side
+        before = tail(left, room - len(_CUT) - width(shown(rest)))
+    span = Span(hull.start - len(before), hull.start + len(after))
+    return _Excerpt("" if whole_left else _CUT, span, "" if after == rest else _CUT)

@@ -1,0 +1,72 @@
+"""The report that programs read, as `schemas/report/v1.json` describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rubric_lint.report.base import Look, Write
+
+if TYPE_CHECKING:
+    from rubric_lint.finding import Finding, Fix
+    from rubric_lint.lint import Result
+    from rubric_lint.report.summary import Summary
+    from rubric_lint.source import Source, Span
+
+VERSION = 1
+_COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warnings", "ignored")
+
+
+class Json:
+    """One JSON object with a line for each finding, in ASCII, so that every encoding of standard output carries it."""
+
+    def __init__(self, write: Write, _look: Look) -> None:
+        self._write = write
+        self._findings: list[str] = []
+
+    def add(self, result: Result) -> None:
+        """Keep the findings of one file, as text: the summary comes before them."""
+        self._findings.extend(_dump(_finding(result.source, finding)) for finding in result.findings)
+
+    def end(self, summary: Summary) -> None:
+        """Write the object."""
+        counts = _dump({name: getattr(summary, name) for name in _COUNTS})
+        self._write(f'{{"version": {VERSION},\n "summary": {counts},\n "findings": [')
+        for number, finding in enumerate(self._findings):
+            self._write(f"{',' if number else ''}\n  {finding}")
+        self._write("]}\n")
+
+
+def _finding(source: Source, finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "message": _whole(finding.message),
+        "file": _whole(source.name),
+        **_place(source, finding.span),
+        "path": _whole(finding.pointer),
+        "related": [
+            {"message": _whole(place.message), "file": _whole(source.name), **_place(source, place.span)}
+            for place in finding.related
+        ],
+        "fix": _fix(source, finding.fix) if finding.fix else None,
+    }
+
+
+def _fix(source: Source, fix: Fix) -> dict[str, Any]:
+    edits = [{**_place(source, edit.span), "text": _whole(edit.text)} for edit in fix.edits]
+    return {"title": _whole(fix.title), "safe": fix.safe, "edits": edits}
+
+
+def _place(source: Source, span: Span) -> dict[str, dict[str, int]]:
+    return {"start": source.position(span.start)._asdict(), "end": source.position(span.end)._asdict()}
+
+
+def _dump(value: dict[str, Any]) -> str:
+    import json  # noqa: PLC0415  (only this format needs it)
+
+    return json.dumps(value)
+
+
+def _whole(text: str) -> str:
+    """The text without lone surrogates, which JSON readers refuse: files can escape them, file names hold them."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,85 @@
+"""What a run came to, in numbers and in a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
+
+from rubric_lint.finding import Severity
+
+if TYPE_CHECKING:
+    from rubric_lint.lint import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts over the files of a run. `files` were read and linted; those of `unreadable` and `faults` were not."""
+
+    files: int = 0
+    files_with_rubrics: int = 0
+    files_with_findings: int = 0
+    rubrics: int = 0
+    criteria: int = 0
+    errors: int = 0
+    warnings: int = 0
+    ignored: int = 0
+    safe_fixes: int = 0
+    unsafe_fixes: int = 0
+    unreadable: int = 0
+    faults: int = 0
+
+    @classmethod
+    def of(cls, result: Result) -> Summary:
+        """The counts of one file."""
+        severities = Counter(finding.severity for finding in result.findings)
+        fixes = Counter(finding.fix.safe for finding in result.findings if finding.fix)
+        return cls(
+            files=1,
+            files_with_rubrics=int(result.rubrics > 0),
+            files_with_findings=int(bool(result.findings)),
+            rubrics=result.rubrics,
+            criteria=result.criteria,
+            errors=severities[Severity.ERROR],
+            warnings=severities[Severity.WARNING],
+            ignored=result.ignored,
+            safe_fixes=fixes[True],
+            unsafe_fixes=fixes[False],
+        )
+
+    def plus(self, other: Summary) -> Summary:
+        """The counts of both."""
+        return Summary(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    def __str__(self) -> str:
+        """One line on what was found where, and one more when there is more to know."""
+        more = [
+            (self.safe_fixes, f"{self.safe_fixes} fixable with rubric-fix"),
+            (self.unsafe_fixes, f"{self.unsafe_fixes} fixable with rubric-fix --unsafe-fixes"),
+            (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),
+            (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
+            (self.faults, f"{counted(self.faults, 'file')} could not be linted for a fault of rubric-lint"),
+        ]
+        notes = "; ".join(text for count, text in more if count)
+        return self._outcome() + (f"\n{notes}." if notes else "")
+
+    def _outcome(self) -> str:
+        if not self.files:
+            return "No file was linted."
+        held = ", ".join([
+            f"{counted(self.files_with_rubrics, 'file')} with rubrics",
+            counted(self.rubrics, "rubric"),
+            counted(self.criteria, "criterion", "criteria"),
+        ])  # fmt: skip
+        if not self.errors + self.warnings:
+            return f"No faults in {counted(self.files, 'file')} ({held})."
+        found = " and ".join(
+            counted(count, noun) for count, noun in ((self.errors, "error"), (self.warnings, "warning")) if count
+        )
+        where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
+        return f"Found {found} in {where} ({held})."
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number and its noun: `1 file`, `2 files`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,87 @@
+"""The reports that people read: findings with code frames, findings one a line, and a count by rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rubric_lint.report.base import Look, Write
+from rubric_lint.report.frame import frame
+from rubric_lint.report.visible import visible
+
+if TYPE_CHECKING:
+    from rubric_lint.finding import Finding, Severity
+    from rubric_lint.lint import Result
+    from rubric_lint.report.summary import Summary
+    from rubric_lint.source import Source
+
+
+class Concise:
+    """One line a finding: `file:line:column severity rule: message`."""
+
+    def __init__(self, write: Write, look: Look) -> None:
+        self._write = write
+        self._look = look
+
+    def add(self, result: Result) -> None:
+        """Write the findings of one file."""
+        if result.findings:
+            self._write("".join(f"{_line(result.source, finding, self._look)}\n" for finding in result.findings))
+
+    def end(self, summary: Summary) -> None:
+        """Write the summary."""
+        if not self._look.quiet:
+            self._write(f"{summary}\n")
+
+
+class Full:
+    """A finding's line, then the code that it speaks of, then how it can be fixed."""
+
+    def __init__(self, write: Write, look: Look) -> None:
+        self._write = write
+        self._look = look
+        self._gap = ""
+
+    def add(self, result: Result) -> None:
+        """Write the findings of one file."""
+        if not result.findings:
+            return
+        blocks = []
+        for finding in result.findings:
+            rows = frame(result.source, finding, self._look.paint, self._look.columns)
+            blocks.append("\n".join([_line(result.source, finding, self._look), *rows]) + "\n")
+        self._write(self._gap + "\n".join(blocks))
+        self._gap = "\n"
+
+    def end(self, summary: Summary) -> None:
+        """Write the summary."""
+        if not self._look.quiet:
+            self._write(f"{self._gap}{summary}\n")
+
+
+class Statistics:
+    """How often each rule found something, the most frequent first."""
+
+    def __init__(self, write: Write, look: Look) -> None:
+        self._write = write
+        self._look = look
+        self._counts: Counter[tuple[str, Severity]] = Counter()
+
+    def add(self, result: Result) -> None:
+        """Count the findings of one file."""
+        self._counts.update((finding.rule, finding.severity) for finding in result.findings)
+
+    def end(self, summary: Summary) -> None:
+        """Write the counts, then the summary."""
+        rows = sorted(self._counts.items(), key=lambda row: (-row[1], row[0]))
+        digits = max((len(str(count)) for _, count in rows), default=0)
+        for (rule, severity), count in rows:
+            self._write(f"{count:>{digits}} {self._look.paint(severity, f'{severity:<7}')} {rule}\n")
+        if not self._look.quiet:
+            self._write(f"\n{summary}\n" if rows else f"{summary}\n")
+
+
+def _line(source: Source, finding: Finding, look: Look) -> str:
+    line, column, _ = source.position(finding.span.start)
+    place = look.paint("place", f"{visible(source.name)}:{line}:{column}")
+    return f"{place} {look.paint(finding.severity, finding.severity)} {finding.rule}: {visible(finding.message)}"

@@ -1,0 +1,61 @@
+"""Text as a terminal shows it: what it would obey is written out, and widths are counted in its cells."""
+
+from itertools import accumulate
+from unicodedata import category, east_asian_width
+
+_JOINER = "\N{ZERO WIDTH JOINER}"
+_EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
+_SKIN_TONES = "\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}", "\N{EMOJI MODIFIER FITZPATRICK TYPE-6}"
+_TAB = "    "
+
+
+def visible(text: str) -> str:
+    r"""`text` with control, bidirectional and other unseen characters as escapes, such as `\x1b` and `\u202e`."""
+    if text.isprintable():
+        return text
+    return "".join(char.encode("unicode_escape").decode() if _unseen(char) else char for char in text)
+
+
+def shown(line: str) -> str:
+    """A part of a line as a code frame prints it: `visible`, and each tab four spaces wherever it stands."""
+    return visible(line.replace("\t", _TAB))
+
+
+def width(text: str) -> int:
+    """How many cells of a terminal visible `text` takes."""
+    if text.isascii():
+        return len(text)
+    cells = last = 0
+    joined = False
+    for char in text:
+        if joined or char == _JOINER:  # an emoji sequence is as wide as its first emoji
+            joined = char == _JOINER
+        elif char == _EMOJI_STYLE:
+            cells += last == 1
+            last = 2
+        elif not (last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]) and (taken := _cells(char)):
+            cells += taken
+            last = taken
+    return cells
+
+
+def head(line: str, room: int) -> str:
+    """The longest beginning of `line` that is at most `room` cells wide when shown."""
+    widths = accumulate(width(shown(char)) for char in line)
+    return line[: sum(1 for taken in widths if taken <= room)]
+
+
+def tail(line: str, room: int) -> str:
+    """The longest end of `line` that is at most `room` cells wide when shown."""
+    return head(line[::-1], room)[::-1]
+
+
+def _unseen(char: str) -> bool:
+    kind = category(char)
+    return kind in {"Cc", "Cs", "Zl", "Zp"} or (kind == "Cf" and char not in {_JOINER, "\N{ZERO WIDTH NON-JOINER}"})
+
+
+def _cells(char: str) -> int:
+    if category(char) in {"Mn", "Me", "Cf"} or "\u1160" <= char <= "\u11ff":  # the latter join the Hangul before them
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1

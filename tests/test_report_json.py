@@ -1,0 +1,141 @@
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft7Validator
+
+from rubric_lint.finding import Edit, Finding, Fix, Related, Severity
+from rubric_lint.lint import Result
+from rubric_lint.report import REPORTERS, Look, Summary
+from rubric_lint.source import Source, Span
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "schemas/report/v1.json").read_text("utf-8"))
+
+TEXT = "# 👍\nrubrics:\n  - id: a\n    wieght: 2\n  - id: a\n"
+KEY = Span(TEXT.index("wieght"), TEXT.index("wieght") + 6)
+FIRST = Span(TEXT.index("a\n"), TEXT.index("a\n") + 1)
+LAST = Span(len(TEXT) - 2, len(TEXT) - 1)
+FIX = Fix("rename `wieght` to `weight`", (Edit(KEY, "weight"),), safe=False)
+FINDINGS = (
+    Finding("unknown-field", Severity.ERROR, "there is no field `wieght`", KEY, "/rubrics/0/wieght", (), FIX),
+    Finding("duplicate-id", Severity.WARNING, "id `a` twice", LAST, "/rubrics/1/id", (Related("first", FIRST),)),
+)
+
+
+def render(*results, summary=None, **look):
+    pieces = []
+    report = REPORTERS["json"](pieces.append, Look(**look))
+    total = Summary()
+    for result in results:
+        report.add(result)
+        total = total.plus(Summary.of(result))
+    report.end(summary or total)
+    return "".join(pieces)
+
+
+def test_the_whole_object():
+    expected = {
+        "version": 1,
+        "summary": {
+            "files": 2,
+            "files_with_rubrics": 1,
+            "rubrics": 1,
+            "criteria": 2,
+            "errors": 1,
+            "warnings": 1,
+            "ignored": 3,
+        },
+        "findings": [
+            {
+                "rule": "unknown-field",
+                "severity": "error",
+                "message": "there is no field `wieght`",
+                "file": "suite.yaml",
+                "start": {"line": 4, "column": 5, "offset": 27},
+                "end": {"line": 4, "column": 11, "offset": 33},
+                "path": "/rubrics/0/wieght",
+                "related": [],
+                "fix": {
+                    "title": "rename `wieght` to `weight`",
+                    "safe": False,
+                    "edits": [
+                        {
+                            "start": {"line": 4, "column": 5, "offset": 27},
+                            "end": {"line": 4, "column": 11, "offset": 33},
+                            "text": "weight",
+                        }
+                    ],
+                },
+            },
+            {
+                "rule": "duplicate-id",
+                "severity": "warning",
+                "message": "id `a` twice",
+                "file": "suite.yaml",
+                "start": {"line": 5, "column": 9, "offset": 45},
+                "end": {"line": 5, "column": 10, "offset": 46},
+                "path": "/rubrics/1/id",
+                "related": [
+                    {
+                        "message": "first",
+                        "file": "suite.yaml",
+                        "start": {"line": 3, "column": 9, "offset": 21},
+                        "end": {"line": 3, "column": 10, "offset": 22},
+                    }
+                ],
+                "fix": None,
+            },
+        ],
+    }
+    faulty = Result(Source("suite.yaml", TEXT), FINDINGS, rubrics=1, criteria=2, ignored=3)
+    actual = json.loads(render(faulty, Result(Source("b.yaml", ""), (), rubrics=0, criteria=0, ignored=0)))
+    assert expected == actual
+    assert [*expected] == [*actual]
+    assert [*Draft7Validator(SCHEMA).iter_errors(actual)] == []
+
+
+def test_a_finding_is_a_line_of_its_own():
+    faulty = Result(Source("suite.yaml", TEXT), FINDINGS, rubrics=1, criteria=2, ignored=0)
+    lines = render(faulty).splitlines()
+    assert [json.loads(line.strip(" ,").removesuffix("]}"))["rule"] for line in lines[3:]] == [
+        "unknown-field",
+        "duplicate-id",
+    ]
+
+
+@pytest.mark.parametrize("look", [{}, {"quiet": True}, {"color": True}], ids=["plain", "quiet", "colour"])
+def test_no_findings(look):
+    zeros = '"rubrics": 0, "criteria": 0, "errors": 0, "warnings": 0, "ignored": 0'
+    expected = f"""{{"version": 1,
+ "summary": {{"files": 0, "files_with_rubrics": 0, {zeros}}},
+ "findings": []}}
+"""
+    assert expected == render(**look)
+
+
+def test_what_is_not_unicode_text_is_replaced():
+    half = Finding("schema", Severity.ERROR, "\ud83d\udc4d \ud800", Span(0, 0), "/\ud800")
+    actual = render(Result(Source("\udcff.yaml", ""), (half,), rubrics=0, criteria=0, ignored=0))
+    expected = ["👍 \ufffd", "\ufffd.yaml", "/\ufffd"]
+    assert actual.isascii()
+    assert expected == [json.loads(actual)["findings"][0][key] for key in ("message", "file", "path")]
+
+
+def test_the_schema_is_a_schema_and_closed():
+    Draft7Validator.check_schema(SCHEMA)
+    objects = [node for node in nodes(SCHEMA) if node.get("type") == "object"]
+    assert [node["additionalProperties"] for node in objects] == [False] * 7
+    assert [sorted(node["properties"]) for node in objects] == [sorted(node["required"]) for node in objects]
+
+
+def test_every_property_is_described():
+    properties = [part for node in nodes(SCHEMA) for part in node.get("properties", {}).items()]
+    assert [name for name, node in properties if not node.get("description")] == []
+
+
+def nodes(schema):
+    """Every subschema, the schema itself first."""
+    yield schema
+    for key in ("properties", "definitions"):
+        for node in schema.get(key, {}).values():
+            yield from nodes(node)

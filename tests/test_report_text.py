@@ -1,0 +1,353 @@
+import re
+
+import pytest
+
+from rubric_lint.finding import Edit, Finding, Fix, Related, Severity
+from rubric_lint.lint import Result
+from rubric_lint.report import REPORTERS, Look, Statistics, Summary
+from rubric_lint.report.visible import head, tail, visible, width
+from rubric_lint.source import Source, Span
+
+
+def spans(text, *needles):
+    """Where each needle stands, each search starting at the end of the one before."""
+    found, at = [], 0
+    for needle in needles:
+        start = text.index(needle, at)
+        at = start + len(needle)
+        found.append(Span(start, at))
+    return found
+
+
+def finding(span, message="something is wrong", rule="schema", severity=Severity.ERROR, *, related=(), fix=None):
+    return Finding(rule, severity, message, span, "", tuple(related), fix)
+
+
+def result(text, *findings, name="suite.yaml", ignored=0):
+    return Result(Source(name, text), findings, rubrics=1, criteria=2, ignored=ignored)
+
+
+def render(reporter, *results, **look):
+    pieces = []
+    report = reporter(pieces.append, Look(**look))
+    summary = Summary()
+    for each in results:
+        report.add(each)
+        summary = summary.plus(Summary.of(each))
+    report.end(summary)
+    return "".join(pieces)
+
+
+def full(text, *findings, **look):
+    """The full report of one file without its summary."""
+    return render(REPORTERS["full"], result(text, *findings), quiet=True, **look)
+
+
+BANDS = """\
+rubrics:
+  - id: accuracy
+    score_ranges:
+      - score_range: [0, 4]
+        expected_outcome: Wrong.
+      - score_range: [3, 6]
+        expected_outcome: Partly right.
+"""
+FIRST, SECOND = spans(BANDS, "[0, 4]", "[3, 6]")
+OVERLAP = finding(
+    SECOND,
+    "scores 3 and 4 are in this band [3, 6] and in [0, 4]",
+    "overlap",
+    related=[Related("also covers 3 and 4", FIRST)],
+)
+OLD = "rubrics:\n  - description: x\n"
+(DESCRIPTION,) = spans(OLD, "description")
+RENAME = finding(
+    DESCRIPTION,
+    "`description` is the old name of `expected_outcome`",
+    "deprecated-description",
+    Severity.WARNING,
+    fix=Fix("rename `description` to `expected_outcome`", (Edit(DESCRIPTION, "expected_outcome"),), safe=True),
+)
+
+
+def test_full_frames_every_place_and_sums_up():
+    expected = """\
+suite.yaml:6:22 error overlap: scores 3 and 4 are in this band [3, 6] and in [0, 4]
+   4 |       - score_range: [0, 4]
+     |                      ------ also covers 3 and 4
+   6 |       - score_range: [3, 6]
+     |                      ^^^^^^
+
+old.yaml:2:5 warning deprecated-description: `description` is the old name of `expected_outcome`
+   2 |   - description: x
+     |     ^^^^^^^^^^^
+     = fix: rename `description` to `expected_outcome` (rubric-fix)
+
+Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 6 criteria).
+1 fixable with rubric-fix.
+"""
+    clean = result("rubrics: []\n", name="clean.yaml")
+    actual = render(REPORTERS["full"], result(BANDS, OVERLAP), clean, result(OLD, RENAME, name="old.yaml"))
+    assert expected == actual
+
+
+def test_concise_is_one_line_a_finding():
+    expected = """\
+suite.yaml:6:22 error overlap: scores 3 and 4 are in this band [3, 6] and in [0, 4]
+old.yaml:2:5 warning deprecated-description: `description` is the old name of `expected_outcome`
+Found 1 error and 1 warning in 2 of 2 files (2 files with rubrics, 2 rubrics, 4 criteria).
+1 fixable with rubric-fix.
+"""
+    assert expected == render(REPORTERS["concise"], result(BANDS, OVERLAP), result(OLD, RENAME, name="old.yaml"))
+
+
+def test_statistics_counts_by_rule_most_frequent_first():
+    expected = """\
+10 error   overlap
+ 2 warning band-order
+ 2 warning deprecated-description
+
+Found 10 errors and 4 warnings in 2 of 2 files (2 files with rubrics, 2 rubrics, 4 criteria).
+2 fixable with rubric-fix.
+"""
+    order = finding(FIRST, "bands are not in order", "band-order", Severity.WARNING)
+    actual = render(Statistics, result(BANDS, *[OVERLAP] * 10, order, order), result(OLD, RENAME, RENAME))
+    assert expected == actual
+
+
+def test_statistics_of_nothing_is_the_summary():
+    assert render(Statistics, result(BANDS)) == "No faults in 1 file (1 file with rubrics, 1 rubric, 2 criteria).\n"
+
+
+@pytest.mark.parametrize("reporter", [*REPORTERS.values(), Statistics])
+def test_quiet_leaves_the_summary_out(reporter):
+    assert "Found" not in render(reporter, result(BANDS, OVERLAP), quiet=True)
+
+
+def test_nothing_found_and_quiet_is_no_output():
+    actual = [render(reporter, result(BANDS), quiet=True) for reporter in (*REPORTERS.values(), Statistics)]
+    assert ["", "", actual[2], ""] == actual
+
+
+def test_an_unsafe_fix_says_so():
+    text = "rubrics:\n  - wieght: 2\n"
+    (span,) = spans(text, "wieght")
+    fix = Fix("rename `wieght` to `weight`", (Edit(span, "weight"),), safe=False)
+    expected = """\
+suite.yaml:2:5 error unknown-field: there is no field `wieght`
+   2 |   - wieght: 2
+     |     ^^^^^^
+     = unsafe fix: rename `wieght` to `weight` (rubric-fix --unsafe-fixes)
+"""
+    assert expected == full(text, finding(span, "there is no field `wieght`", "unknown-field", fix=fix))
+
+
+def test_places_in_one_line_get_a_row_each():
+    text = "rubrics: [{id: a}, {id: a}, {id: a}]\n"
+    first, second, third = spans(text, "{id: a}", "{id: a}", "{id: a}")
+    related = [Related("the third", third), Related("the first", first)]
+    expected = """\
+suite.yaml:1:20 error schema: something is wrong
+   1 | rubrics: [{id: a}, {id: a}, {id: a}]
+     |           ------- the first
+     |                    ^^^^^^^
+     |                             ------- the third
+"""
+    assert expected == full(text, finding(second, related=related))
+
+
+def test_line_numbers_of_different_length_are_aligned():
+    text = "a: 1\n" * 120
+    related = [Related("here", Span(5 * 8, 5 * 8 + 1)), Related("and here", Span(5 * 98, 5 * 98 + 1))]
+    expected = """\
+suite.yaml:110:1 error schema: something is wrong
+     9 | a: 1
+       | - here
+    99 | a: 1
+       | - and here
+   110 | a: 1
+       | ^
+"""
+    assert expected == full(text, finding(Span(5 * 109, 5 * 109 + 1), related=related))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+def test_a_span_of_several_lines_is_marked_to_the_end_of_its_first(end):
+    text = end.join(["a: |", "  one two", "  three", ""])
+    (span,) = spans(text, f"one two{end}  three")
+    expected = """\
+suite.yaml:2:3 error schema: something is wrong
+   2 |   one two
+     |   ^^^^^^^
+"""
+    assert expected == full(text, finding(span))
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "place", "row", "mark"),
+    [
+        ("", 0, "1:1", "   1 |", "     | ^"),
+        ("a:\n", 3, "2:1", "   2 |", "     | ^"),
+        ("a:\nb: 1\n", 2, "1:3", "   1 | a:", "     |   ^"),
+        ("a: [", 4, "1:5", "   1 | a: [", "     |     ^"),
+    ],
+    ids=["empty file", "last, empty line", "end of a line", "end of the file"],
+)
+def test_an_empty_span_gets_one_caret(text, at, place, row, mark):
+    expected = f"suite.yaml:{place} error schema: something is wrong\n{row}\n{mark}\n"
+    assert expected == full(text, finding(Span(at, at)))
+
+
+@pytest.mark.parametrize(
+    ("before", "marked", "shown", "underline"),
+    [
+        ("\tid: ", "a", "    id: a", "        ^"),
+        ("id: ", "a\tb", "id: a    b", "    ^^^^^^"),
+        ("结果: ", "好的", "结果: 好的", "      ^^^^"),
+        ("e\u0301: ", "e\u0301a", "e\u0301: e\u0301a", "   ^^"),
+        ("👍🏽 👩‍👩‍👧 ❤️: ", "x", "👍🏽 👩‍👩‍👧 ❤️: x", "          ^"),
+        ("각: ", "x", "각: x", "    ^"),
+        ("\x1b[31m: ", "x", "\\x1b[31m: x", "          ^"),
+        ("a: ", "\u202ex", "a: \\u202ex", "   ^^^^^^^"),
+    ],
+    ids=["leading tab", "tab", "CJK", "combining", "emoji", "Hangul", "escape", "bidirectional"],
+)
+def test_the_underline_is_under_the_text(before, marked, shown, underline):
+    span = Span(len(before), len(before + marked))
+    expected = f"suite.yaml:1:{span.start + 1} error schema: something is wrong\n   1 | {shown}\n     | {underline}\n"
+    assert expected == full(before + marked, finding(span))
+
+
+def test_a_long_line_is_cut_to_a_window_around_the_fault():
+    text = f"[{'{id: aaaa}, ' * 20}{{idd: b}}{', {id: cccc}' * 20}]"
+    (span,) = spans(text, "idd")
+    expected = """\
+suite.yaml:1:243 error schema: something is wrong
+   1 | ...}, {id: aaaa}, {id: aaaa}, {idd: b}, {id: cccc}, {id: cccc}...
+     |                                ^^^
+"""
+    assert expected == full(text, finding(span), columns=72)
+
+
+def test_places_far_apart_in_a_long_line_get_an_excerpt_each():
+    text = f"[{{id: a}}{', {id: b}' * 40}, {{id: a}}]"
+    first, second = spans(text, "{id: a}", "{id: a}")
+    expected = """\
+suite.yaml:1:371 error schema: something is wrong
+   1 | [{id: a}, {id: b}, {id: b}, {id: b}, {id: ...
+     |  ------- the first
+   1 | ...d: b}, {id: b}, {id: b}, {id: b}, {id: a}]
+     |                                      ^^^^^^^
+"""
+    assert expected == full(text, finding(second, related=[Related("the first", first)]), columns=52)
+
+
+def test_a_mark_longer_than_the_line_may_be_is_cut_with_it():
+    text = f"expected_outcome: {'wide ' * 40}"
+    (span,) = spans(text, "wide " * 40)
+    actual = full(text, finding(span), columns=60)
+    expected = """\
+suite.yaml:1:19 error schema: something is wrong
+   1 | ...pected_outcome: wide wide wide wide wide wide w...
+     |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+"""
+    assert expected == actual
+
+
+def test_no_row_is_wider_than_asked_for():
+    text = "界\t" * 4000
+    for at in (0, 1, 10, 3999, 7998):
+        rows = full(text, finding(Span(at, at + 1)), columns=80).splitlines()[1:]
+        assert [width(row) <= 80 for row in rows] == [True, True]
+
+
+def test_one_long_line_is_not_read_whole_for_each_finding():
+    text = "[" + "{id: 1}," * 500_000 + "]"
+    findings = [finding(Span(8 * at + 2, 8 * at + 4)) for at in range(0, 500_000, 500)]
+    assert len(full(text, *findings).splitlines()) - 999 == 3000
+
+
+def test_a_file_cannot_write_escapes_to_the_terminal():
+    evil = "\x1b]0;owned\x07\x9b31m\r\n\u2028\u202e\x7f"
+    span = Span(0, len(evil))
+    fix = Fix(evil, (), safe=True)
+    bad = result(evil, finding(span, evil, related=[Related(evil, span)], fix=fix), name=f"{evil}.yaml")
+    for reporter in (*REPORTERS.values(), Statistics):
+        assert re.findall(r"[^\n -~]", render(reporter, bad)) == []
+
+
+def test_colour_changes_nothing_but_colour():
+    files = [result(BANDS, OVERLAP), result(OLD, RENAME, name="old.yaml")]
+    for reporter in (*REPORTERS.values(), Statistics):
+        plain = render(reporter, *files)
+        assert plain == re.sub(r"\x1b\[[0-9;]*m", "", render(reporter, *files, color=True))
+        assert "\x1b" not in plain
+
+
+def test_colours():
+    expected = (
+        "\x1b[1mold.yaml:2:5\x1b[0m \x1b[33m\x1b[1mwarning\x1b[0m deprecated-description: "
+        "`description` is the old name of `expected_outcome`\n"
+        "\x1b[34m   2 |\x1b[0m   - description: x\n"
+        "\x1b[34m     |\x1b[0m     \x1b[33m\x1b[1m^^^^^^^^^^^\x1b[0m\n"
+        "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-fix)\x1b[0m\n"
+    )
+    assert expected == render(REPORTERS["full"], result(OLD, RENAME, name="old.yaml"), color=True, quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("summary", "expected"),
+    [
+        (Summary(), "No file was linted."),
+        (Summary(unreadable=1), "No file was linted.\n1 file could not be read."),
+        (Summary(files=1), "No faults in 1 file (0 files with rubrics, 0 rubrics, 0 criteria)."),
+        (
+            Summary(files=5, files_with_rubrics=2, rubrics=5, criteria=14),
+            "No faults in 5 files (2 files with rubrics, 5 rubrics, 14 criteria).",
+        ),
+        (
+            Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=1, errors=1),
+            "Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).",
+        ),
+        (
+            Summary(5, 2, 2, 5, 14, 3, 1, ignored=2, safe_fixes=2, unsafe_fixes=1, unreadable=2, faults=1),
+            (
+                "Found 3 errors and 1 warning in 2 of 5 files (2 files with rubrics, 5 rubrics, 14 criteria).\n"
+                "2 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes; 2 findings ignored; "
+                "2 files could not be read; 1 file could not be linted for a fault of rubric-lint."
+            ),
+        ),
+    ],
+    ids=["nothing", "unreadable only", "no rubrics", "clean", "one of each", "all"],
+)
+def test_summary(summary, expected):
+    assert expected == str(summary)
+
+
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ("abc", 3),
+        ("é", 1),
+        ("e\u0301", 1),
+        ("界", 2),
+        ("ｱ", 1),
+        ("\N{FULLWIDTH LATIN CAPITAL LETTER A}", 2),
+        ("👍", 2),
+        ("👍🏽", 2),
+        ("🇩🇪", 2),
+        ("1️⃣", 2),
+        ("👩‍👩‍👧x", 3),
+    ],
+)
+def test_width(text, cells):
+    assert cells == width(text)
+
+
+def test_visible_keeps_what_is_seen():
+    text = "Añ 界 👩‍👩‍👧 क्‍ष می‌خواهم\xa0"
+    assert text == visible(text)
+
+
+def test_head_and_tail_count_cells():
+    assert (head("界\t界", 6), tail("界\t界", 7), head("界", 1), tail("abc", 3)) == ("界\t", "\t界", "", "abc")
