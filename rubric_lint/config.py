@@ -1,0 +1,216 @@
+"""Which settings hold for which file: found upward from it, with what the command line says on top."""
+
+# Paths are str here and in files.py: pathlib would cost a large run more than reading its files does.
+# ruff: noqa: PTH100, PTH113, PTH118, PTH120
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rubric_lint.finding import Severity
+from rubric_lint.gitignore import Patterns
+from rubric_lint.settings_file import NAMES, SettingsError, read_table
+
+PASS_AT = Decimal("0.8")
+"""The lowest score that passes, unless the settings say otherwise."""
+
+BORDERLINE_AT = Decimal("0.6")
+"""The lowest score that is no failure, unless the settings say otherwise."""
+
+_NOTHING = Patterns("", ())
+_RUBRIC_SUFFIXES = (".rubric.yaml", ".rubric.yml", ".rubric.json")
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """What holds for one file.
+
+    `enabled`: the rules that run (None: all). `version`: what a pattern says (None: nothing). `claimed`: every
+    `rubrics` in the file is ours. `is_rubric_file`: the file must have them at its top.
+    """
+
+    enabled: frozenset[str] | None = None
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    version: str | None = None
+    claimed: bool = False
+    is_rubric_file: bool = False
+    implicit_required: bool = False
+    pass_at: Decimal = PASS_AT
+    borderline_at: Decimal = BORDERLINE_AT
+
+
+class Overrides(NamedTuple):
+    """What the command line says: `select` takes the place of the settings' own, `ignore` adds to theirs."""
+
+    select: frozenset[str] | None = None
+    ignore: frozenset[str] = frozenset()
+
+
+_NO_OVERRIDES = Overrides()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One settings file: `origin` its path, None for the built-in settings; patterns are relative to `root`."""
+
+    root: str
+    origin: str | None = None
+    select: frozenset[str] | None = None
+    ignore: frozenset[str] = frozenset()
+    include: Patterns = _NOTHING
+    exclude: Patterns = _NOTHING
+    per_file_ignores: tuple[tuple[Patterns, frozenset[str]], ...] = ()
+    versions: tuple[tuple[Patterns, str], ...] = ()
+    everywhere: FileSettings = FileSettings()
+
+    @classmethod
+    def from_table(cls, root: str, origin: str, table: Mapping[str, Any]) -> "Settings":
+        """The settings that a checked table holds."""
+        severity = table.get("severity", {})
+        return cls(
+            root=root,
+            origin=origin,
+            select=frozenset(table["select"]) if "select" in table else None,
+            ignore=frozenset(table.get("ignore", ())) | {rule for rule, level in severity.items() if level == "off"},
+            include=Patterns.parse(root, table.get("include", ())),
+            exclude=Patterns.parse(root, table.get("exclude", ())),
+            per_file_ignores=tuple(
+                (Patterns.parse(root, [pattern]), frozenset(rules))
+                for pattern, rules in table.get("per-file-ignores", {}).items()
+            ),
+            versions=tuple(
+                (Patterns.parse(root, [pattern]), version) for pattern, version in table.get("versions", {}).items()
+            ),
+            everywhere=FileSettings(
+                severities={rule: Severity(level) for rule, level in severity.items() if level != "off"},
+                implicit_required=table.get("implicit-required", False),
+                pass_at=Decimal(table.get("pass", PASS_AT)),
+                borderline_at=Decimal(table.get("borderline", BORDERLINE_AT)),
+            ),
+        )
+
+    def override(self, overrides: Overrides) -> "Settings":
+        """These settings with what the command line says on top."""
+        select = self.select if overrides.select is None else overrides.select
+        return replace(self, select=select, ignore=self.ignore | overrides.ignore)
+
+    def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
+        """What holds for the file at `path`, whose nearest settings these are."""
+        name = os.fspath(path)
+        ignored: frozenset[str] = frozenset()
+        version = None
+        if self.per_file_ignores or self.versions:
+            file = os.path.abspath(name)
+            ignored = ignored.union(*(rules for patterns, rules in self.per_file_ignores if patterns.covers(file)))
+            version = next((version for patterns, version in reversed(self.versions) if patterns.covers(file)), None)
+        key = (ignored, version, name.lower().endswith(_RUBRIC_SUFFIXES))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._combine(*key)
+        return found
+
+    @cached_property
+    def _known(self) -> dict[tuple[frozenset[str], str | None, bool], FileSettings]:
+        return {}
+
+    def _combine(self, ignored: frozenset[str], version: str | None, is_rubric_file: bool) -> FileSettings:
+        enabled = self.select
+        ignored |= self.ignore
+        if ignored:
+            from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many; finding files needs none)
+
+            enabled = (frozenset(BY_NAME) if enabled is None else enabled) - ignored
+        return replace(
+            self.everywhere,
+            enabled=enabled,
+            version=version,
+            claimed=is_rubric_file or version is not None,
+            is_rubric_file=is_rubric_file,
+        )
+
+
+class SettingsFinder:
+    """Finds the settings of each folder, and remembers them.
+
+    `file`: these settings hold everywhere, with patterns relative to the current folder. `isolated`: no settings file
+    is read.
+
+    Raises:
+        SettingsError: when `file` cannot be used.
+    """
+
+    def __init__(
+        self,
+        overrides: Overrides = _NO_OVERRIDES,
+        *,
+        file: str | os.PathLike[str] | None = None,
+        isolated: bool = False,
+    ) -> None:
+        here = str(Path.cwd())
+        self._overrides = overrides
+        self._built_in = Settings(here).override(overrides)
+        self._only = self._built_in if isolated else None
+        self._folders: dict[str, Settings | SettingsError] = {}
+        if file is not None:
+            path = os.path.abspath(file)
+            self._only = self._read(path, here)
+            if self._only is None:
+                raise SettingsError(_shorten(path), "has no table [tool.rubric-lint]")
+
+    def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
+        """What holds for the file at `path`, which need not exist.
+
+        Raises:
+            SettingsError: when the settings nearest to it cannot be used.
+        """
+        name = os.fspath(path)
+        return self.for_folder(os.path.dirname(name)).for_file(name)
+
+    def for_folder(self, folder: str) -> Settings:
+        """The settings nearest to what is in `folder`.
+
+        Raises:
+            SettingsError: when they cannot be used.
+        """
+        found = self._only or self._folders.get(folder)
+        if found is None:
+            found = self._folders[folder] = self._climb(os.path.abspath(folder))
+        if isinstance(found, SettingsError):
+            raise found.with_traceback(None)
+        return found
+
+    def _climb(self, folder: str) -> Settings | SettingsError:
+        passed = []
+        while (found := self._folders.get(folder) or self._look_in(folder)) is None:
+            passed.append(folder)
+            above = os.path.dirname(folder)
+            if above == folder:
+                found = self._built_in
+                break
+            folder = above
+        self._folders.update(dict.fromkeys((*passed, folder), found))
+        return found
+
+    def _look_in(self, folder: str) -> Settings | SettingsError | None:
+        for name in NAMES:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                try:
+                    found = self._read(path, folder)
+                except SettingsError as fault:
+                    return fault
+                if found is not None:
+                    return found
+        return None
+
+    def _read(self, path: str, root: str) -> Settings | None:
+        table = read_table(Path(path), _shorten(path))
+        return None if table is None else Settings.from_table(root, path, table).override(self._overrides)
+
+
+def _shorten(path: str) -> str:
+    return path.removeprefix(os.path.join(Path.cwd(), ""))

@@ -1,0 +1,236 @@
+"""Which files to read, and their bytes; what cannot be read becomes a value, and the rest goes on."""
+
+# Paths are str here, see config.py.
+# ruff: noqa: PTH100, PTH114, PTH115, PTH116, PTH118
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+from typing import NamedTuple
+
+from rubric_lint.config import FileSettings, Settings, SettingsFinder
+from rubric_lint.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
+from rubric_lint.locate import could_hold_rubrics
+from rubric_lint.settings_file import SettingsError
+
+SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
+"""What the names of the files end in that are found in folders."""
+
+LIMIT = 50_000_000
+"""The size in bytes above which a file is not read."""
+
+_VCS_FOLDERS = frozenset({".git", ".hg", ".svn"})
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_CHUNK = 1 << 22
+_OVERLAP = 1 << 10  # longer than any word that is looked for
+
+
+class File(NamedTuple):
+    """A file to read: its name, as the user gave it, and what holds for it."""
+
+    name: str
+    settings: FileSettings
+
+
+class Unreadable(NamedTuple):
+    """What cannot be read, and why."""
+
+    path: str
+    reason: str
+
+
+class _Folder(NamedTuple):
+    """A folder to search; each path ends in a separator."""
+
+    prefix: str  # as the user wrote it
+    path: str  # absolute
+    real: str  # absolute, links resolved
+    ignores: tuple[Patterns, ...]  # the nearest first
+
+
+class _Reached(NamedTuple):
+    """What a search came upon; `identity` is the same when it is come upon again."""
+
+    item: File | Unreadable
+    identity: object
+
+
+def find(paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder) -> Iterator[File | Unreadable]:
+    """The files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
+
+    A file that is named is found, whatever its name and whatever is ignored. In a folder those are found that have one
+    of SUFFIXES or that `include` names, less what .gitignore files and `exclude` name. Links to folders are followed
+    only where they are named.
+    """
+    search = _Search(finder)
+    seen = set()
+    for path in paths:
+        for item, identity in search.reach(_tidy(os.fsdecode(path))):
+            if identity not in seen:
+                seen.add(identity)
+                yield item
+
+
+def read(file: File) -> bytes | Unreadable:
+    """The bytes of a file; none of one that is too large and, at a quick look, has nothing to do with rubrics."""
+    name = file.name
+    try:
+        mode = os.stat(name).st_mode
+        if not stat.S_ISREG(mode):
+            kind = _KINDS.get(stat.S_IFMT(mode), "no file")
+            return Unreadable(name, f"is {kind}, and only files are read; `-` reads standard input")
+        # What has become a pipe since then must not block.
+        with open(name, "rb", buffering=0, opener=_open_without_waiting) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if size <= LIMIT:
+                return stream.read() or b""
+            if not file.settings.claimed and not _could_hold_rubrics(iter(lambda: stream.read(_CHUNK), b"")):
+                return b""
+    except (OSError, ValueError) as fault:
+        return Unreadable(name, _word(name, fault))
+    large, limit = f"{size / 1e6:.1f} MB", f"{LIMIT / 1e6:.0f} MB"
+    return Unreadable(name, f"has {large}, and files of more than {limit} are not read; split it into smaller ones")
+
+
+class _Search:
+    """One search for files; it remembers where folders really are."""
+
+    def __init__(self, finder: SettingsFinder) -> None:
+        self._finder = finder
+        self._reals: dict[str, str] = {}
+
+    def reach(self, name: str) -> Iterator[_Reached]:
+        """What is at `name`: a file, or the files of a folder."""
+        try:
+            if stat.S_ISDIR(os.stat(name).st_mode):
+                yield from self._search(name)
+            else:
+                yield _Reached(File(name, self._finder.for_file(name)), self._resolve(name))
+        except SettingsError as fault:
+            yield from _refuse_settings(fault)
+        except (OSError, ValueError) as fault:
+            yield _refuse(name, fault)
+
+    def _resolve(self, name: str) -> str:
+        if os.path.islink(name):
+            return os.path.realpath(name)
+        folder, base = os.path.split(name)
+        if folder not in self._reals:
+            self._reals[folder] = os.path.realpath(folder)
+        return os.path.join(self._reals[folder], base)
+
+    def _search(self, name: str) -> Iterator[_Reached]:
+        path = os.path.join(os.path.abspath(name), "")
+        prefix = "" if name == "." else os.path.join(name, "")
+        try:
+            ignores = read_ignores_above(path)
+        except OSError as fault:
+            yield _refuse(str(fault.filename), fault)
+            ignores = ()
+        # A stack, because folders may be nested deeper than calls can be.
+        pending: list[_Folder | _Reached] = [_Folder(prefix, path, os.path.join(os.path.realpath(name), ""), ignores)]
+        while pending:
+            item = pending.pop()
+            if isinstance(item, _Folder):
+                pending.extend(reversed([*self._list(item)]))
+            else:
+                yield item
+
+    def _list(self, folder: _Folder) -> Iterator[_Folder | _Reached]:
+        prefix, path, real, ignores = folder
+        try:
+            with os.scandir(prefix or ".") as listing:
+                entries = {entry.name: entry for entry in sorted(listing, key=attrgetter("name"))}
+        except OSError as fault:
+            yield _refuse(prefix[:-1] or ".", fault)
+            return
+        try:
+            settings = self._finder.for_folder(path)
+        except SettingsError as fault:
+            yield from _refuse_settings(fault)
+            return
+        try:
+            ignores = read_ignores(path, entries.keys(), ignores)
+        except OSError as fault:
+            yield _refuse(prefix + str(fault.filename).removeprefix(path), fault)
+        here = _Folder(prefix, path, real, ignores)
+        for entry in entries.values():
+            if entry.is_dir(follow_symlinks=False):
+                yield from _judge_folder(entry.name, here, settings)
+            else:
+                yield from _judge_file(entry, here, settings)
+
+
+def _judge_folder(name: str, parent: _Folder, settings: Settings) -> Iterator[_Folder]:
+    path = parent.path + name
+    if name not in _VCS_FOLDERS and not _is_left_out(path, parent, settings, is_folder=True):
+        yield _Folder(parent.prefix + name + os.sep, path + os.sep, parent.real + name + os.sep, parent.ignores)
+
+
+def _judge_file(entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
+    path = parent.path + entry.name
+    if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
+        return
+    if _is_left_out(path, parent, settings, is_folder=False):
+        return
+    name = parent.prefix + entry.name
+    try:
+        if entry.is_file():
+            real = os.path.realpath(path) if entry.is_symlink() else parent.real + entry.name
+            yield _Reached(File(name, settings.for_file(name)), real)
+    except OSError as fault:
+        # A link in a circle leads to no file, like one that leads nowhere; nobody has asked for it by name.
+        if fault.errno != errno.ELOOP:
+            yield _refuse(name, fault)
+
+
+def _is_left_out(path: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:
+    if settings.exclude.judge(path, is_folder=is_folder):
+        return True
+    return is_ignored(path, parent.ignores, is_folder=is_folder)
+
+
+def _tidy(name: str) -> str:
+    while name.startswith(("./", "." + os.sep)):
+        name = name[2:].lstrip("/" + os.sep)
+    return name or "."
+
+
+def _refuse(name: str, fault: OSError | ValueError) -> _Reached:
+    item = Unreadable(name, _word(name, fault))
+    return _Reached(item, item)
+
+
+def _refuse_settings(error: SettingsError) -> Iterator[_Reached]:
+    items = (Unreadable(error.path, fault) for fault in error.faults)
+    return (_Reached(item, item) for item in items)
+
+
+def _word(name: str, fault: OSError | ValueError) -> str:
+    if isinstance(fault, FileNotFoundError):
+        return f"is a link to {os.readlink(name)}, which does not exist" if os.path.islink(name) else "does not exist"
+    if isinstance(fault, PermissionError):
+        return "may not be read: permission denied"
+    reason = fault.strerror if isinstance(fault, OSError) else None
+    return f"cannot be read: {reason or fault}"
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _could_hold_rubrics(chunks: Iterable[bytes]) -> bool:
+    before = b""
+    for chunk in chunks:
+        if could_hold_rubrics(before + chunk):
+            return True
+        before = chunk[-_OVERLAP:]
+    return False

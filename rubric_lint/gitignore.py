@@ -1,0 +1,151 @@
+"""Patterns as in .gitignore, decided as git decides them; pathspec translates each one."""
+
+# Paths are str here, see config.py.
+# ruff: noqa: PTH113, PTH118, PTH120, PTH123
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+
+class _Pattern(NamedTuple):
+    ignores: bool
+    folders_only: bool
+    regex: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """The patterns of one .gitignore file or setting, for what is in `root`, a path that ends in a separator."""
+
+    root: str
+    latest_first: tuple[_Pattern, ...]
+
+    @classmethod
+    def parse(cls, root: str, lines: Iterable[str]) -> "Patterns":
+        """Read one pattern a line; what is no pattern says nothing, as in git."""
+        patterns = [pattern for line in lines if (pattern := _parse(line)) is not None]
+        return cls(root.rstrip(os.sep) + os.sep, tuple(reversed(patterns)))
+
+    def judge(self, path: str, *, is_folder: bool) -> bool | None:
+        """Whether `path`, absolute, is ignored (True), kept (False) or not spoken of (None).
+
+        The folders above it are not asked: a search never enters a folder that is ignored.
+        """
+        if not path.startswith(self.root):
+            return None
+        name = path[len(self.root) :].replace(os.sep, "/")
+        for pattern in self.latest_first:
+            if (is_folder or not pattern.folders_only) and pattern.regex.fullmatch(name):
+                return pattern.ignores
+        return None
+
+    def covers(self, file: str) -> bool:
+        """Whether `file`, absolute, or a folder between it and the root is ignored."""
+        if not file.startswith(self.root):
+            return False
+        ends = (end for end in range(len(self.root), len(file)) if file[end] == os.sep)
+        return any(self.judge(file[:end], is_folder=True) for end in ends) or bool(self.judge(file, is_folder=False))
+
+
+def is_ignored(path: str, ignores: Iterable[Patterns], *, is_folder: bool) -> bool:
+    """Whether `path`, absolute, is ignored by the first of `ignores` that speaks of it."""
+    verdicts = (patterns.judge(path, is_folder=is_folder) for patterns in ignores)
+    return next((verdict for verdict in verdicts if verdict is not None), False)
+
+
+def read_ignores(folder: str, names: Container[str], above: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
+    """What is ignored in a folder with these `names` in it, the nearest first; `above`: what is in its parent.
+
+    Raises:
+        OSError: when a file of patterns cannot be read.
+    """
+    if ".git" in names:  # a repository of its own: what the one around it ignores ends here
+        above = _read(folder, _find_exclude_file(folder))
+    if ".gitignore" in names:
+        above = _read(folder, folder + ".gitignore") + above
+    return above
+
+
+def read_ignores_above(folder: str) -> tuple[Patterns, ...]:
+    """What the folders above an absolute one, up to its repository, ignore in it; nothing where they ignore all of it.
+
+    Raises:
+        OSError: when a file of patterns cannot be read.
+    """
+    chain = [folder]  # to the repository's folder
+    while not os.path.lexists(chain[-1] + ".git"):
+        above = os.path.join(os.path.dirname(chain[-1].rstrip(os.sep)), "")
+        if above == chain[-1]:
+            return ()
+        chain.append(above)
+    ignores: tuple[Patterns, ...] = ()
+    for place in reversed(chain[1:]):
+        ignores = read_ignores(place, (".git", ".gitignore") if place == chain[-1] else (".gitignore",), ignores)
+    return () if any(is_ignored(place.rstrip(os.sep), ignores, is_folder=True) for place in chain[:-1]) else ignores
+
+
+def _read(root: str, file: str) -> tuple[Patterns, ...]:
+    """The patterns of a file, none where it is missing or, as git has it, a link."""
+    try:
+        if not stat.S_ISREG(os.lstat(file).st_mode):
+            return ()
+        with open(file, "rb") as stream:
+            text = os.fsdecode(stream.read().removeprefix(codecs.BOM_UTF8))
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    return (Patterns.parse(root, (line.removesuffix("\r") for line in text.split("\n"))),)
+
+
+def _find_exclude_file(folder: str) -> str:
+    """The repository's own file of patterns; `.git` may be a file that says where the repository is."""
+    git = folder + ".git"
+    if os.path.isfile(git):
+        git = os.path.join(folder, _read_line(git).removeprefix("gitdir:").strip())
+    common = os.path.join(git, "commondir")  # where a linked worktree shares the files of the main one
+    if os.path.isfile(common):
+        git = os.path.join(git, _read_line(common))
+    return os.path.join(git, "info", "exclude")
+
+
+def _read_line(file: str) -> str:
+    return Path(file).read_text("utf-8", "surrogateescape").partition("\n")[0]
+
+
+def _parse(line: str) -> _Pattern | None:
+    while line.endswith(" ") and not line.endswith("\\ "):
+        line = line[:-1]
+    if line.startswith("#"):
+        return None
+    kept = line.startswith("!")
+    glob = line.removeprefix("!") if kept else line
+    folders_only = glob.endswith("/")
+    glob = glob.removesuffix("/")
+    regex = _translate("\\" + glob if glob.startswith(("!", "#")) else glob)
+    return None if regex is None else _Pattern(not kept, folders_only, regex)
+
+
+def _translate(glob: str) -> re.Pattern[str] | None:
+    """The expression whose full matches are the paths that `glob` itself names, None when it can name none."""
+    import warnings  # noqa: PLC0415
+
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415  (most folders have no patterns)
+
+    with warnings.catch_warnings():
+        # `[[` in a pattern makes re warn of what it may mean one day.
+        warnings.simplefilter("ignore", FutureWarning)
+        try:
+            (pattern,) = GitIgnoreSpec.from_lines([glob]).patterns
+        except ValueError:
+            return None
+        if pattern.regex is None:
+            return None
+        # pathspec's expressions end in `(/|$)`, the `/` being for what lies beneath the path that is meant, which a
+        # full match leaves out; except those of `**`, `*` and `folder/**`, which end early and mean all that follows.
+        source = pattern.regex.pattern
+        return re.compile(source if source.endswith("$)") else source + ".*", re.DOTALL)

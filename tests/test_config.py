@@ -1,0 +1,291 @@
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from rubric_lint.catalogue import load
+from rubric_lint.config import BORDERLINE_AT, PASS_AT, FileSettings, Overrides, SettingsFinder
+from rubric_lint.finding import Severity
+from rubric_lint.rules import BY_NAME
+from rubric_lint.settings_file import SettingsError
+
+ALL = frozenset(BY_NAME)
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path, text):
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def faults(name, text):
+    write(name, text)
+    with pytest.raises(SettingsError) as caught:
+        SettingsFinder().for_file("suite.yaml")
+    return [f"{caught.value.path}: {fault}" for fault in caught.value.faults]
+
+
+def test_without_settings_only_the_name_counts():
+    finder = SettingsFinder()
+    rubric_file = FileSettings(claimed=True, is_rubric_file=True)
+    expected = {
+        "suite.yaml": FileSettings(),
+        "deep/er/suite.yaml": FileSettings(),
+        "a.rubric.yaml": rubric_file,
+        "a.rubric.yml": rubric_file,
+        "a.rubric.json": rubric_file,
+        "A.RUBRIC.YAML": rubric_file,
+        "a.rubric.jsonl": FileSettings(),
+        "rubric.yaml": FileSettings(),
+        "rubric.yaml/x.yaml": FileSettings(),
+    }
+    assert {name: finder.for_file(name) for name in expected} == expected
+
+
+def test_files_alike_share_their_settings():
+    finder = SettingsFinder()
+    assert finder.for_file("a.yaml") is finder.for_file("b.yaml")
+
+
+EVERYTHING = """
+[tool.rubric-lint]
+select = ["overlap", "coverage", "weight", "mixing", "levels"]
+ignore = ["weight"]
+implicit-required = true
+pass = 0.70
+borderline = 0.1
+severity.coverage = "warning"
+severity.mixing = "off"
+
+[tool.rubric-lint.per-file-ignores]
+"drafts/" = ["coverage"]
+"*.tmp.yaml" = ["overlap", "bounds"]
+
+[tool.rubric-lint.versions]
+"evals/" = "v1"
+"evals/new/*.yaml" = "v2"
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "enabled", "version"),
+    [
+        ("a.yaml", {"overlap", "coverage", "levels"}, None),
+        ("drafts/deep/a.yaml", {"overlap", "levels"}, None),
+        ("a.tmp.yaml", {"coverage", "levels"}, None),
+        ("drafts/a.tmp.yaml", {"levels"}, None),
+        ("evals/a.yaml", {"overlap", "coverage", "levels"}, "v1"),
+        ("evals/deep/a.yaml", {"overlap", "coverage", "levels"}, "v1"),
+        ("evals/new/a.yaml", {"overlap", "coverage", "levels"}, "v2"),
+        ("other/evals/a.yaml", {"overlap", "coverage", "levels"}, "v1"),
+    ],
+)
+def test_every_setting_reaches_the_file(file, enabled, version):
+    write("pyproject.toml", EVERYTHING)
+    assert SettingsFinder().for_file(file) == FileSettings(
+        enabled=frozenset(enabled),
+        severities={"coverage": Severity.WARNING},
+        version=version,
+        claimed=version is not None,
+        implicit_required=True,
+        pass_at=Decimal("0.70"),
+        borderline_at=Decimal("0.1"),
+    )
+
+
+def test_thresholds_are_the_decimals_that_are_written():
+    write("rubric-lint.toml", "pass = 1\nborderline = 0.1000000000000000000000000001\n")
+    settings = SettingsFinder().for_file("a.yaml")
+    assert (str(settings.pass_at), str(settings.borderline_at)) == ("1", "0.1000000000000000000000000001")
+
+
+def test_an_ignored_rule_is_taken_from_all():
+    write("rubric-lint.toml", 'ignore = ["overlap"]')
+    assert SettingsFinder().for_file("a.yaml") == FileSettings(enabled=ALL - {"overlap"})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "enabled"),
+    [
+        (Overrides(), {"coverage", "overlap"}),
+        (Overrides(select=frozenset({"mixing", "weight"})), {"mixing"}),
+        (Overrides(ignore=frozenset({"overlap"})), {"coverage"}),
+        (Overrides(frozenset({"mixing", "overlap"}), frozenset({"overlap"})), {"mixing"}),
+    ],
+)
+def test_the_command_line_replaces_select_and_adds_to_ignore(overrides, enabled):
+    write("rubric-lint.toml", 'select = ["coverage", "overlap"]\nignore = ["weight"]')
+    assert SettingsFinder(overrides).for_file("a.yaml").enabled == enabled
+
+
+def test_the_command_line_counts_without_settings_too():
+    finder = SettingsFinder(Overrides(select=frozenset({"mixing"})))
+    assert finder.for_file("a.rubric.yaml") == FileSettings(frozenset({"mixing"}), claimed=True, is_rubric_file=True)
+
+
+def origins(*folders):
+    finder = SettingsFinder()
+    found = {folder: finder.for_folder(folder).origin for folder in folders}
+    return {folder: origin and Path(origin).relative_to(Path.cwd()).as_posix() for folder, origin in found.items()}
+
+
+def test_the_nearest_settings_count_alone():
+    write("pyproject.toml", "[tool.rubric-lint]\n")
+    write("a/pyproject.toml", "[tool.black]\n")
+    write("a/b/rubric-lint.toml", "")
+    write("a/b/pyproject.toml", "[tool.rubric-lint]\n")
+    write("c/pyproject.toml", "tool = 3")
+    Path("d/rubric-lint.toml").mkdir(parents=True)
+    expected = {
+        "": "pyproject.toml",
+        "a": "pyproject.toml",
+        "a/b": "a/b/rubric-lint.toml",
+        "a/b/c/d": "a/b/rubric-lint.toml",
+        "a/b/..": "pyproject.toml",
+        "c": "pyproject.toml",
+        "d": "pyproject.toml",
+    }
+    assert origins(*expected) == expected
+
+
+def test_settings_above_the_current_folder_count(monkeypatch, project):
+    write("rubric-lint.toml", 'versions = {"deep/*.yaml" = "v1"}')
+    Path("deep").mkdir()
+    monkeypatch.chdir("deep")
+    finder = SettingsFinder()
+    expected = FileSettings(version="v1", claimed=True)
+    assert [finder.for_file("x.yaml"), finder.for_file(project / "deep" / "x.yaml")] == [expected, expected]
+
+
+def test_a_file_that_is_named_holds_everywhere_from_the_current_folder():
+    write("pyproject.toml", '[tool.rubric-lint]\nignore = ["overlap"]')
+    write("ci/strict.toml", 'versions = {"/evals/" = "v1"}')
+    finder = SettingsFinder(file="ci/strict.toml")
+    expected = {"a.yaml": FileSettings(), "evals/a.yaml": FileSettings(version="v1", claimed=True)}
+    assert {file: finder.for_file(file) for file in expected} == expected
+
+
+def test_isolated_reads_no_settings():
+    write("rubric-lint.toml", "no TOML at all")
+    assert SettingsFinder(isolated=True).for_file("a.yaml") == FileSettings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("missing.toml", None, "missing.toml: cannot be read: No such file or directory"),
+        ("pyproject.toml", "[tool.black]", "pyproject.toml: has no table [tool.rubric-lint]"),
+        ("own.toml", "selct = []", 'own.toml: "selct" is not a setting; did you mean "select"?'),
+    ],
+)
+def test_a_named_file_that_cannot_be_used_is_an_error_at_once(name, text, expected):
+    if text is not None:
+        write(name, text)
+    with pytest.raises(SettingsError) as caught:
+        SettingsFinder(file=name)
+    assert str(caught.value) == expected
+
+
+SETTINGS = (
+    '"select", "ignore", "severity", "include", "exclude", "per-file-ignores", "versions", "implicit-required", '
+    '"pass" and "borderline"'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('severity.coverage = "warn"', 'severity.coverage: "warn" is not one of "error", "warning", "off"'),
+        ("severity.coverage = 3", 'severity.coverage: 3 is not one of "error", "warning", "off"'),
+        ('severity = "warning"', 'severity: "warning" is not a table'),
+        ('severity.overlop = "off"', 'severity: "overlop" is not the name of a rule; did you mean "overlap"?'),
+        ('implicit_required = "x"', '"implicit_required" is not a setting; did you mean "implicit-required"?'),
+        ("zzz = 1", f'"zzz" is not a setting; the settings are {SETTINGS}'),
+        ('select = "overlap"', 'select: "overlap" is not a list'),
+        ("select = []", "select: the list is empty; name at least one, or leave the setting out"),
+        ("ignore = [1]", "ignore: 1 is not the name of a rule"),
+        ('ignore = ["covrage"]', 'ignore: "covrage" is not the name of a rule; did you mean "coverage"?'),
+        ('select = ["x"]', 'select: "x" is not the name of a rule; `rubric-lint --rules` lists them'),
+        (
+            'per-file-ignores."a b/*.yaml" = ["mxing"]',
+            'per-file-ignores."a b/*.yaml": "mxing" is not the name of a rule; did you mean "mixing"?',
+        ),
+        ('exclude = [""]', 'exclude: "" is not a .gitignore pattern that names files'),
+        ("exclude = [[1]]", "exclude: a list is not a .gitignore pattern that names files"),
+        ('include = ["# x"]', 'include: "# x" is not a .gitignore pattern that names files'),
+        ('versions."!x" = "v1"', 'versions: "!x" is not a .gitignore pattern that names files'),
+        ('versions.x = "v3"', 'versions.x: "v3" is not one of "v1", "v2"'),
+        ("implicit-required = 1", "implicit-required: 1 is not true or false"),
+        ("pass = true", "pass: true is not a number"),
+        ("pass = nan", "pass: NaN is not a number"),
+        ("pass = inf", "pass: Infinity is not a number"),
+        ("pass = 1e99999999999999999999", "pass: Infinity is not a number"),
+        ("pass = 2020-01-01", "pass: 2020-01-01 is not a number"),
+        ("pass = 1.5", "pass: 1.5 is outside 0..1"),
+        ("borderline = -1", "borderline: -1 is outside 0..1"),
+        ("borderline = 0.9", "borderline: 0.9 is above `pass`, which is 0.8 by default"),
+        ("borderline = 0.9\npass = 0.85", "borderline: 0.9 is above `pass`, which is 0.85"),
+        ("pass = 0.5", "pass: 0.5 is below `borderline`, which is 0.6 by default"),
+    ],
+)
+def test_each_mistake_is_named(text, expected):
+    assert faults("rubric-lint.toml", text) == [f"rubric-lint.toml: {expected}"]
+
+
+def test_all_mistakes_are_named_at_once():
+    assert faults("pyproject.toml", "[tool.rubric-lint]\nselct = 1\npass = 2\nseverity.coverage = 'warn'\n") == [
+        'pyproject.toml: [tool.rubric-lint]: "selct" is not a setting; did you mean "select"?',
+        'pyproject.toml: [tool.rubric-lint] severity.coverage: "warn" is not one of "error", "warning", "off"',
+        "pyproject.toml: [tool.rubric-lint] pass: 2 is outside 0..1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[tool.rubric-lint\n", "is not TOML: Expected ']' at the end of a table declaration (at line 1, column 18)"),
+        ("a = 1\nb", "is not TOML: Expected '=' after a key in a key/value pair (at line 2, column 2)"),
+        (b"a = 1\nb = '\xff'", "line 2, column 6: byte ff at byte offset 11 is not UTF-8: invalid start byte"),
+        ("tool.rubric-lint = 3", "[tool.rubric-lint]: 3 is not a table"),
+    ],
+)
+def test_a_broken_pyproject_is_a_clear_error(text, expected):
+    assert faults("pyproject.toml", text) == [f"pyproject.toml: {expected}"]
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 50_000, "x = " + "9" * 5_000], ids=["brackets", "digits"])
+def test_too_much_for_the_parser_is_a_clear_error(text):
+    (fault,) = faults("pyproject.toml", text)
+    assert fault.startswith("pyproject.toml: is too much to read: ")
+
+
+def test_a_byte_order_mark_is_no_mistake():
+    write("rubric-lint.toml", b"\xef\xbb\xbfimplicit-required = true\r\n")
+    assert SettingsFinder().for_file("a.yaml") == FileSettings(implicit_required=True)
+
+
+def test_one_broken_file_spoils_only_what_is_beneath_it():
+    write("a/rubric-lint.toml", "pass = 2")
+    finder = SettingsFinder()
+    for _ in range(2):
+        with pytest.raises(SettingsError, match=r"^a/rubric-lint.toml: pass: 2 is outside 0..1$"):
+            finder.for_file("a/deep/x.yaml")
+    assert finder.for_file("b/x.yaml") == FileSettings()
+
+
+def test_the_schema_states_the_same_thresholds():
+    properties = load("config/v1.json")["properties"]
+    written = [Decimal(str(properties[key]["default"])) for key in ("pass", "borderline")]
+    assert written == [PASS_AT, BORDERLINE_AT]
+
+
+def test_the_schema_describes_every_setting():
+    schema = load("config/v1.json")
+    described = [schema, *schema["properties"].values(), *schema["definitions"].values()]
+    assert [part for part in described if not part.get("description")] == []

@@ -1,0 +1,416 @@
+import os
+import random
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rubric_lint.config import FileSettings, SettingsFinder
+from rubric_lint.files import LIMIT, File, Unreadable, find, read
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs links and pipes as POSIX has them")
+as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+@pytest.fixture(autouse=True)
+def tree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def grow(*names, text=""):
+    for name in names:
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def search(*paths):
+    """Names of the files that are found, and whatever could not be read."""
+    found = find(paths, SettingsFinder())
+    return [item.name if isinstance(item, File) else item for item in found]
+
+
+def test_folders_are_searched_for_the_suffixes_in_the_order_of_names():
+    grow(
+        "b.yaml", "a.yml", "c/z.json", "c/a/x.jsonl", "C.YAML", "d.YmL", "README.md", "yaml", ".github/w.yml", "c.yaml"
+    )
+    assert search(".") == [".github/w.yml", "C.YAML", "a.yml", "b.yaml", "c/a/x.jsonl", "c/z.json", "c.yaml", "d.YmL"]
+
+
+def test_version_control_is_not_searched():
+    grow(".git/a.yaml", ".hg/a.yaml", "sub/.svn/a.yaml", "sub/a.yaml")
+    assert search(".") == ["sub/a.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (".", ["sub/a.yaml"]),
+        ("./", ["sub/a.yaml"]),
+        (".//./sub", ["sub/a.yaml"]),
+        ("sub/", ["sub/a.yaml"]),
+        ("./sub/a.yaml", ["sub/a.yaml"]),
+        ("../here/sub", ["../here/sub/a.yaml"]),
+        (Path("sub"), ["sub/a.yaml"]),
+    ],
+)
+def test_names_stay_as_the_user_gave_them(path, expected, monkeypatch):
+    grow("here/sub/a.yaml")
+    monkeypatch.chdir("here")
+    assert search(path) == expected
+
+
+def test_an_absolute_path_stays_absolute(tree):
+    grow("sub/a.yaml")
+    assert search(tree / "sub") == [str(tree / "sub" / "a.yaml")]
+
+
+def test_a_named_file_is_found_whatever_is_ignored():
+    grow("a.txt", "a.yaml", ".git/config.yaml")
+    grow(".gitignore", text="*.yaml\n")
+    grow("rubric-lint.toml", text='exclude = ["*.txt"]')
+    assert search("a.yaml", "a.txt", ".git/config.yaml") == ["a.yaml", "a.txt", ".git/config.yaml"]
+
+
+@needs_posix
+def test_a_file_is_found_once():
+    grow("sub/a.yaml", "sub/deep/b.yaml")
+    Path("sub/c.yaml").symlink_to("deep/b.yaml")
+    Path("alias").symlink_to("sub")
+    found = ["sub/deep/b.yaml", "sub/a.yaml"]
+    assert search("sub/deep", "sub", "./sub/a.yaml", "alias", "alias/a.yaml", Path.cwd(), "sub/c.yaml") == found
+
+
+@needs_posix
+def test_links_to_files_are_followed_and_links_to_folders_only_when_named():
+    grow("real/a.yaml", "outside.txt")
+    Path("in").mkdir()
+    Path("in/folder").symlink_to("../real")
+    Path("in/file.yaml").symlink_to("../outside.txt")
+    Path("in/folder.yaml").symlink_to("../real")
+    assert (search("in"), search("in/folder")) == (["in/file.yaml"], ["in/folder/a.yaml"])
+
+
+@needs_posix
+def test_links_in_a_circle_and_links_to_nowhere_are_passed_over():
+    grow("a/x.yaml")
+    Path("a/up").symlink_to("..")
+    Path("a/self.yaml").symlink_to("self.yaml")
+    Path("a/.#x.yaml").symlink_to("nowhere")
+    assert search(".", "a/up/a") == ["a/x.yaml"]
+
+
+def test_folders_nested_deeper_than_calls():
+    deep = "/".join(["d"] * 1500)
+    here = Path.cwd()
+    for _ in range(1500):
+        Path("d").mkdir()
+        os.chdir("d")
+    grow("a.yaml")
+    os.chdir(here)
+    try:
+        assert search(".") == [f"{deep}/a.yaml"]
+    finally:
+        subprocess.run(["rm", "-rf", "d"], check=True)
+
+
+@needs_posix
+def test_what_cannot_be_read_is_told_and_the_rest_goes_on():
+    grow("a.yaml")
+    Path("link.yaml").symlink_to("nowhere")
+    Path("circle.yaml").symlink_to("circle.yaml")
+    assert search("missing.yaml", "link.yaml", "circle.yaml", "a.yaml/b", "nul\0.yaml", "missing.yaml", "a.yaml") == [
+        Unreadable("missing.yaml", "does not exist"),
+        Unreadable("link.yaml", "is a link to nowhere, which does not exist"),
+        Unreadable("circle.yaml", "cannot be read: Too many levels of symbolic links"),
+        Unreadable("a.yaml/b", "cannot be read: Not a directory"),
+        Unreadable("nul\0.yaml", "cannot be read: embedded null byte"),
+        "a.yaml",
+    ]
+
+
+@pytest.mark.skipif(as_root or os.name != "posix", reason="root may read everything")
+def test_a_folder_that_may_not_be_read_is_told():
+    grow("a/x.yaml", "b/x.yaml")
+    Path("a").chmod(0)
+    try:
+        assert search(".") == [Unreadable("a", "may not be read: permission denied"), "b/x.yaml"]
+    finally:
+        Path("a").chmod(0o700)
+
+
+@needs_posix
+def test_a_folder_that_vanishes_during_the_search_is_told():
+    grow("a/x.yaml", "b/x.yaml", "c/x.yaml")
+    found = find(["."], SettingsFinder())
+    first = next(found)
+    shutil.rmtree("b")
+    assert [first, *found] == [
+        File("a/x.yaml", FileSettings()),
+        Unreadable("b", "does not exist"),
+        File("c/x.yaml", FileSettings()),
+    ]
+
+
+def test_settings_include_and_exclude():
+    grow(
+        "a.yaml",
+        "a.eval",
+        "sub/b.eval",
+        "sub/b.yaml",
+        "vendor/c.yaml",
+        "sub/vendor/c.yaml",
+        "gen/d.yaml",
+        "gen/keep.yaml",
+    )
+    grow(
+        "rubric-lint.toml",
+        text='include = ["*.eval"]\nexclude = ["/vendor/", "gen/**", "!gen/keep.yaml", "sub/*.yaml"]',
+    )
+    assert search(".") == ["a.eval", "a.yaml", "gen/keep.yaml", "sub/b.eval", "sub/vendor/c.yaml"]
+    assert search("vendor") == ["vendor/c.yaml"]
+
+
+def test_each_folder_has_its_nearest_settings():
+    grow("a.yaml", "sub/b.yaml", "sub/deep/c.rubric.yaml")
+    grow("sub/rubric-lint.toml", text='versions = {"deep/" = "v1"}\nimplicit-required = true')
+    assert [*find(["."], SettingsFinder())] == [
+        File("a.yaml", FileSettings()),
+        File("sub/b.yaml", FileSettings(implicit_required=True)),
+        File("sub/deep/c.rubric.yaml", FileSettings(None, {}, "v1", True, True, True)),  # noqa: FBT003
+    ]
+
+
+def test_broken_settings_are_told_once_and_spoil_only_what_is_beneath_them():
+    grow("a.yaml", "sub/b.yaml", "sub/deep/c.yaml", "z.yaml")
+    grow("sub/pyproject.toml", text="[tool.rubric-lint]\npass = 2\nborderline = 3\n")
+    assert search(".", "sub/b.yaml") == [
+        "a.yaml",
+        Unreadable("sub/pyproject.toml", "[tool.rubric-lint] pass: 2 is outside 0..1"),
+        Unreadable("sub/pyproject.toml", "[tool.rubric-lint] borderline: 3 is outside 0..1"),
+        "z.yaml",
+    ]
+
+
+def git(*arguments):
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "HOME": os.devnull}
+    environment.pop("XDG_CONFIG_HOME", None)
+    done = subprocess.run(["git", *arguments], check=True, capture_output=True, text=True, env=environment)
+    return done.stdout
+
+
+def listed_by_git():
+    names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    return sorted(name for name in names if name.endswith((".yaml", ".json")))
+
+
+NAMES = [
+    "a.yaml",
+    "b.yaml",
+    "keep.yaml",
+    "x.json",
+    "#x.yaml",
+    "!x.yaml",
+    "sp ace.yaml",
+    "trail.yaml ",
+    "[x].yaml",
+    "für.yaml",
+]
+FOLDERS = ["", "build/", "build/deep/", "src/", "src/build/", "src/keep/", "src/keep/deep/", "a.yaml.d/", "*/"]
+
+
+@needs_git
+@pytest.mark.parametrize(
+    "ignores",
+    [
+        {"": ["*.json"]},
+        {"": ["build/"]},
+        {"": ["/build/", "src/keep"]},
+        {"": ["build"], "src": ["!build/"]},
+        {"": ["*.yaml", "!keep.yaml"]},
+        {"": ["build/", "!build/keep.yaml"]},
+        {"": ["build/*", "!build/keep.yaml"]},
+        {"": ["build/**", "!build/keep.yaml"]},
+        {"": ["/*", "!/src"]},
+        {"": ["/*", "!/src/", "/src/*", "!/src/keep/"]},
+        {"": ["*", "!*/", "!keep.yaml"]},
+        {"": ["*", "!src/"]},
+        {"": ["**/deep", "src/**/x.json"]},
+        {"": ["src/**/"]},
+        {"": ["**"], "src": ["!*"]},
+        {"": ["src/*/a.yaml"], "src": ["/b.yaml"], "src/keep": ["!a.yaml", "*.json"]},
+        {"src/keep": ["*"]},
+        {"": ["*.yaml"], "src": ["!*.yaml"], "src/keep": ["/*.yaml"]},
+        {"": ["!build/", "*.json"], "src": ["!keep/"]},
+        {"": ["\\#x.yaml", "\\!x.yaml", "# a.yaml", ""]},
+        {"": ["a.yaml   ", "sp ace.yaml", "trail.yaml\\ "]},
+        {"": ["\\[x\\].yaml", "[ab].yaml", "\\*/"]},
+        {"": ["[!ab].yaml", "?.json"]},
+        {"": ["a.yaml\r", "\ufeffb.yaml"]},
+        {"": ["\ufeffa.yaml", "für.yaml"]},
+        {"": ["a.yaml/", "x.json/", "/"]},
+        {"": ["[", "a[", "!", "\\", "b.yaml"]},
+        {"": ["a.yaml.*", "!a.yaml.d/keep.yaml"]},
+        {".git/info": ["*.json", "!src/x.json"], "src": ["keep.yaml"]},
+        {".git/info": ["*.json"], "": ["!x.json"]},
+    ],
+    ids=str,
+)
+def test_git_and_we_ignore_the_same(ignores):
+    git("init", "-q")
+    grow(*(folder + name for folder in FOLDERS for name in NAMES))
+    for folder, lines in ignores.items():
+        grow(f"{folder}/exclude" if folder == ".git/info" else f"./{folder}/.gitignore", text="\n".join(lines) + "\n")
+    assert sorted(search(".")) == listed_by_git()
+
+
+@needs_git
+def test_what_the_folders_above_ignore_counts_in_a_named_folder():
+    git("init", "-q")
+    grow("a/b/c/x.yaml", "a/b/c/y.yaml", "a/b/x.yaml", "a/b/z.yaml", "a/b/c.json")
+    grow(".gitignore", text="x.yaml\n*.json\n")
+    grow("a/.gitignore", text="!/b/x.yaml\n/b/c/y.yaml\n")
+    grow(".git/info/exclude", text="z.yaml\n")
+    assert search("a/b") == listed_by_git() == ["a/b/x.yaml"]
+
+
+@needs_git
+@pytest.mark.parametrize("seed", range(20))
+def test_git_and_we_ignore_the_same_at_random(seed):
+    choose = random.Random(seed)  # noqa: S311 (the same trees each time)
+
+    def pattern():
+        atoms = ["a", "b", "ab", "*", "?", "a*", "**", "[ab]", "*.yaml", "a.*", "[!a]*", "keep.yaml"]
+        steps = "/".join(choose.choice(atoms) for _ in range(choose.choice([1, 1, 1, 2, 2, 3])))
+        return choose.choice(["", "", "!"]) + choose.choice(["", "", "/"]) + steps + choose.choice(["", "", "/"])
+
+    git("init", "-q")
+    folders = [""]
+    for _ in range(8):
+        folders.append(choose.choice(folders) + choose.choice(["a/", "b/", "ab/"]))
+    grow(*(folder + name for folder in folders for name in ("a.yaml", "b.yaml", "keep.yaml", "x.json")))
+    for folder in ("", *choose.sample(folders, 3)):
+        grow(folder + ".gitignore", text="".join(f"{pattern()}\n" for _ in range(choose.randint(1, 4))))
+    assert sorted(search(".")) == listed_by_git()
+
+
+@needs_git
+def test_a_named_folder_is_searched_even_where_it_is_ignored():
+    git("init", "-q")
+    grow(".venv/lib/pkg/a.yaml", ".venv/lib/b.yaml", "c.yaml")
+    grow(".venv/.gitignore", text="*\n")
+    grow(".gitignore", text="lib/\n")
+    grow(".venv/lib/pkg/.gitignore", text="a.yaml\n")
+    assert (search("."), search(".venv/lib")) == (["c.yaml"], [".venv/lib/b.yaml"])
+
+
+@needs_git
+def test_a_repository_inside_another_ignores_on_its_own():
+    git("init", "-q")
+    git("init", "-q", "inner")
+    grow("a.json", "inner/a.json", "inner/a.yaml")
+    grow(".gitignore", text="*.json\n")
+    grow("inner/.git/info/exclude", text="*.yaml\n")
+    assert search(".", "inner") == ["inner/a.json"]
+
+
+@needs_git
+def test_a_linked_worktree_shares_the_exclude_file():
+    git("init", "-q", "main")
+    git("-C", "main", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a")
+    git("-C", "main", "worktree", "add", "-q", "../other")
+    grow("other/a.yaml", "other/sub/a.json", "main/a.yaml")
+    grow("main/.git/info/exclude", text="a.yaml\n")
+    assert search(".", "other/sub") == ["other/sub/a.json"]
+
+
+def test_without_a_repository_only_the_searched_folders_count():
+    grow("sub/a.yaml", "sub/b.yaml", "sub/deep/b.yaml")
+    grow(".gitignore", text="a.yaml\n")
+    grow("sub/.gitignore", text="b.yaml\n")
+    assert search("sub") == ["sub/a.yaml"]
+
+
+@needs_posix
+def test_a_pattern_file_that_is_a_link_counts_as_little_as_in_git():
+    grow("patterns", text="a.yaml\n")
+    grow("a.yaml")
+    Path(".gitignore").symlink_to("patterns")
+    assert search(".") == ["a.yaml"]
+
+
+def file(name, **settings):
+    return File(name, FileSettings(**settings))
+
+
+def test_reading_gives_the_bytes():
+    Path("a.yaml").write_bytes(b"\xff\x00\r\n")
+    assert read(file("a.yaml")) == b"\xff\x00\r\n"
+
+
+def test_a_file_that_vanishes_before_it_is_read_is_told():
+    grow("a.yaml", "b.yaml", text="x")
+    first, second = find(["."], SettingsFinder())
+    Path("a.yaml").unlink()
+    assert [read(first), read(second)] == [Unreadable("a.yaml", "does not exist"), b"x"]
+
+
+@needs_posix
+def test_pipes_devices_sockets_and_folders_are_not_read():
+    os.mkfifo("pipe.yaml")
+    Path("folder.yaml").mkdir()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket.yaml")
+        named = [read(item) for item in find(["pipe.yaml", "/dev/null", "socket.yaml"], SettingsFinder())]
+        folder = read(file("folder.yaml"))
+        assert search(".") == []
+    advice = "and only files are read; `-` reads standard input"
+    assert [*named, folder] == [
+        Unreadable("pipe.yaml", f"is a pipe, {advice}"),
+        Unreadable("/dev/null", f"is a device, {advice}"),
+        Unreadable("socket.yaml", f"is a socket, {advice}"),
+        Unreadable("folder.yaml", f"is a folder, {advice}"),
+    ]
+
+
+@pytest.mark.skipif(as_root or os.name != "posix", reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_told():
+    grow("a.yaml")
+    Path("a.yaml").chmod(0)
+    assert read(file("a.yaml")) == Unreadable("a.yaml", "may not be read: permission denied")
+
+
+@pytest.fixture
+def sparse():
+    def make(size, word=b"", at=0):
+        with open("large.yaml", "wb") as stream:  # noqa: PTH123
+            stream.truncate(size)
+            stream.seek(at)
+            stream.write(word)
+
+    return make
+
+
+TOO_LARGE = Unreadable(
+    "large.yaml", "has 104.9 MB, and files of more than 50 MB are not read; split it into smaller ones"
+)
+
+
+@pytest.mark.parametrize("at", [0, 50_000_000, (1 << 22) - 4, 3 * (1 << 22) - 9, 100 * 1024 * 1024 - 20])
+def test_a_large_file_with_our_words_is_told(sparse, at):
+    sparse(100 * 1024 * 1024, b"expected_outcome", at)
+    assert read(file("large.yaml")) == TOO_LARGE
+
+
+def test_a_large_file_of_others_holds_nothing(sparse):
+    sparse(100 * 1024 * 1024)
+    assert (read(file("large.yaml")), read(file("large.yaml", claimed=True))) == (b"", TOO_LARGE)
+
+
+def test_a_file_at_the_limit_is_read(sparse):
+    sparse(LIMIT, b"rubrics")
+    assert len(read(file("large.yaml"))) == LIMIT
