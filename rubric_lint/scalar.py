@@ -59,7 +59,7 @@ _OLD_BOOLEAN = re.compile(r"(?:(y|yes|on)|(?:n|no|off))", re.IGNORECASE)
 _OLD_BASED = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+)")
 _OLD_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)")
 _OLD_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
-_OLD_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?")
+_OLD_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
 _OLD_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d.*)?")
 
 # No ambiguous scalar starts with another character, and this look is all that most scalars cost.
@@ -101,7 +101,7 @@ def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return a type of YA
         return _describe(int(digits))
     if _OLD_SEXAGESIMAL.fullmatch(text):
         return f"the number {_count_by_sixties(digits):g}"
-    if _OLD_FLOAT.fullmatch(text) and any(character.isdigit() for character in text):
+    if _OLD_FLOAT.fullmatch(text):
         return _describe(float(digits))
     if _OLD_DATE.fullmatch(text):
         return "a date"

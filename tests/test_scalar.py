@@ -1,0 +1,132 @@
+import math
+
+import pytest
+import ruamel.yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_lint.scalar import FIRST_OF_AMBIGUOUS, find_ambiguity, resolve
+
+# YAML 1.2.2, section 10.3.2 (core schema), and what only YAML 1.1 would take for something else.
+MEANINGS = [
+    *((text, None) for text in ("", "~", "null", "Null", "NULL")),
+    *((text, True) for text in ("true", "True", "TRUE")),
+    *((text, False) for text in ("false", "False", "FALSE")),
+    *((text, text) for text in ("nULL", "tRUE", "yes", "no", "on", "off", "y", "N", "None", "nan", "inf", ".NAn", "~~")),
+    ("0", 0), ("7", 7), ("+7", 7), ("-7", -7), ("007", 7), ("017", 17), ("0o17", 15), ("0x1F", 31), ("0x0A", 10),
+    *((text, text) for text in ("0o8", "0xG", "-0x1F", "+0o7", "0b11", "1_0", "1,0", "12:30:45", "2020-01-01")),
+    ("1.5", 1.5), ("-1.5", -1.5), ("1.", 1.0), (".5", 0.5), ("+.5", 0.5), ("1e3", 1000.0), ("1E-3", 0.001), ("7.0", 7.0),
+    *((text, text) for text in (".", "+", "-", "e3", "1.2.3", "1e", ".e3", "1 2", "+.", "--1", "1._0", "٣")),
+    (".inf", math.inf), ("+.INF", math.inf), ("-.Inf", -math.inf), ("1e400", math.inf),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), MEANINGS, ids=[repr(text) for text, _ in MEANINGS])
+def test_plain_scalars_mean_what_the_core_schema_says(text, expected):
+    actual = resolve(text)
+    assert (type(actual), actual) == (type(expected), expected)
+
+
+@pytest.mark.parametrize("text", [".nan", ".NaN", ".NAN"])
+def test_not_a_number(text):
+    assert math.isnan(resolve(text))
+
+
+def test_numbers_of_any_length_have_a_value():
+    assert [resolve("9" * 5000), resolve("-" + "9" * 5000), resolve("0x" + "f" * 5000)] == [
+        math.inf,
+        -math.inf,
+        math.inf,
+    ]
+
+
+AMBIGUOUS = {
+    "yes": (
+        "true to readers of YAML 1.1, but text to those of YAML 1.2",
+        "write true, or put it in quotes if it is text",
+    ),
+    "Off": (
+        "false to readers of YAML 1.1, but text to those of YAML 1.2",
+        "write false, or put it in quotes if it is text",
+    ),
+    "0o12": (
+        "text to readers of YAML 1.1, but the number 10 to those of YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is text",
+    ),
+    "1_0": (
+        "the number 10 to readers of YAML 1.1, but text to those of YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is text",
+    ),
+    "017": (
+        "the number 15 to readers of YAML 1.1, but the number 17 to those of YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is text",
+    ),
+    "1:30": (
+        "the number 90 to readers of YAML 1.1, but text to those of YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is text",
+    ),
+    "0b11": (
+        "the number 3 to readers of YAML 1.1, but text to those of YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is text",
+    ),
+    "1e3": (
+        "text to readers of YAML 1.1, but the number 1000 to those of YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is text",
+    ),
+    "0x0A": (
+        "the number 10 to most readers, but text to those that know decimal numbers only",
+        "write a plain decimal number, or put it in quotes if it is text",
+    ),
+    "2020-01-01": (
+        "a date to readers of YAML 1.1, but text to those of YAML 1.2",
+        "put it in quotes if it is text",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", AMBIGUOUS)
+def test_what_two_kinds_of_reader_take_differently(text):
+    assert find_ambiguity(text) == (text, *AMBIGUOUS[text])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "~", "null", "true", "False", "0", "10", "-3", "2.0", "0.75", ".5", "1.5e+3", ".inf", ".nan"]
+)
+def test_what_all_readers_take_alike(text):
+    assert find_ambiguity(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["text", "id-1", "No errors", "on time", "7 bands", "v1", "1.2.3", "-", "08-15", "10%", ".e+8"]
+)
+def test_text_is_text(text):
+    assert find_ambiguity(text) is None
+
+
+def as_yaml_1_1(text):
+    """What ruamel.yaml takes a scalar for when it is told to speak YAML 1.1."""
+    reader = ruamel.yaml.YAML(typ="safe", pure=True)
+    reader.version = (1, 1)
+    return reader.load(f"- {text}")[0]
+
+
+SHORT = st.text(alphabet="yesnoYESNOffF0123456789abxBX_:.+-eE", min_size=1, max_size=6)
+
+
+@settings(max_examples=600, deadline=None)
+@given(SHORT)
+def test_a_reader_of_yaml_1_1_agrees_wherever_nothing_is_said(text):
+    try:
+        older = as_yaml_1_1(text)
+    except (ruamel.yaml.YAMLError, ValueError, IndexError, Warning):
+        return
+    newer = resolve(text)
+    if isinstance(older, str | bool | int | float | None) and find_ambiguity(text) is None:
+        same = older == newer or (isinstance(older, float) and math.isnan(older))
+        assert same, f"{text!r}: {older!r} and {newer!r}"
+
+
+@settings(max_examples=600)
+@given(SHORT)
+def test_the_first_character_is_enough_to_rule_ambiguity_out(text):
+    assert find_ambiguity(text) is None or text[0] in FIRST_OF_AMBIGUOUS

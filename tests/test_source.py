@@ -1,0 +1,132 @@
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_lint.source import Position, Source, Span, UndecodableError
+
+MARKS = {
+    "utf-8": codecs.BOM_UTF8,
+    "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE,
+    "utf-32-le": codecs.BOM_UTF32_LE,
+    "utf-32-be": codecs.BOM_UTF32_BE,
+}
+TEXT = "rubrics: # 👍 é\n  - Größe\n"
+
+
+def test_plain_utf8_is_text_without_a_mark():
+    assert Source.from_bytes("a.yaml", TEXT.encode()) == Source("a.yaml", TEXT, "utf-8", b"")
+
+
+@pytest.mark.parametrize("encoding", MARKS)
+def test_a_mark_tells_the_encoding_and_is_no_part_of_the_text(encoding):
+    data = MARKS[encoding] + TEXT.encode(encoding)
+    assert Source.from_bytes("a.yaml", data) == Source("a.yaml", TEXT, encoding, MARKS[encoding])
+
+
+@pytest.mark.parametrize("encoding", MARKS)
+def test_text_goes_back_to_the_bytes_it_came_from(encoding):
+    data = MARKS[encoding] + TEXT.replace("\n", "\r\n").encode(encoding)
+    source = Source.from_bytes("a.yaml", data)
+    assert source.to_bytes(source.text) == data
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "text", "span"),
+    [
+        (b"ab\xffc", "byte ff at byte offset 2 is not UTF-8: invalid start byte", "ab�c", Span(2, 3)),
+        (
+            "é\n".encode() + b"\xe9\n",
+            "byte e9 at byte offset 3 is not UTF-8: invalid continuation byte",
+            "é\n�\n",
+            (2, 3),
+        ),
+        (b"a\xf0\x9f", "byte f0 9f at byte offset 1 is not UTF-8: unexpected end of data", "a�", (1, 2)),
+        (codecs.BOM_UTF8 + b"a\xff", "byte ff at byte offset 4 is not UTF-8: invalid start byte", "a�", (1, 2)),
+        (
+            codecs.BOM_UTF16_LE + b"a\x00b",
+            "byte 62 at byte offset 4 is not UTF-16-LE: truncated data",
+            "a�",
+            (1, 2),
+        ),
+        (
+            codecs.BOM_UTF16_BE + b"\x00a\xd8\x00\x00b",
+            "byte d8 00 at byte offset 4 is not UTF-16-BE: illegal UTF-16 surrogate",
+            "a�b",
+            (1, 2),
+        ),
+        (
+            codecs.BOM_UTF32_LE + b"a\x00\x00\x00\x00\x00\x00\x7f",
+            "byte 00 00 00 7f at byte offset 8 is not UTF-32-LE: code point not in range(0x110000)",
+            "a�",
+            (1, 2),
+        ),
+    ],
+    ids=["no start byte", "latin-1", "cut short", "after a mark", "half a unit", "lone surrogate", "beyond Unicode"],
+)
+def test_bytes_that_are_no_text_are_named_with_their_place(data, message, text, span):
+    with pytest.raises(UndecodableError) as fault:
+        Source.from_bytes("a.yaml", data)
+    actual = (fault.value.message, fault.value.source.text, fault.value.span)
+    assert actual == (message, text, span)
+
+
+def test_every_kind_of_line_end_counts_once():
+    source = Source("a.yaml", "a\nb\rc\r\nd\n")
+    assert [source.slice(source.line_span(line)) for line in range(1, source.line_count + 1)] == [
+        "a",
+        "b",
+        "c",
+        "d",
+        "",
+    ]
+
+
+def test_what_yaml_1_1_took_for_line_ends_is_ordinary_text():
+    source = Source("a.yaml", "a\x85b\u2028c\u2029d\x0be\x0cf")
+    assert (source.line_count, source.position(4)) == (1, Position(1, 5, 4))
+
+
+@pytest.mark.parametrize(
+    ("offset", "expected"),
+    [
+        (0, Position(1, 1, 0)),
+        (1, Position(1, 2, 1)),  # on the line end itself
+        (2, Position(2, 1, 2)),
+        (3, Position(2, 2, 3)),  # after the emoji: one column
+        (5, Position(3, 1, 5)),
+        (6, Position(3, 2, 6)),  # the end of the text
+    ],
+)
+def test_positions_are_one_based_and_count_code_points(offset, expected):
+    assert Source("a.yaml", "a\n👍\r\nb").position(offset) == expected
+
+
+def test_empty_text_has_one_empty_line():
+    source = Source("a.yaml", "")
+    assert (source.line_count, source.position(0), source.line_span(1)) == (1, Position(1, 1, 0), Span(0, 0))
+
+
+@given(st.text(alphabet="ab👍é\x85\u2028\r\n", max_size=30))
+def test_lines_and_line_ends_make_up_the_whole_text(text):
+    source = Source("a.yaml", text)
+    spans = [source.line_span(line) for line in range(1, source.line_count + 1)]
+    between = [text[before.end : after.start] for before, after in zip(spans, spans[1:], strict=False)]
+    assert set(between) <= {"\n", "\r", "\r\n"}
+    assert "".join(source.slice(span) + end for span, end in zip(spans, [*between, ""], strict=True)) == text
+
+
+@given(st.text(alphabet="ab👍é\r\n", max_size=30), st.data())
+def test_a_position_lies_on_the_line_it_names(text, data):
+    source = Source("a.yaml", text)
+    offset = data.draw(st.integers(0, len(text)))
+    line, column, same = source.position(offset)
+    start = source.line_span(line).start
+    assert (same, start + column - 1) == (offset, offset)
+    assert line == 1 + len([end for end in range(1, offset + 1) if _ends_a_line(text, end)])
+
+
+def _ends_a_line(text, end):
+    return text[end - 1] == "\n" or (text[end - 1] == "\r" and text[end : end + 1] != "\n")
