@@ -1,14 +1,16 @@
 """Comments: where they are, and the ones that tell this tool to be silent."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import takewhile
+from typing import Any, NamedTuple
 
-from ruamel.yaml.events import ScalarEvent
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import ScalarEvent, StreamEndEvent
 
 from rubric_lint.document import Document
-from rubric_lint.events import RESTART, parse_yaml
+from rubric_lint.events import open_c_parser, open_pure_parser
 from rubric_lint.source import Source, Span
 
 _COMMENT = re.compile(r"(?:(?<=[\s])|^)#[^\r\n]*", re.MULTILINE)
@@ -16,22 +18,33 @@ _COMMENT = re.compile(r"(?:(?<=[\s])|^)#[^\r\n]*", re.MULTILINE)
 
 def find_comments(source: Source) -> Iterator[Span]:
     """The comments of a YAML file that parses, in order; a `#` inside a scalar is none."""
-    scalars: list[Span] = []
-    for event in parse_yaml(source.text):
-        if event is RESTART:
-            scalars.clear()
-        elif type(event) is ScalarEvent:
-            start, end = event.start_mark.index, event.end_mark.index
-            if event.style in ("|", ">"):  # the header line of a block scalar may end in a comment
-                line_end = source.text.find("\n", start, end)
-                start = end if line_end < 0 else line_end
-            if start < end:
-                scalars.append(Span(start, end))
+    scalars = _find_scalars(source.text)
     before = 0
     for start, end in [*scalars, Span(len(source.text), len(source.text))]:
         for found in _COMMENT.finditer(source.text, before, start):
             yield Span(*found.span())
         before = max(before, end)
+
+
+def _find_scalars(text: str) -> list[Span]:
+    """Where a `#` is no comment. A block scalar's header line is left out: it may end in one."""
+    try:
+        return _scan(text, open_c_parser(text) or open_pure_parser(text))
+    except YAMLError:
+        return _scan(text, open_pure_parser(text))
+
+
+def _scan(text: str, next_event: Callable[[], Any]) -> list[Span]:
+    scalars: list[Span] = []
+    for event in takewhile(lambda event: type(event) is not StreamEndEvent, iter(next_event, None)):
+        if type(event) is ScalarEvent:
+            start, end = event.start_mark.index, event.end_mark.index
+            if event.style in ("|", ">"):
+                line_end = text.find("\n", start, end)
+                start = end if line_end < 0 else line_end
+            if start < end:
+                scalars.append(Span(start, end))
+    return scalars
 
 
 class Name(NamedTuple):

@@ -1,7 +1,7 @@
 """Text to parser events: by the C parser, by the pure one where the C parser is not to be trusted, and from JSON."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import _ruamel_yaml
@@ -37,48 +37,29 @@ MAX_DEPTH = 500
 _OLD_LINE_END = re.compile("[\x85\u2028\u2029]")
 
 
-def parse_yaml(text: str) -> Iterator[Event]:
-    """The events of all documents of a YAML stream.
+def open_c_parser(text: str) -> Callable[[], Any] | None:
+    """What returns the next event of a YAML stream by the C parser; None for text that it would misplace.
 
-    Raises:
-        SyntaxFaultError: with the place at which both parsers gave up.
+    That, and each call of what it returns, may raise `ruamel.yaml.error.YAMLError`.
     """
-    if _OLD_LINE_END.search(text):
-        return _parse_pure(text)
-    return _parse_with_fallback(text)
+    return None if _OLD_LINE_END.search(text) else _ruamel_yaml.CParser(text).get_event
 
 
-def _parse_with_fallback(text: str) -> Iterator[Event]:
-    """The C parser's events; from the start again by the pure parser if the C parser refuses the text."""
-    parser = _ruamel_yaml.CParser(text)
-    next_event = parser.get_event
-    try:
-        while True:
-            event = next_event()
-            yield event
-            if type(event) is StreamEndEvent:
-                return
-    except YAMLError:
-        pass
-    # What was yielded so far is void: the consumer starts again when it meets this event.
-    yield RESTART
-    yield from _parse_pure(text)
+def open_pure_parser(text: str) -> Callable[[], Any]:
+    """What returns the next event of a YAML stream by the pure parser, which has the last word on what is YAML.
 
-
-class Restart(Event):
-    """Says that all events so far are void and the stream begins again."""
-
-
-RESTART = Restart()
+    Each call of it may raise `SyntaxFaultError`.
+    """
+    return _parse_pure(text).__next__
 
 
 def _parse_pure(text: str) -> Iterator[Event]:
     from ruamel.yaml import YAML  # noqa: PLC0415  (most files never need the pure parser)
 
+    # Without this guard the pure scanner stumbles over a NUL as if the text ended there.
+    if (nul := text.find("\0")) >= 0:
+        raise SyntaxFaultError("a NUL character is not allowed in YAML; is this a text file?", Span(nul, nul + 1))
     try:
-        # Without this guard the pure scanner stumbles over a NUL as if the text ended there.
-        if (nul := text.find("\0")) >= 0:
-            raise SyntaxFaultError("a NUL character is not allowed in YAML; is this a text file?", Span(nul, nul + 1))
         yield from YAML(typ="safe", pure=True).parse(text)
     except MarkedYAMLError as fault:
         raise _describe_fault(fault, text) from None
@@ -150,8 +131,8 @@ class _Mark:
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
 
 
-def parse_json(text: str, start: int = 0, end: int | None = None) -> Iterator[Event]:
-    """The events of the one JSON value in `text[start:end]`, by RFC 8259.
+def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[], Any]:
+    """What returns the next event of the one JSON value in `text[start:end]`, by RFC 8259.
 
     Raises:
         SyntaxFaultError: with the place of the first character that is not JSON.
@@ -170,10 +151,10 @@ def parse_json(text: str, start: int = 0, end: int | None = None) -> Iterator[Ev
         token = next(token for token in tokens if token[0] == constant.name)
         message = f"`{constant.name}` is not JSON; a number here must be finite"
         raise SyntaxFaultError(message, Span(*token.span())) from None
-    yield DocumentStartEvent(_Mark(start), _Mark(start), explicit=False)
-    for token in tokens:
-        yield _read_json_token(token, json.loads)
-    yield DocumentEndEvent(_Mark(end), _Mark(end), explicit=False)
+    first, last = _Mark(start), _Mark(end)
+    events = (_read_json_token(token, json.loads) for token in tokens)
+    stream = [DocumentStartEvent(first, first), *events, DocumentEndEvent(last, last), StreamEndEvent(last, last)]
+    return iter(stream).__next__
 
 
 def _read_json_token(token: re.Match[str], loads: Any) -> Event:

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rubric_lint.build import read_documents
 from rubric_lint.comments import Ignore, find_ignores
 from rubric_lint.config import FileSettings
-from rubric_lint.document import Document, read_documents
+from rubric_lint.document import Document
 from rubric_lint.edit import make_fix
 from rubric_lint.finding import Finding, Part, Place, Problem, Related, Severity, pointer
 from rubric_lint.finding import Path as DataPath

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _CONSTANTS = {
@@ -62,14 +63,25 @@ _OLD_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?
 _OLD_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
 _OLD_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d.*)?")
 
-# No ambiguous scalar starts with another character, and this look is all that most scalars cost.
-FIRST_OF_AMBIGUOUS = frozenset("yYnNoO+-.0123456789")
+SPECIAL_STARTS = frozenset(["", *"~+-.0123456789nNtTfFyYoO"])
+"""What a plain scalar begins with that may be anything but a text; the first look is all that most scalars cost."""
+
+# The longest scalar that a reader may take for a date, a boolean or a number that anyone would write.
+_LONGEST = 40
+
+
+def read_plain(text: str) -> tuple[str | int | float | bool | None, Ambiguity | None]:
+    """The value of a plain scalar, and whether other readers take another."""
+    return _read_short(text) if len(text) <= _LONGEST else (resolve(text), None)
+
+
+@lru_cache(maxsize=4096)
+def _read_short(text: str) -> tuple[str | int | float | bool | None, Ambiguity | None]:
+    return resolve(text), find_ambiguity(text)
 
 
 def find_ambiguity(text: str) -> Ambiguity | None:
     """How readers of YAML 1.1 (yaml.org/type) and of YAML 1.2 differ over a plain scalar; None where they agree."""
-    if len(text) > 60:
-        return None
     value = resolve(text)
     if isinstance(value, float) and math.isinf(value):
         return None  # a number that is too large is a fault in itself, wherever one is expected
