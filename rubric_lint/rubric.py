@@ -1,6 +1,7 @@
 """The model: rubrics, criteria, bands and levels, each with its path. Made of whatever part of a value is sound."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -319,8 +320,11 @@ def _possible(lower: float | None, upper: float | None) -> range:
     return range(max(math.floor(lowest), LOWEST), min(math.ceil(highest), HIGHEST) + 1)
 
 
+_MAP_BOUND = re.compile(r"0|[1-9][0-9]{0,2}")
+
+
 def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
-    bounds = {key: int(key) if key.isascii() and key.isdigit() and len(key) < 4 else None for key in ranges}
+    bounds = {key: int(key) if _MAP_BOUND.fullmatch(key) else None for key in ranges}
     known = sorted({bound for bound in bounds.values() if bound is not None})
     # A bound that cannot be read may start anywhere, so the bands around it may be shorter than they look.
     bands = []
@@ -328,7 +332,7 @@ def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
         lower, text = bounds[key], outcome if isinstance(outcome, str) else None
         upper = None
         if lower is not None:
-            upper = next((bound - 1 for bound in known if bound > lower), HIGHEST)
+            upper = next((bound - 1 for bound in known if bound > lower), max(HIGHEST, lower))
         scores, reach = _certain(lower, upper), _possible(lower, upper)
         bands.append(Band((*path, key), Part.KEY, key, lower, upper, scores, reach, text, (*path, key)))
     return tuple(bands)

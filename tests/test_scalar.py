@@ -12,12 +12,12 @@ MEANINGS = [
     *((text, None) for text in ("", "~", "null", "Null", "NULL")),
     *((text, True) for text in ("true", "True", "TRUE")),
     *((text, False) for text in ("false", "False", "FALSE")),
-    *((text, text) for text in ("nULL", "tRUE", "yes", "no", "on", "off", "y", "N", "None", "nan", "inf", ".NAn", "~~")),
+    *((text, text) for text in ("nULL", "tRUE", "yes", "no", "on", "off", "y", "N", "None", "nan", "inf", ".NAn")),
     ("0", 0), ("7", 7), ("+7", 7), ("-7", -7), ("007", 7), ("017", 17), ("0o17", 15), ("0x1F", 31), ("0x0A", 10),
     *((text, text) for text in ("0o8", "0xG", "-0x1F", "+0o7", "0b11", "1_0", "1,0", "12:30:45", "2020-01-01")),
-    ("1.5", 1.5), ("-1.5", -1.5), ("1.", 1.0), (".5", 0.5), ("+.5", 0.5), ("1e3", 1000.0), ("1E-3", 0.001), ("7.0", 7.0),
+    ("1.5", 1.5), ("-1.5", -1.5), ("1.", 1.0), (".5", 0.5), ("+.5", 0.5), ("1e3", 1000.0), ("1E-3", 0.001),
     *((text, text) for text in (".", "+", "-", "e3", "1.2.3", "1e", ".e3", "1 2", "+.", "--1", "1._0", "٣")),
-    (".inf", math.inf), ("+.INF", math.inf), ("-.Inf", -math.inf), ("1e400", math.inf),
+    (".inf", math.inf), ("+.INF", math.inf), ("-.Inf", -math.inf), ("1e400", math.inf), ("7.0", 7.0),
 ]  # fmt: skip
 
 

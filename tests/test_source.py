@@ -1,4 +1,5 @@
 import codecs
+import itertools
 
 import pytest
 from hypothesis import given
@@ -113,7 +114,7 @@ def test_empty_text_has_one_empty_line():
 def test_lines_and_line_ends_make_up_the_whole_text(text):
     source = Source("a.yaml", text)
     spans = [source.line_span(line) for line in range(1, source.line_count + 1)]
-    between = [text[before.end : after.start] for before, after in zip(spans, spans[1:], strict=False)]
+    between = [text[before.end : after.start] for before, after in itertools.pairwise(spans)]
     assert set(between) <= {"\n", "\r", "\r\n"}
     assert "".join(source.slice(span) + end for span, end in zip(spans, [*between, ""], strict=True)) == text
 

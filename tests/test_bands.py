@@ -1,0 +1,203 @@
+"""Bounds, overlap and coverage against a count by hand: from the definitions, over 0..10, without the code's model."""
+
+import json
+import re
+from math import ceil, floor, inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_lint.config import FileSettings
+from rubric_lint.lint import lint
+
+ALL = range(11)
+ONLY = FileSettings(enabled=frozenset({"bounds", "overlap", "coverage"}))
+UNREADABLE = ("null", '"7"', "true", ".inf", ".nan", "1e400", "[3]")
+
+INTEGERS = st.integers(-2, 12).map(str)
+FLOATS = st.integers(-4, 24).map(lambda half: str(half / 2))
+BOUND = st.one_of(INTEGERS, INTEGERS, INTEGERS, INTEGERS, FLOATS, st.sampled_from(UNREADABLE))
+ANY_BANDS = st.lists(st.tuples(BOUND, BOUND), max_size=6)
+INTEGER_BANDS = st.lists(st.tuples(INTEGERS, INTEGERS), max_size=6)
+SOUND_BANDS = st.lists(
+    st.tuples(st.integers(0, 10), st.integers(0, 10)).map(lambda pair: tuple(map(str, sorted(pair)))), max_size=6
+)
+
+
+def number(written):
+    """The finite number that a bound is written as; None where it is none."""
+    value = float(written) if re.fullmatch(r"-?[0-9.e]+", written) else inf
+    return value if abs(value) < inf else None
+
+
+def is_score(written):
+    value = number(written)
+    return value is not None and value in ALL
+
+
+def certain(band):
+    """The scores that lie between the bounds, as they are written."""
+    low, high = map(number, band)
+    return {score for score in ALL if low is not None and high is not None and low <= score <= high}
+
+
+def meant(band):
+    """The scores that a generous reader lets the band cover."""
+    low, high = map(number, band)
+    if low is None or high is None:
+        return set(ALL)
+    low, high = sorted((low, high))
+    return {score for score in ALL if floor(low) <= score <= ceil(high)}
+
+
+def expected_findings(bands, ranges, owner):
+    """What the definitions say of a list of bands; `ranges` are the places of their `score_range` values."""
+    expected = set()
+    for number_, band in enumerate(bands):
+        faulty = [side for side, bound in enumerate(band) if not is_score(bound)]
+        expected |= {("bounds", f"{ranges(number_)}/{side}", ()) for side in faulty}
+        if not faulty and number(band[0]) > number(band[1]):
+            expected.add(("bounds", ranges(number_), ()))
+        told = set()
+        for earlier in bands[:number_]:
+            shared = certain(band) & certain(earlier)
+            if not shared <= told:
+                expected.add(("overlap", ranges(number_), tuple(sorted(shared))))
+            told |= shared
+    if bands and (gap := set(ALL).difference(*map(meant, bands))):
+        expected.add(("coverage", owner, tuple(sorted(gap))))
+    return expected
+
+
+def named_scores(finding):
+    """The scores that a message of overlap or coverage names: what stands before its verb, or after `covers`."""
+    if finding.rule == "bounds":
+        return ()
+    told = re.search(r"scores? (\d+(?:(?: to |, | and )\d+)*)", finding.message)[1]
+    runs = [list(map(int, run.split(" to "))) for run in re.split(r", | and ", told)]
+    return tuple(score for run in runs for score in range(run[0], run[-1] + 1))
+
+
+def findings_of(text, name="a.yaml"):
+    return lint(name, text.encode(), ONLY).findings
+
+
+def reported(text, name="a.yaml"):
+    found = [(finding.rule, finding.pointer, named_scores(finding)) for finding in findings_of(text, name)]
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def write_bands(bands, indent):
+    return "".join(
+        f"{indent}- score_range: [{low}, {high}]\n{indent}  expected_outcome: Outcome {number_}\n"
+        for number_, (low, high) in enumerate(bands)
+    )
+
+
+def write_criterion(bands):
+    ranges = f"\n{write_bands(bands, '      ')}" if bands else " []\n"
+    return f"rubrics:\n  - id: a\n    score_ranges:{ranges}"
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.one_of(ANY_BANDS, INTEGER_BANDS, SOUND_BANDS))
+def test_the_bands_of_a_criterion(bands):
+    owner = "/rubrics/0/score_ranges"
+    expected = expected_findings(bands, lambda index: f"{owner}/{index}/score_range", owner)
+    assert reported(write_criterion(bands)) == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(ANY_BANDS, INTEGER_BANDS, SOUND_BANDS).filter(bool))
+def test_the_bands_of_a_holistic_rubric(bands):
+    expected = expected_findings(bands, lambda index: f"/rubrics/{index}/score_range", "/rubrics")
+    assert reported(f"# $schema: rubric-v2.schema.json\nrubrics:\n{write_bands(bands, '  ')}") == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.integers(-2, 12), st.integers(-2, 12)), max_size=6))
+def test_bands_in_json(bands):
+    ranges = [{"score_range": band, "expected_outcome": f"Outcome {index}"} for index, band in enumerate(bands)]
+    text = json.dumps({"rubrics": [{"id": "a", "score_ranges": ranges}]})
+    owner = "/rubrics/0/score_ranges"
+    written = [tuple(map(str, band)) for band in bands]
+    expected = expected_findings(written, lambda index: f"{owner}/{index}/score_range", owner)
+    assert reported(text, "a.json") == expected
+
+
+KEY = st.one_of(INTEGERS, INTEGERS, INTEGERS, st.sampled_from(["1.5", "2.0", "x", "0x3", "null", "+1", "07", "1e0"]))
+
+
+@settings(max_examples=800, deadline=None)
+@given(st.lists(KEY, min_size=1, max_size=6, unique=True), st.booleans(), st.booleans())
+def test_the_map_form(keys, is_flow, is_quoted):
+    quote = '"' if is_quoted else ""
+    entries = [f"{quote}{key}{quote}: Outcome {key}" for key in keys]
+    block = "".join(f"\n      {entry}" for entry in entries) + "\n"
+    text = f"rubrics:\n  - id: a\n    score_ranges: {'{' + ', '.join(entries) + '}' if is_flow else block}"
+    owner = "/rubrics/0/score_ranges"
+    expected = {("bounds", f"{owner}/{key}", ()) for key in keys if key not in map(str, ALL)}
+    # A key that is no score may have been meant for any.
+    integers = [int(key) for key in keys if key == str(int(number(key) or 0))]
+    if len(integers) == len(keys) and (gap := set(ALL) - {score for score in ALL if score >= min(integers)}):
+        expected.add(("coverage", owner, tuple(sorted(gap))))
+    assert reported(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("bands", "expected"),
+    [
+        (
+            [(0, 4), (3, 6), (6, 10)],
+            [
+                "scores 3 and 4 are in this band [3, 6] and in [0, 4]",
+                "score 6 is in this band [6, 10] and in [3, 6]",
+            ],
+        ),
+        (
+            [(0, 10), (2, 8), (3, 5)],
+            [
+                "scores 2 to 8 are in this band [2, 8] and in [0, 10]",
+                "scores 3 to 5 are in this band [3, 5] and in [0, 10]",
+            ],
+        ),
+        (
+            [(0, 4), (5, 10), (3, 7)],
+            [
+                "scores 3 and 4 are in this band [3, 7] and in [0, 4]",
+                "scores 5 to 7 are in this band [3, 7] and in [5, 10]",
+            ],
+        ),
+        (
+            [(1, 2), (4, 4), (8, 9)],
+            [
+                "no band covers scores 0, 3, 5 to 7 and 10, so no outcome is described for them; add or widen a band",
+            ],
+        ),
+        ([(0, 9)], ["no band covers score 10, so no outcome is described for it; add or widen a band"]),
+        ([(4, 0), (5, 10)], ["the lower bound 4 is above the upper bound 0; did you mean [0, 4]?"]),
+        (
+            [(0, 4), (5, 11), (-1, -1)],
+            [
+                "`score_range` has 11, expected an integer from 0 to 10",
+                "`score_range` has -1, expected an integer from 0 to 10",
+                "`score_range` has -1, expected an integer from 0 to 10",
+            ],
+        ),
+        ([(0, 4.5), (5, 10)], ["`score_range` has 4.5, expected an integer from 0 to 10"]),
+        ([(0, 4), (5.0, 10)], []),
+    ],
+)
+def test_messages(bands, expected):
+    found = sorted(findings_of(write_criterion(bands)), key=lambda finding: finding.rule != "coverage")
+    assert [finding.message for finding in found] == expected
+
+
+def test_an_overlap_names_the_other_place():
+    text = write_criterion([(0, 4), (5, 6), (4, 10)])
+    (low, high) = findings_of(text)
+    places = [(text[place.span.start : place.span.end], place.message) for place in (*low.related, *high.related)]
+    assert [text[found.span.start : found.span.end] for found in (low, high)] == ["[4, 10]", "[4, 10]"]
+    assert places == [("[0, 4]", "also covers 4"), ("[5, 6]", "also covers 5 and 6")]
