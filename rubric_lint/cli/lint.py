@@ -98,6 +98,8 @@ def check(
     default=check,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Tells the authors of rubrics what is wrong with them, and where.",
+    epilog="Exit codes: 0 nothing found, 1 findings (see --fail-on), 2 wrong use or a file that cannot be read, "
+    "3 a fault of rubric-lint.",
 )
 def cli() -> None:
     """Nothing of its own: the commands do it all."""

@@ -40,7 +40,10 @@ def _label(entry: Entry) -> str:
 @click.group(invoke_without_command=True)
 @click.pass_context
 def schema(ctx: click.Context) -> None:
-    """List the JSON Schemas (name, version, $id, file), print, locate and bundle them."""
+    """List the JSON Schemas of the format.
+
+    Each by its name and version, its $id, and the file that holds it.
+    """
     if ctx.invoked_subcommand:
         return
     rows = [(_label(entry), entry.bundled_id, str(entry.path)) for entry in _entries()]

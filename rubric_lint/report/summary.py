@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
+from operator import add
+from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.finding import Severity
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from rubric_lint.lint import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """Counts over the files of a run. `files` were read and linted; those of `unreadable` and `faults` were not."""
 
     files: int = 0
@@ -49,7 +48,7 @@ class Summary:
 
     def plus(self, other: Summary) -> Summary:
         """The counts of both."""
-        return Summary(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
+        return Summary(*map(add, self, other))
 
     def __str__(self) -> str:
         """One line on what was found where, and one more when there is more to know."""

@@ -1,0 +1,447 @@
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import BashComplete
+
+from rubric_lint.cli.lint import cli
+from rubric_lint.rules import RULES
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint import main; main()"
+
+BAD = """\
+rubrics:
+  - id: accuracy
+    score_ranges:
+      - score_range: [0, 5]
+        expected_outcome: States a wrong result.
+      - score_range: [5, 7]
+        expected_outcome: States the right result with slips.
+      - score_range: [8, 10]
+        expected_outcome: States the right result.
+"""
+OLD = """\
+rubrics:
+  - id: a
+    description: States the result.
+"""
+GOOD = """\
+rubrics:
+  - id: a
+    expected_outcome: States the result.
+"""
+BROKEN = "rubrics:\n  - expected_outcome: 'open\n"
+OVERLAP = "bad.yaml:6:22 error overlap: score 5 is in this band [5, 7] and in [0, 5]\n"
+DESCRIPTION = "old.yaml:3:5 warning deprecated-description: `description` is deprecated; write `expected_outcome`\n"
+
+
+def environment(**more):
+    """The variables of this process without those that a command looks at, and `more`."""
+    hidden = {"NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "PYTHONIOENCODING", "RUBRIC_LINT_DEBUG"}
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "TERM": "xterm", **more}
+
+
+def command(*args, program=PROGRAM):
+    return [sys.executable, "-W", "error", "-c", program, *args]
+
+
+def call(*args, stdin=b"", program=PROGRAM, **more):
+    """What a call prints on standard output and standard error, and its exit code."""
+    done = subprocess.run(
+        command(*args, program=program), input=stdin, capture_output=True, env=environment(**more), check=False
+    )
+    return done.stdout.decode(), done.stderr.decode(), done.returncode
+
+
+def call_on_terminal(*args, **more):
+    """What a call writes to a terminal of 80 columns, by standard output and standard error alike."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        command(*args),
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=follower,
+        env=environment(COLUMNS="80", **more),
+    )
+    os.close(follower)
+    written = b""
+    while select.select([leader], [], [], 60)[0]:
+        try:
+            piece = os.read(leader, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(leader)
+    process.wait()
+    return written.decode().replace("\r\n", "\n")
+
+
+def screen(written):
+    """What one sees of it: a carriage return takes the writing back to the start of the row."""
+    rows = []
+    for line in written.split("\n"):
+        cells = []
+        for part in line.split("\r"):
+            cells[: len(part)] = part
+        rows.append("".join(cells).rstrip())
+    return "\n".join(rows)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("bad.yaml", BAD), ("good.yaml", GOOD), ("old.yaml", OLD)):
+        Path(name).write_text(text, "utf-8")
+    return tmp_path
+
+
+FULL = """\
+bad.yaml:6:22 error overlap: score 5 is in this band [5, 7] and in [0, 5]
+   4 |       - score_range: [0, 5]
+     |                      ------ also covers 5
+   6 |       - score_range: [5, 7]
+     |                      ^^^^^^
+
+old.yaml:3:5 warning deprecated-description: `description` is deprecated; write `expected_outcome`
+   3 |     description: States the result.
+     |     ^^^^^^^^^^^
+     = fix: rename `description` to `expected_outcome` (rubric-fix)
+
+Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
+1 fixable with rubric-fix.
+"""
+CALM = ["--ignore", "split-band"]
+CONCISE = ["--format=concise", "-q"]
+COUNTED = "Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).\n"
+FIXABLE = "1 fixable with rubric-fix.\n"
+CLEAN = "No faults in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "output", "code"),
+    [
+        ([], FULL, 1),
+        (["check"], FULL, 1),
+        (["."], FULL, 1),
+        (["good.yaml"], CLEAN, 0),
+        (["check", "good.yaml", "-q"], "", 0),
+        (["--format", "concise"], OVERLAP + DESCRIPTION + COUNTED + FIXABLE, 1),
+        (["--format=concise", "--quiet"], OVERLAP + DESCRIPTION, 1),
+        (["--statistics"], "1 warning deprecated-description\n1 error   overlap\n\n" + COUNTED + FIXABLE, 1),
+        (["--statistics", "-q"], "1 warning deprecated-description\n1 error   overlap\n", 1),
+        ([*CONCISE, "old.yaml"], DESCRIPTION, 0),
+        ([*CONCISE, "old.yaml", "--fail-on=warning"], DESCRIPTION, 1),
+        ([*CONCISE, "bad.yaml", "--fail-on=warning"], OVERLAP, 1),
+        ([*CONCISE, "bad.yaml", "--fail-on=never"], OVERLAP, 0),
+        ([*CONCISE, "--select=overlap"], OVERLAP, 1),
+        (
+            [*CONCISE, "--select", "overlap, coverage", "--select", "deprecated-description"],
+            OVERLAP + DESCRIPTION,
+            1,
+        ),
+        ([*CONCISE, "--ignore", "overlap,coverage"], DESCRIPTION, 0),
+        (["old.yaml", "bad.yaml", *CONCISE], DESCRIPTION + OVERLAP, 1),
+    ],
+    ids=lambda value: " ".join(value) or "no arguments" if isinstance(value, list) else "",
+)
+def test_output_and_exit_code(args, output, code):
+    assert (output, "", code) == call(*args, *CALM)
+
+
+def test_json():
+    output, errors, code = call("--format", "json", *CALM)
+    report = json.loads(output)
+    expected = [("bad.yaml", "overlap", 6, 22, 28), ("old.yaml", "deprecated-description", 3, 5, 16)]
+    found = [
+        (each["file"], each["rule"], each["start"]["line"], each["start"]["column"], each["end"]["column"])
+        for each in report["findings"]
+    ]
+    assert (expected, "", 1) == (found, errors, code)
+    assert report["summary"] == {
+        "files": 3,
+        "files_with_rubrics": 3,
+        "rubrics": 3,
+        "criteria": 3,
+        "errors": 1,
+        "warnings": 1,
+        "ignored": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--select", "overlop"], "Invalid value for '--select': there is no rule 'overlop'; did you mean 'overlap'?"),
+        (
+            ["--ignore", "overlap,qqq"],
+            "Invalid value for '--ignore': there is no rule 'qqq'; `rubric-lint --rules` lists them",
+        ),
+        (["--explain", "mixin"], "Invalid value for '--explain': there is no rule 'mixin'; did you mean 'mixing'?"),
+        (["--format", "xml"], "Invalid value for '--format': 'xml' is not one of 'full', 'concise', 'json'."),
+        (["--frmat", "json"], "No such option '--frmat'. Did you mean '--format'?"),
+        (
+            ["--statistics", "--format=json"],
+            "--statistics is for people; count the findings of the JSON report by their rule",
+        ),
+        (["--config=x", "--isolated"], "--config names a settings file, --isolated reads none: give one of them"),
+        (
+            ["--stdin-filename=a.yaml"],
+            "--stdin-filename says what standard input is called; give the path - to read it",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_use_is_explained(args, message):
+    output, errors, code = call(*args)
+    assert ("", f"Error: {message}", 2) == (output, errors.splitlines()[-1], code)
+
+
+def test_a_path_that_cannot_be_read_hides_no_other():
+    Path("sub").mkdir()
+    Path("sub/link.yaml").symlink_to("nowhere.yaml")
+    output = OVERLAP + (
+        "Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n2 files could not be read.\n"
+    )
+    errors = (
+        "rubric-lint: nope.yaml: does not exist\n"
+        "rubric-lint: sub/link.yaml: is a link to nowhere.yaml, which does not exist\n"
+    )
+    assert (output, errors, 2) == call("nope.yaml", "sub/link.yaml", "bad.yaml", "--format=concise", *CALM)
+
+
+def test_nothing_to_lint_is_said():
+    Path("empty").mkdir()
+    assert call("empty") == ("No file was linted.\n", "", 0)
+
+
+def test_broken_settings_hide_no_file_of_other_folders():
+    Path("sub").mkdir()
+    Path("sub/old.yaml").write_text(OLD, "utf-8")
+    Path("sub/rubric-lint.toml").write_text('select = ["overlop"]\nselct = 1\n', "utf-8")
+    output, errors, code = call("--format=concise", *CALM)
+    assert (output, code) == (
+        OVERLAP + DESCRIPTION + COUNTED + "1 fixable with rubric-fix; 1 file could not be read.\n",
+        2,
+    )
+    assert [line.startswith("rubric-lint: sub/rubric-lint.toml: ") for line in errors.splitlines()] == [True]
+
+
+def test_broken_settings_that_are_named():
+    Path("mine.toml").write_text("select = 1", "utf-8")
+    output, errors, code = call("--config", "mine.toml")
+    assert (output, code) == ("", 2)
+    assert errors.startswith("rubric-lint: mine.toml: ")
+
+
+def test_settings_and_isolation():
+    Path("rubric-lint.toml").write_text('select = ["deprecated-description"]\n', "utf-8")
+    Path("mine.toml").write_text('select = ["overlap"]\n', "utf-8")
+    assert call(*CONCISE) == (DESCRIPTION, "", 0)
+    assert call(*CONCISE, "--config", "mine.toml") == (OVERLAP, "", 1)
+    assert call(*CONCISE, "--isolated", *CALM) == (OVERLAP + DESCRIPTION, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "name"),
+    [(["-"], "<stdin>"), (["-", "--stdin-filename", "new/bad.yaml"], "new/bad.yaml")],
+    ids=["unnamed", "named"],
+)
+def test_standard_input(args, name):
+    expected = OVERLAP.replace("bad.yaml", name)
+    assert (expected, "", 1) == call(*args, *CALM, *CONCISE, stdin=BAD.encode())
+
+
+def test_the_name_of_standard_input_decides_its_kind_and_settings():
+    Path("rubric-lint.toml").write_text('[per-file-ignores]\n"quiet.*" = ["syntax"]\n', "utf-8")
+    lines = b'{"rubrics": [{"id": "a", "expected_outcome": "States the result."}]}\n' * 2
+    codes = {
+        name: call("-", f"--stdin-filename={name}", "-q", stdin=lines)[2]
+        for name in ("a.jsonl", "a.yaml", "a.json", "quiet.json")
+    }
+    assert codes == {"a.jsonl": 0, "a.yaml": 1, "a.json": 1, "quiet.json": 0}
+
+
+def test_explain_prints_the_page_and_rules_lists_all():
+    page, *rest = call("--explain", "overlap")
+    assert ((ROOT / "rubric_lint/rules/overlap.md").read_text("utf-8"), ["", 0]) == (page, rest)
+    table, *rest = call("--rules")
+    assert rest == ["", 0]
+    assert [["NAME", "SEVERITY"], *([rule.name, rule.severity] for rule in RULES)] == [
+        line.split()[:2] for line in table.splitlines()
+    ]
+
+
+def test_version():
+    output, errors, code = call("--version")
+    assert (errors, code) == ("", 0)
+    assert re.fullmatch(r"rubric-lint \d+\.\d+\.\d+\nschemas: .*suite v1, v2\n", output)
+
+
+def test_help_shows_the_options_and_the_commands():
+    output, errors, code = call("--help")
+    assert (errors, code) == ("", 0)
+    assert output.splitlines()[:2] == [
+        "Usage: rubric-lint [OPTIONS] [PATHS]...",
+        "       rubric-lint COMMAND [ARGS]...",
+    ]
+    assert {"--format", "--explain", "check", "schema"} <= set(output.split())
+
+
+BROKEN_RULE = """
+from rubric_lint import lint
+from rubric_lint.rule import Rule
+from rubric_lint.finding import Severity
+
+def crash(rubric):
+    if rubric.entries[0].id == "accuracy":
+        raise ZeroDivisionError("no rule is perfect")
+    return iter(())
+
+lint.RULES += (Rule("broken", Severity.ERROR, crash),)
+"""
+
+
+def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
+    output, errors, code = call("--format=concise", program=BROKEN_RULE + PROGRAM)
+    summary = "Found 1 warning in 1 of 2 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"
+    notes = "1 fixable with rubric-fix; 1 file could not be linted for a fault of rubric-lint.\n"
+    first, second = errors.splitlines()
+    assert (DESCRIPTION + summary + notes, 3) == (output, code)
+    assert first.startswith("rubric-lint: bad.yaml: a fault of rubric-lint, not of the file: RuleError: rule broken: ")
+    assert "ZeroDivisionError: no rule is perfect" in first
+    assert second.startswith("rubric-lint: please report this line, the file and: rubric-lint 0.")
+    assert second.endswith("(RUBRIC_LINT_DEBUG=1 shows the traceback)")
+
+
+def test_the_traceback_of_a_fault_is_shown_on_request():
+    _, errors, code = call(program=BROKEN_RULE + PROGRAM, RUBRIC_LINT_DEBUG="1")
+    assert (errors.splitlines()[2], code) == ("Traceback (most recent call last):", 3)
+
+
+def test_an_interrupt_ends_it_without_a_traceback():
+    process = subprocess.Popen(
+        command("-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    )
+    # More than a pipe holds: once it is written, the command is reading.
+    process.stdin.write(b"#" * 1_000_000)
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert (output, errors, process.returncode) == (b"", b"\n", 130)
+
+
+def test_a_reader_that_leaves_ends_it_without_a_word():
+    Path("many.yaml").write_text("rubrics:\n" + "  - description: x\n    id: [1]\n" * 600, "utf-8")
+    process = subprocess.Popen(command("many.yaml"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    process.stdout.read(10)
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert (errors, process.wait()) == (b"", -signal.SIGPIPE)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_output_that_cannot_be_written_is_said_once():
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command(), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+    assert (done.stderr, done.returncode) == (b"rubric-lint: standard output: No space left on device\n", 2)
+
+
+def test_what_the_encoding_of_the_output_lacks_is_escaped():
+    Path("bad.yaml").unlink()
+    Path("old.yaml").write_text(OLD.replace("States", "界"), "utf-8")
+    output, errors, code = call("--isolated", "-q", PYTHONIOENCODING="latin-1")
+    assert (output.splitlines()[1], errors, code) == ("   3 |     description: \\u754c the result.", "", 0)
+
+
+COLORED = "\x1b[1mold.yaml:3:5\x1b[0m \x1b[33m\x1b[1mwarning\x1b[0m" + DESCRIPTION.removeprefix("old.yaml:3:5 warning")
+
+
+@pytest.mark.parametrize(
+    ("args", "variables", "expected"),
+    [
+        ([], {}, COLORED),
+        (["--color=never"], {}, DESCRIPTION),
+        (["--color=never"], {"FORCE_COLOR": "1"}, DESCRIPTION),
+        ([], {"NO_COLOR": "1"}, DESCRIPTION),
+        ([], {"NO_COLOR": ""}, COLORED),
+        (["--color=always"], {"NO_COLOR": "1"}, COLORED),
+        ([], {"TERM": "dumb"}, DESCRIPTION),
+    ],
+    ids=["auto", "never", "never and forced", "NO_COLOR", "empty NO_COLOR", "always", "dumb"],
+)
+def test_colour_on_a_terminal(args, variables, expected):
+    assert expected == call_on_terminal("old.yaml", *CONCISE, *args, **variables)
+
+
+@pytest.mark.parametrize(
+    ("args", "variables", "expected"),
+    [([], {}, DESCRIPTION), (["--color=always"], {}, COLORED), ([], {"FORCE_COLOR": "1"}, COLORED)],
+    ids=["auto", "always", "FORCE_COLOR"],
+)
+def test_colour_in_a_pipe(args, variables, expected):
+    assert (expected, "", 0) == call("old.yaml", *CONCISE, *args, **variables)
+
+
+def test_frames_fit_the_terminal():
+    Path("old.yaml").write_text(OLD.replace("result", "result and " * 20), "utf-8")
+    written = call_on_terminal("old.yaml", "-q", "--color=never")
+    row = "   3 |     description: States the result and result and result and result an..."
+    assert (row, 80) == (written.splitlines()[1], len(row))
+
+
+def test_a_long_run_shows_how_far_it_is_and_cleans_up():
+    criterion = "  - id: c{}\n    expected_outcome: States the result.\n"
+    slow = "rubrics:\n" + "".join(criterion.format(number) for number in range(20_000))
+    for name in ("a1.yaml", "a2.yaml", "a3.yaml"):
+        Path(name).write_text(slow, "utf-8")
+    written = call_on_terminal("--format=concise", "--color=never", *CALM)
+    assert re.search(r"\r[123]/6 files \[#*-+\]\r +\rbad.yaml:6:22 error overlap", written)
+    found = "Found 1 error and 1 warning in 2 of 6 files (6 files with rubrics, 6 rubrics, 60003 criteria).\n"
+    assert screen(written) == OVERLAP + DESCRIPTION + found + FIXABLE
+
+
+def complete(*args, incomplete=""):
+    return [item.value for item in BashComplete(cli, {}, "rubric-lint", "").get_completions([*args], incomplete)]
+
+
+@pytest.mark.parametrize(
+    ("args", "incomplete", "expected"),
+    [
+        ([], "sch", ["schema", "sch"]),
+        ([], "che", ["check", "che"]),
+        ([], "--st", ["--statistics", "--stdin-filename"]),
+        ([], "bad", ["bad"]),
+        (["--select"], "deprecated-", ["deprecated-description", "deprecated-required"]),
+        (["check", "--select"], "deprecated-", ["deprecated-description", "deprecated-required"]),
+        (["--select"], "overlap,cov", ["overlap,coverage"]),
+        (["--select"], "coverage,cov", []),
+        (["--explain"], "mix", ["mixing"]),
+        (["--format"], "", ["full", "concise", "json"]),
+        (["a.yaml", "--fail-on"], "w", ["warning"]),
+        (["a.yaml"], "b", ["b"]),
+        (["schema"], "pr", ["print"]),
+        (["schema", "path"], "suite", ["suite@v1", "suite@v2"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else value,
+)
+def test_completion(args, incomplete, expected):
+    assert expected == complete(*args, incomplete=incomplete)
+
+
+def test_completion_through_the_shell():
+    words = {"COMP_WORDS": "rubric-lint --explain ove", "COMP_CWORD": "2", "_RUBRIC_LINT_COMPLETE": "bash_complete"}
+    assert call(**words) == ("plain,overlap\n", "", 0)
+    script, errors, code = call(_RUBRIC_LINT_COMPLETE="zsh_source")
+    assert ("#compdef rubric-lint" in script, errors, code) == (True, "", 0)

@@ -1,0 +1,58 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rubric_lint.catalogue import bundle, catalogue
+from rubric_lint.cli.lint import cli
+
+
+def call(*args):
+    """What `rubric-lint schema` prints and returns."""
+    done = CliRunner().invoke(cli, ["schema", *args], standalone_mode=False)
+    return done.stdout, done.stderr, done.return_value
+
+
+def test_the_list_names_every_schema():
+    expected = [[f"{entry.name}@{entry.version}", entry.bundled_id, str(entry.path)] for entry in catalogue()]
+    output, errors, _ = call()
+    assert (expected, "") == ([line.split() for line in output.splitlines()], errors)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("suite", "suite-v2"), ("suite@v1", "suite-v1"), ("report", "report-v1")],
+    ids=["latest", "named version", "own file"],
+)
+def test_a_schema_is_printed_and_located(name, file):
+    path = Path(call("path", name)[0].strip())
+    printed = call("print", name)[0]
+    assert path.name == f"{file}.schema.json"
+    assert path.read_text("utf-8") == printed
+    assert json.loads(printed)["$id"] == f"https://rubric-lint.github.io/schemas/{path.name}"
+
+
+def test_an_unknown_schema_is_a_usage_error():
+    done = CliRunner().invoke(cli, ["schema", "print", "suite@v9"])
+    known = ", ".join(f"{entry.name}@{entry.version}" for entry in catalogue())
+    message = f"Error: Invalid value for 'NAME[@VERSION]': there is no schema 'suite@v9'; there are {known}"
+    assert (message, 2) == (done.stderr.splitlines()[-1], done.exit_code)
+
+
+def test_bundle_writes_what_check_then_accepts(tmp_path):
+    folder = tmp_path / "new"
+    missing = sorted(f"rubric-lint: {folder / entry.bundled_name} is not up to date" for entry in catalogue())
+    output, errors, code = call("bundle", "--check", str(folder))
+    assert ("", missing, 1, False) == (output, sorted(errors.splitlines()), code, folder.exists())
+    assert call("bundle", str(folder)) == ("", "", 0)
+    written = {file.name: file.read_bytes().decode() for file in folder.iterdir()}
+    assert written == {entry.bundled_name: bundle(entry) for entry in catalogue()}
+    assert call("bundle", "--check", str(folder)) == ("", "", 0)
+
+
+def test_check_names_what_is_not_up_to_date(tmp_path):
+    call("bundle", str(tmp_path))
+    stale = tmp_path / "suite-v2.schema.json"
+    stale.write_text("{}", "utf-8")
+    assert call("bundle", "--check", str(tmp_path)) == ("", f"rubric-lint: {stale} is not up to date\n", 1)
