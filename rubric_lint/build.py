@@ -79,6 +79,10 @@ _BLOCK_STYLES = ("|", ">")
 _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")
 
 
+_Child = tuple[int, str | int | None]
+"""A child of a container: the identity of the container, and the key or index."""
+
+
 class _Anchor(NamedTuple):
     value: Any
     place: Place
@@ -86,33 +90,8 @@ class _Anchor(NamedTuple):
     is_open: bool = False
 
 
-class _Frame:
-    """A mapping or sequence that is being read, with what is known of it so far."""
-
-    __slots__ = (
-        "aliased",
-        "anchor",
-        "children",
-        "container",
-        "is_flow",
-        "is_merge",
-        "key",
-        "key_place",
-        "merges",
-        "start",
-    )
-
-    def __init__(self, container: Any, children: Children, start: int, *, is_flow: bool, anchor: str | None) -> None:
-        self.container = container
-        self.children = children
-        self.start = start
-        self.is_flow = is_flow
-        self.anchor = anchor
-        self.key: str | None = None
-        self.key_place: tuple[int, int] = (start, start)
-        self.is_merge = False
-        self.merges: list[Any] | None = None
-        self.aliased = 0
+# The key `<<` when it merges: told from a quoted "<<" by its identity.
+_MERGE = "".join(("<", "<"))  # noqa: FLY002 (a literal would be the same object as any other)
 
 
 class _Builder:
@@ -127,105 +106,133 @@ class _Builder:
     def _reset(self) -> None:
         self.children: dict[int, Children] = {}
         self.anchors: dict[str, _Anchor] = {}
-        self.alias_sites: dict[tuple[int, str | int], Span] = {}
-        self.ambiguous: dict[tuple[int, str | int], Ambiguity] = {}
-        self.shared: set[tuple[int, str | int]] = set()
-        self.owners: dict[tuple[int, str | int], int] = {}
+        self.alias_sites: dict[_Child, Span] = {}
+        self.ambiguous: dict[_Child, Ambiguity] = {}
+        self.shared: set[_Child] = set()
+        self.owners: dict[_Child, int] = {}
         self.flow: set[int] = set()
         self.duplicates: list[Duplicate] = []
+        self.merges: dict[int, list[Any]] = {}
+        self.aliased: dict[int, int] = {}  # how many values the aliases in a container stand for
         self.root: Any = None
         self.root_place: Place = (self.before, self.before)
 
     def build(self, next_event: Callable[[], Any]) -> list[Document]:  # noqa: C901, PLR0912, PLR0915
         """All documents of a stream of events, which `next_event` returns one by one.
 
-        One long function on purpose: it runs once an event, and calls and attributes would double its time.
+        One long function on purpose: it runs once an event, and calls and attributes would double its time. The local
+        variables are the state of the innermost collection; `stack` holds those of the collections around it.
 
         Raises:
             SyntaxFaultError: from the parser, or for an alias without an anchor, inside itself or too large.
         """
         text = self.source.text
-        stack: list[_Frame | None] = []
-        frame: _Frame | None = None
-        container: Any = None  # the container of `frame`, and its places
-        children: Any = None
-        wants_key = False  # whether the next value is a key of a mapping
+        stack: list[tuple[Any, ...]] = []
+        container: Any = None  # None at the root
+        children: Any = None  # the places of what it holds
+        is_map = False
+        key: str | None = None  # the key whose value comes next, with its place; None where a key comes next
+        key_start = key_end = 0
+        opened = 0  # where the collection begins
+        anchor: str | None = None
+        is_flow = False
         end = 0  # where the last scalar, alias or bracket ended: block collections end with their last child
+        value: Any
         while True:
             event = next_event()
             kind = type(event)
             if kind is ScalarEvent:
                 start, end = event.start_mark.index, event.end_mark.index
                 value = event.value
-                plain = event.implicit[0]
-                ambiguity = None
+                is_key = is_map and key is None
                 if event.anchor is not None or event.ctag is not None:
-                    start, end, value = self._read_properties(event, frame, start, end, wants_key=wants_key)
-                elif plain:
-                    if value[:1] in SPECIAL_STARTS and not wants_key:
-                        value, ambiguity = read_plain(value)
-                elif event.style in _BLOCK_STYLES:  # these run on over the blank lines below
-                    end = start + len(text[start:end].rstrip())
-                if wants_key:
-                    frame.key, frame.key_place = value, (start, end)  # type: ignore[union-attr]
-                    wants_key = False
-                    if value in container:
-                        self._note_duplicate(frame)  # type: ignore[arg-type]
-                    if value == "<<" and plain:
-                        frame.is_merge = True  # type: ignore[union-attr]
-                    continue
-                if frame is None:
-                    self.root, self.root_place = value, (start, end)
-                elif frame.key is None:
-                    if ambiguity is not None:
-                        self.ambiguous[id(container), len(container)] = ambiguity
-                    container.append(value)
-                    children.append((start, end))
+                    step = None if container is None or is_key else key if is_map else len(container)
+                    start, end, value = self._read_properties(event, start, end, (id(container), step), is_key=is_key)
+                elif event.style:
+                    if event.style in _BLOCK_STYLES:  # these run on over the blank lines below
+                        end = start + len(text[start:end].rstrip())
+                elif is_key:
+                    if value == "<<":
+                        value = _MERGE
+                elif value[:1] in SPECIAL_STARTS:
+                    value, ambiguity = read_plain(value)
+                    if ambiguity is not None and container is not None:
+                        self.ambiguous[id(container), key if is_map else len(container)] = ambiguity
+                if not is_map:
+                    if container is None:
+                        self.root, self.root_place = value, (start, end)
+                    else:
+                        container.append(value)
+                        children.append((start, end))
+                elif key is None:
+                    key, key_start, key_end = value, start, end
+                    if key in container:
+                        self._note_duplicate(container, children, key, Span(start, end))
                 else:
-                    key = frame.key
-                    if ambiguity is not None:
-                        self.ambiguous[id(container), key] = ambiguity
                     container[key] = value
-                    children[key] = (*frame.key_place, start, end)
-                    frame.key, frame.is_merge = None, False
-                    wants_key = True
+                    children[key] = (key_start, key_end, start, end)
+                    key = None
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if len(stack) >= MAX_DEPTH:
                     raise too_deep(event.start_mark.index)
-                stack.append(frame)
-                wants_key = kind is MappingStartEvent
-                container, children = ({}, {}) if wants_key else ([], [])
+                stack.append((container, children, is_map, key, key_start, key_end, opened, anchor, is_flow))
+                is_map = kind is MappingStartEvent
+                key = None
+                container, children = ({}, {}) if is_map else ([], [])
                 self.children[id(container)] = children
-                start = event.start_mark.index
-                frame = _Frame(container, children, start, is_flow=event.flow_style, anchor=event.anchor)
-                if event.anchor is not None:
-                    self.anchors[event.anchor] = _Anchor(container, (start, start), 0, is_open=True)
-                if event.flow_style:
+                opened = event.start_mark.index
+                anchor = event.anchor
+                if anchor is not None:
+                    self.anchors[anchor] = _Anchor(container, (opened, opened), 0, is_open=True)
+                is_flow = event.flow_style
+                if is_flow:
                     end = event.end_mark.index
                     self.flow.add(id(container))
-            elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                closed: Any = frame
-                if closed.is_flow:
-                    end = event.end_mark.index
-                frame = stack.pop()
-                self._close(frame, closed, end)
-                if frame is not None:
-                    container, children = frame.container, frame.children
-                    wants_key = type(container) is dict and frame.key is None
-            elif kind is AliasEvent:
-                start, end = event.start_mark.index, event.end_mark.index
-                self._add_alias(frame, event.anchor, Span(start, end))
-                wants_key = type(container) is dict and frame.key is None  # type: ignore[union-attr]
+            elif kind is MappingEndEvent or kind is SequenceEndEvent or kind is AliasEvent:
+                if kind is AliasEvent:
+                    start, end = event.start_mark.index, event.end_mark.index
+                    step = None if is_map and key is None else key if is_map else len(container)
+                    value, start, stop = self._read_alias(event.anchor, container, step, key, Span(start, end))
+                else:
+                    value, start, closed = container, opened, anchor
+                    if is_flow:
+                        end = event.end_mark.index
+                    stop = max(end, start)
+                    if self.merges:
+                        self._merge(container, children)
+                    if closed is not None:
+                        size = len(container) + 1 + self.aliased.get(id(container), 0)
+                        self.anchors[closed] = _Anchor(container, (start, stop), size)
+                    container, children, is_map, key, key_start, key_end, opened, anchor, is_flow = stack.pop()
+                    if self.aliased:
+                        inner = self.aliased.get(id(value), 0)
+                        self.aliased[id(container)] = self.aliased.get(id(container), 0) + inner
+                if container is None:
+                    self.root, self.root_place = value, (start, stop)
+                elif not is_map:
+                    container.append(value)
+                    children.append((start, stop))
+                elif key is None:  # an alias, or a collection that only its own text can name, in the place of a key
+                    key_start, key_end = start, stop
+                    key = value if type(value) is str else text[start:stop]
+                    if key in container:
+                        self._note_duplicate(container, children, key, Span(start, stop))
+                else:
+                    if key is _MERGE and _can_merge(value):
+                        self.merges.setdefault(id(container), []).append(value)
+                    else:
+                        container[key] = value
+                        children[key] = (key_start, key_end, start, stop)
+                    key = None
             elif kind is DocumentStartEvent:
                 self._reset()
-                wants_key = False
             elif kind is DocumentEndEvent:
                 self._finish(event.end_mark.index)
             elif kind is StreamEndEvent:
                 return self.documents
 
     def _read_properties(
-        self, event: Any, frame: _Frame | None, start: int, end: int, *, wants_key: bool
+        self, event: Any, start: int, end: int, child: tuple[int, Any], *, is_key: bool
     ) -> tuple[int, int, Any]:
         """The place of a scalar without the anchor and tag before it, and its value as they say."""
         text, value, plain = self.source.text, event.value, event.implicit[0]
@@ -236,94 +243,60 @@ class _Builder:
         elif not event.style:
             start = end  # nothing but an anchor or a tag: the value is not written
         tag = event.tag
-        if not wants_key and (plain or (tag is not None and tag.endswith(_RESOLVING_TAGS))):
+        if not is_key and (plain or (tag is not None and tag.endswith(_RESOLVING_TAGS))):
             value = resolve(value)
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchor(value, (start, end), 1)
-            if frame is not None and not wants_key:
-                self.shared.add((id(frame.container), _step(frame)))
+            if not is_key:
+                self.shared.add(child)
         return start, end, value
 
-    def _note_duplicate(self, frame: _Frame) -> None:
-        """Keep what the key of `frame`, just read, is about to override."""
-        key: Any = frame.key
-        places: Any = frame.children
-        first, second = Span(*places[key][:2]), Span(*frame.key_place)
-        self.duplicates.append(Duplicate(frame.container, key, first, second, frame.container[key]))
-        self.alias_sites.pop((id(frame.container), key), None)
-        self.ambiguous.pop((id(frame.container), key), None)
-
-    def _add(self, frame: _Frame | None, value: Any, place: Place) -> None:
-        """Put a collection or the value of an alias where it belongs."""
-        if frame is None:
-            self.root, self.root_place = value, place
+    def _note_duplicate(self, container: dict[str, Any], children: dict[str, Place], key: str, second: Span) -> None:
+        """Keep what a key that was just read is about to override."""
+        if key is _MERGE:
             return
-        container: Any = frame.container
-        children: Any = frame.children
-        if type(container) is list:
-            container.append(value)
-            children.append(place)
-            return
-        if frame.key is None:  # a collection in the place of a key: its own text has to name it
-            self._open_field(frame, self.source.text[place[0] : place[1]], place)
-            return
-        if frame.is_merge and _can_merge(value):
-            frame.merges = [*(frame.merges or ()), value]
-        else:
-            container[frame.key] = value
-            children[frame.key] = frame.key_place + place
-        frame.key, frame.is_merge = None, False
+        self.duplicates.append(Duplicate(container, key, Span(*children[key][:2]), second, container[key]))
+        self.alias_sites.pop((id(container), key), None)
+        self.ambiguous.pop((id(container), key), None)
 
-    def _open_field(self, frame: _Frame, key: str, place: Place) -> None:
-        frame.key, frame.key_place = key, (place[0], place[1])
-        if key in frame.container:
-            self._note_duplicate(frame)
-
-    def _add_alias(self, frame: _Frame | None, name: str, site: Span) -> None:
+    def _read_alias(
+        self, name: str, container: Any, step: str | int | None, key: str | None, site: Span
+    ) -> tuple[Any, int, int]:
+        """What an alias stands for, and where that is; for a key, where the alias is."""
         anchor = self.anchors.get(name)
         if anchor is None:
             raise SyntaxFaultError(f"alias `*{name}` has no anchor `&{name}` before it", site)
         if anchor.is_open:
             raise SyntaxFaultError(f"alias `*{name}` stands inside the value that it repeats", site)
-        if frame is None:
+        if container is None:
             raise SyntaxFaultError(f"alias `*{name}` cannot be a whole document", site)
-        if type(frame.container) is dict and frame.key is None:
-            key = anchor.value if isinstance(anchor.value, str) else self.source.slice(site)
-            self._open_field(frame, key, site)
-            return
-        frame.aliased += anchor.size
-        if frame.aliased > MAX_ALIASED:
+        if step is None:
+            return anchor.value if isinstance(anchor.value, str) else None, *site
+        count = self.aliased[id(container)] = self.aliased.get(id(container), 0) + anchor.size
+        if count > MAX_ALIASED:
             raise SyntaxFaultError(f"the aliases up to `*{name}` stand for more than {MAX_ALIASED:,} values", site)
-        if not (frame.is_merge and _can_merge(anchor.value)):
-            self.alias_sites[id(frame.container), _step(frame)] = site
-            self.shared.add((id(frame.container), _step(frame)))
-        self._add(frame, anchor.value, anchor.place)
+        if key is not _MERGE or not _can_merge(anchor.value):
+            self.alias_sites[id(container), step] = site
+            self.shared.add((id(container), step))
+        return anchor.value, anchor.place[-2], anchor.place[-1]
 
-    def _close(self, parent: _Frame | None, closed: _Frame, end: int) -> None:
-        if closed.merges:
-            for merged in closed.merges:
-                for base in merged if type(merged) is list else [merged]:
-                    self._merge(closed, base)
-        place = (closed.start, max(end, closed.start))
-        if closed.anchor is not None:
-            size = closed.aliased + len(closed.container) + 1
-            self.anchors[closed.anchor] = _Anchor(closed.container, place, size)
-        if parent is not None:
-            parent.aliased += closed.aliased
-        self._add(parent, closed.container, place)
+    def _merge(self, container: Any, children: Any) -> None:
+        """Bring what merge keys name into a mapping whose own fields have all been read."""
+        for merged in self.merges.pop(id(container), ()):
+            for base in merged if type(merged) is list else [merged]:
+                places: Any = self.children[id(base)]
+                for key, value in base.items():
+                    if key not in container:
+                        container[key] = value
+                        children[key] = places[key]
+                        self.owners[id(container), key] = self.owners.get((id(base), key), id(base))
+                        self._bring_along((id(base), key), (id(container), key))
 
-    def _merge(self, frame: _Frame, base: dict[str, Any]) -> None:
-        places: Any = self.children[id(base)]
-        children: Any = frame.children
-        for key, value in base.items():
-            if key not in frame.container:
-                frame.container[key] = value
-                children[key] = places[key]
-                self.owners[id(frame.container), key] = self.owners.get((id(base), key), id(base))
-                tables: tuple[dict[Any, Any], ...] = (self.alias_sites, self.ambiguous)
-                for table in tables:
-                    if (id(base), key) in table:
-                        table[id(frame.container), key] = table[id(base), key]
+    def _bring_along(self, old: _Child, new: _Child) -> None:
+        if old in self.alias_sites:
+            self.alias_sites[new] = self.alias_sites[old]
+        if old in self.ambiguous:
+            self.ambiguous[new] = self.ambiguous[old]
 
     def _finish(self, end: int) -> None:
         self.documents.append(
@@ -343,10 +316,6 @@ class _Builder:
             )
         )
         self.before = end
-
-
-def _step(frame: _Frame) -> str | int:
-    return len(frame.container) if type(frame.container) is list else frame.key or ""
 
 
 def _can_merge(value: Any) -> bool:

@@ -40,10 +40,10 @@ class Document:
     duplicates: tuple[Duplicate, ...]
     _root: Place
     _children: dict[int, Children]
-    _alias_sites: dict[tuple[int, str | int], Span]
-    _ambiguous: dict[tuple[int, str | int], Ambiguity]
-    _shared: set[tuple[int, str | int]]
-    _owners: dict[tuple[int, str | int], int]
+    _alias_sites: dict[tuple[int, str | int | None], Span]
+    _ambiguous: dict[tuple[int, str | int | None], Ambiguity]
+    _shared: set[tuple[int, str | int | None]]
+    _owners: dict[tuple[int, str | int | None], int]
     _flow: set[int]
 
     def span(self, path: Path, part: Part = Part.VALUE) -> Span:
