@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
+	@$(BIN)/rubric-lint --version
 	@echo '$$ rubric-lint examples/'
 	@$(BIN)/rubric-lint examples/ </dev/null; code=$$?; echo; \
 	if [ $$code -eq 1 ]; then echo 'Exit code 1, as expected: the examples hold faults on purpose.'; \

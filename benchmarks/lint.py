@@ -38,9 +38,9 @@ EVENTS = """
 import pathlib, sys
 from _ruamel_yaml import CParser
 for path in pathlib.Path(sys.argv[1]).iterdir():
-    parser = CParser(path.read_bytes())
-    while parser.check_event():
-        parser.get_event()
+    next_event = CParser(path.read_bytes()).get_event
+    while next_event() is not None:
+        pass
 """
 
 

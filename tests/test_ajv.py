@@ -12,6 +12,7 @@ from jsonschema import Draft7Validator
 from once import make_once
 from ruamel.yaml import YAML, YAMLError
 
+from rubric_lint.config import FileSettings
 from rubric_lint.lint import lint
 
 pytestmark = pytest.mark.slow
@@ -63,7 +64,8 @@ def texts():
 def samples():
     """The documents that are JSON in another notation; a syntax fault, a duplicate key and a NaN are not."""
     for label, heading, text in texts():
-        findings = lint("page.yaml", text.encode()).findings
+        # Who validates a file with one of our schemas says that its rubrics are ours.
+        findings = lint("page.yaml", text.encode(), FileSettings(claimed=True)).findings
         claimed = re.search(r"(?:rubric|suite)-v\d+\.schema\.json", text)
         schema = claimed[0] if claimed else "suite-v2.schema.json"
         try:

@@ -13,14 +13,14 @@ PACKAGE = ROOT / "rubric_lint"
 LAYERS = (
     ("source", "near", "wording", "gitignore", "catalogue"),
     ("finding",),
-    ("scalar", "events", "document", "comments"),
+    ("scalar", "events", "document", "build", "comments"),
     ("schema", "deprecation", "rubric", "locate"),
     ("rule",),
     ("rules",),
     ("settings_file", "config", "files", "edit"),
     ("lint",),
     ("fix",),
-    ("report", "score", "judge", "interop", "lsp"),
+    ("report", "judge", "extract", "output", "loading", "grading", "scoring", "interop", "lsp"),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

@@ -27,6 +27,8 @@ tests:
             expected_outcome: Contradicts the source in its main point
           - score_range: [4, 10]
             expected_outcome: Agrees with the source in every statement
+      - id: sources
+        score_ranges: {0: Names no section for its statements, 5: Names the section that each statement comes from}
 """
 
 
