@@ -15,9 +15,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if first is criterion:
             continue
         how = "" if criterion.has_own_id else ", generated from its place,"
-        message = f"id `{criterion.id}`{how} is that of another criterion too; a judge output cannot name both"
+        message = (
+            f"the id `{criterion.id}`{how} is taken; a judge output cannot tell the two criteria apart, rename one"
+        )
         if criterion.id != first.id:
-            message = f"id `{criterion.id}` differs from that of another criterion only in its Unicode form"
+            message = f"the id `{criterion.id}` differs from an earlier one only in its Unicode form; rename one"
         generated = "" if first.has_own_id else f"gets the id `{first.id}` from its place"
         yield Problem(message, *_place(criterion), related=(Place(generated or "the first one", *_place(first)),))
 

@@ -1,0 +1,147 @@
+import importlib
+from pathlib import Path
+
+import pytest
+from pages import apply_fixes, read_pages, report
+
+from rubric_lint import rules
+from rubric_lint.comments import find_comments
+from rubric_lint.finding import Severity
+from rubric_lint.lint import lint
+from rubric_lint.rules import BY_NAME, RULES
+from rubric_lint.source import Source
+
+PAGES = read_pages()
+FLAGGED = [example for page in PAGES for example in page.flagged]
+ACCEPTED = [example for page in PAGES for example in page.accepted]
+MENDED = [example for example in FLAGGED if example.fixed is not None]
+# To take away ignore comments that silence nothing is a fix in itself.
+COMMENTED = [each for each in MENDED if each.name.endswith(".yaml") and not each.label.startswith("unused_ignore")]
+CORPUS = sorted((Path(__file__).parent.parent / "../shared/corpus").glob("*.yaml"))
+
+
+def name_of(stem):
+    return stem.replace("_", "-")
+
+
+def label(example):
+    return example.label
+
+
+def fix_kinds(findings):
+    return {(finding.rule, "safe" if finding.fix.safe else "unsafe") for finding in findings if finding.fix}
+
+
+def comments(name, text):
+    source = Source(name, text)
+    return [source.slice(span) for span in find_comments(source)]
+
+
+def test_rules_modules_and_pages_have_the_same_names():
+    modules = {path.stem for path in Path(rules.__file__).parent.glob("[a-z]*.py")}
+    assert modules == {page.stem for page in PAGES} == {rule.name.replace("-", "_") for rule in RULES}
+    assert len(BY_NAME) == len(RULES) == len(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_says_what_its_module_says(page):
+    module = importlib.import_module(f"rubric_lint.rules.{page.stem}")
+    rule = BY_NAME[name_of(page.stem)]
+    assert module.RULE is rule
+    assert (page.title, page.summary) == (f"# {rule.name}", module.__doc__) == (f"# {rule.name}", rule.summary)
+    assert list(page.sections) == ["Why", "Flagged", "Accepted"]
+    assert page.sections["Why"].strip()
+    assert page.accepted
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_shows_its_rule_in_every_flagged_example(page):
+    shown = [{finding.rule for finding in example.lint().findings} for example in page.flagged]
+    assert shown
+    assert [found for found in shown if name_of(page.stem) not in found] == []
+
+
+@pytest.mark.parametrize("example", FLAGGED, ids=label)
+def test_a_flagged_example_gives_what_the_page_prints(example):
+    assert example.report == report(example.lint())
+
+
+@pytest.mark.parametrize("example", ACCEPTED, ids=label)
+def test_an_accepted_example_is_silent_under_all_rules(example):
+    result = example.lint()
+    assert report(result) == ""
+    assert result.rubrics > 0
+    assert result.criteria > 0
+
+
+@pytest.mark.parametrize("example", FLAGGED, ids=label)
+def test_findings_have_the_severity_of_their_rules(example):
+    findings = example.lint().findings
+    assert [finding.severity for finding in findings] == [BY_NAME[finding.rule].severity for finding in findings]
+
+
+def test_severities():
+    warnings = {rule.name for rule in RULES if rule.severity is Severity.WARNING}
+    assert warnings == {
+        "ambiguous-scalar",
+        "band-order",
+        "deprecated-description",
+        "deprecated-required",
+        "duplicate-outcome",
+        "idle-gate",
+        "missing-id",
+        "split-band",
+        "unused-ignore",
+        "vague-outcome",
+    }
+
+
+def test_the_fixes_that_rules_declare_are_those_that_pages_show():
+    declared = {(rule.name, rule.fix) for rule in RULES if rule.fix}
+    shown = {(page.stem, kind) for page in PAGES for each in page.flagged for kind in fix_kinds(each.lint().findings)}
+    assert shown == {(rule.replace("-", "_"), (rule, kind)) for rule, kind in declared}
+
+
+@pytest.mark.skipif(not CORPUS, reason="the corpus is not there")
+def test_the_corpus_shows_no_fix_that_its_rule_does_not_declare():
+    declared = {(rule.name, rule.fix) for rule in RULES if rule.fix}
+    kinds = {kind for path in CORPUS for kind in fix_kinds(lint(path.name, path.read_bytes()).findings)}
+    assert kinds - declared == set()
+    assert kinds
+
+
+@pytest.mark.parametrize("example", FLAGGED, ids=label)
+def test_a_fixed_text_is_shown_where_there_is_a_fix(example):
+    result = example.lint()
+    has_fix = any(finding.fix for finding in result.findings)
+    assert example.fixed == (apply_fixes(result) if has_fix else None)
+
+
+@pytest.mark.parametrize("example", MENDED, ids=label)
+def test_a_fix_ends_what_it_mends(example):
+    before = example.lint()
+    after = lint(example.name, example.fixed.encode())
+    lasting = [finding.message for finding in before.findings if not finding.fix]
+    assert [finding.message for finding in after.findings] == lasting
+    assert apply_fixes(after) == example.fixed
+
+
+@pytest.mark.parametrize("example", MENDED, ids=label)
+def test_fixes_are_sorted_and_apart(example):
+    for finding in example.lint().findings:
+        ends = [end for edit in finding.fix.edits for end in edit.span] if finding.fix else []
+        assert ends == sorted(ends)
+
+
+@pytest.mark.parametrize("example", MENDED, ids=label)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["bare", "BOM"])
+def test_a_fix_leaves_line_ends_and_byte_order_mark_alone(example, line_end, mark):
+    result = lint(example.name, mark + example.text.replace("\n", line_end).encode())
+    expected = mark + example.fixed.replace("\n", line_end).encode()
+    assert expected == result.source.to_bytes(apply_fixes(result))
+
+
+@pytest.mark.parametrize("example", COMMENTED, ids=label)
+def test_every_comment_survives_a_fix(example):
+    assert comments(example.name, example.fixed) == comments(example.name, example.text)
