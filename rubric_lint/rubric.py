@@ -43,12 +43,11 @@ class Band(NamedTuple):
 
     `scores` are the scores of 0..10 that lie in the band for certain: none for bounds that make no sense. `reach` are
     those that may have been meant: all of 0..10 for bounds that cannot be read. For a sound band both are the same.
-    `written` is the range as it stands in the file, `path` and `part` where.
+    `path` and `part` say where the range stands, `outcome_path` where the outcome does.
     """
 
     path: Path
     part: Part
-    written: str
     lower: float | None
     upper: float | None
     scores: range
@@ -60,6 +59,11 @@ class Band(NamedTuple):
     def is_sound(self) -> bool:
         """Whether both bounds are scores, in the right order."""
         return self.lower in SCORES and self.upper in SCORES and len(self.scores) > 0
+
+    @property
+    def written(self) -> str:
+        """The range as people write it, in the map form too."""
+        return f"[{self.lower}, {self.upper}]"
 
 
 class Level(NamedTuple):
@@ -208,7 +212,7 @@ def _build_criterion(
         weight=_read_weight(document, entry),
         gate=gate,
         gate_path=gate_path,
-        scale=_read_scale(document, entry, path, gate, gate_path),
+        scale=_read_scale(entry, path, gate, gate_path),
         levels=levels,
         is_alias=is_alias,
     )
@@ -220,10 +224,6 @@ _SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "sc
 def _read_outcome(entry: Mapping[str, Any]) -> str | None:
     outcome = entry.get("expected_outcome", entry.get("description"))
     return outcome if isinstance(outcome, str) else None
-
-
-def _outcome_path(entry: Mapping[str, Any], path: Path) -> Path:
-    return (*path, "expected_outcome" if "expected_outcome" in entry else "description")
 
 
 def _read_weight(document: Document, entry: dict[str, Any]) -> Decimal | None:
@@ -262,49 +262,52 @@ def _read_levels(levels: list[Any], path: Path) -> tuple[Level, ...]:
     )
 
 
-def _read_scale(
-    document: Document, entry: dict[str, Any], path: Path, gate: int | None, gate_path: Path
-) -> Scale | None:
+def _read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: Path) -> Scale | None:
     if "score_ranges" in entry:
         ranges, field = entry["score_ranges"], (*path, "score_ranges")
         if isinstance(ranges, dict):
             return Scale(field, _read_map(ranges, field), gate, gate_path, is_map=True)
         items = ranges if isinstance(ranges, list) else []
-        bands = tuple(_read_band(document, item, (*field, index)) for index, item in enumerate(items))
+        bands = tuple(_read_band(item, (*field, index)) for index, item in enumerate(items))
         return Scale(field, bands, gate, gate_path, is_map=False)
     if "score_range" in entry:
-        return Scale(path, (_read_band(document, entry, path),), None, gate_path, is_map=False)
+        return Scale(path, (_read_band(entry, path),), None, gate_path, is_map=False)
     return None
 
 
-def _read_band(document: Document, item: Any, path: Path) -> Band:
+_BANDS = {(lower, upper): range(lower, upper + 1) for lower in SCORES for upper in range(lower, HIGHEST + 1)}
+
+
+def _read_band(item: Any, path: Path) -> Band:
     if not isinstance(item, dict):
-        return Band(path, Part.HEAD, "", None, None, range(0), SCORES, None, path)
-    lower, upper = _read_bounds(item.get("score_range"))
-    written = document.written(item, "score_range") if "score_range" in item else ""
-    return Band(
-        path=(*path, "score_range") if "score_range" in item else path,
-        part=Part.VALUE if "score_range" in item else Part.HEAD,
-        written=written if "\n" not in written else f"[{lower}, {upper}]",
-        lower=lower,
-        upper=upper,
-        scores=_certain(lower, upper),
-        reach=_possible(lower, upper),
-        outcome=_read_outcome(item),
-        outcome_path=_outcome_path(item, path),
-    )
+        return Band(path, Part.HEAD, None, None, range(0), SCORES, None, path)
+    outcome_path = (*path, "expected_outcome" if "expected_outcome" in item else "description")
+    outcome = item.get(outcome_path[-1])
+    if not isinstance(outcome, str):
+        outcome = None
+    if "score_range" not in item:
+        return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
+    lower, upper = _read_bounds(item["score_range"])
+    scores = reach = _BANDS.get((lower, upper))  # type: ignore[arg-type]  (what is no band is not in it)
+    if scores is None or reach is None:
+        scores, reach = _certain(lower, upper), _possible(lower, upper)
+    return Band((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path)
 
 
 def _read_bounds(value: Any) -> tuple[float | None, float | None]:
     if not isinstance(value, list) or len(value) != 2:
         return None, None
-    return read_number(value[0]), read_number(value[1])
+    lower, upper = value
+    if type(lower) is int and type(upper) is int:
+        return lower, upper
+    return read_number(lower), read_number(upper)
 
 
 def read_number(value: Any) -> float | None:
     """The finite number that a value is, None for anything else."""
-    is_finite = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return value if is_finite else None
+    if type(value) is int:
+        return value
+    return value if type(value) is float and math.isfinite(value) else None
 
 
 def _certain(lower: float | None, upper: float | None) -> range:
@@ -334,7 +337,7 @@ def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
         if lower is not None:
             upper = next((bound - 1 for bound in known if bound > lower), max(HIGHEST, lower))
         scores, reach = _certain(lower, upper), _possible(lower, upper)
-        bands.append(Band((*path, key), Part.KEY, key, lower, upper, scores, reach, text, (*path, key)))
+        bands.append(Band((*path, key), Part.KEY, lower, upper, scores, reach, text, (*path, key)))
     return tuple(bands)
 
 

@@ -11,8 +11,10 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find swapped bounds; single values are the schema's business."""
     for scale in rubric.scales:
         for band in scale.bands:
+            if band.scores:
+                continue
             lower, upper = as_integer(band.lower), as_integer(band.upper)
-            if lower in SCORES and upper in SCORES and not band.scores:
+            if lower in SCORES and upper in SCORES:
                 message = f"the lower bound {lower} is above the upper bound {upper}; did you mean [{upper}, {lower}]?"
                 yield Problem(message, band.path, band.part)
 

@@ -11,7 +11,19 @@ from rubric_lint.wording import list_scores, name_scores
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare every band with those before it."""
     for scale in rubric.scales:
-        yield from _compare(scale)
+        if not _is_ascending(scale):
+            yield from _compare(scale)
+
+
+def _is_ascending(scale: Scale) -> bool:
+    """Whether each band starts above the last: what nearly all do, and then none can share a score."""
+    top = 0
+    for band in scale.bands:
+        if band.scores:
+            if band.scores.start < top:
+                return False
+            top = band.scores.stop
+    return True
 
 
 def _compare(scale: Scale) -> Iterator[Problem]:

@@ -34,6 +34,7 @@ _PHRASES = frozenset(
         "todo",
     }
 )
+_FIRST_WORDS = _GRADES | _PADDING | {phrase.split()[0] for phrase in _PHRASES}
 _WORD = re.compile(r"[^\W_]+(?:['/][^\W_]+)*")
 _LONGEST = 60
 
@@ -61,9 +62,11 @@ def _outcomes(rubric: Rubric) -> Iterator[tuple[str | None, Path, str | None]]:
 
 
 def _is_label(outcome: str, label: str | None) -> bool:
-    words = _WORD.findall(outcome.casefold())
-    if not words:
+    folded = outcome.casefold()
+    first = _WORD.search(folded)
+    if first is None or (label is None and first[0] not in _FIRST_WORDS):
         return False
+    words = _WORD.findall(folded)
     if " ".join(words) in _PHRASES or (label is not None and words == _WORD.findall(label.casefold())):
         return True
     telling = [word for word in words if word not in _PADDING]
