@@ -189,7 +189,6 @@ def test_json():
         ),
         (["--explain", "mixin"], "Invalid value for '--explain': there is no rule 'mixin'; did you mean 'mixing'?"),
         (["--format", "xml"], "Invalid value for '--format': 'xml' is not one of 'full', 'concise', 'json'."),
-        (["--frmat", "json"], "No such option '--frmat'. Did you mean '--format'?"),
         (
             ["--statistics", "--format=json"],
             "--statistics is for people; count the findings of the JSON report by their rule",
