@@ -229,6 +229,9 @@ class _Builder:
             elif kind is DocumentEndEvent:
                 self._finish(event.end_mark.index)
             elif kind is StreamEndEvent:
+                if not self.documents:  # nothing but comments is a document too: one that lacks all it should have
+                    self.root_place = (len(text), len(text))
+                    self._finish(len(text))
                 return self.documents
 
     def _read_properties(

@@ -92,7 +92,7 @@ class Document:
                 continue
             seen.add(id(value))
             children = self._children[id(value)]
-            steps = list(children) if isinstance(children, dict) else range(len(children))
+            steps: list[Any] = list(children) if isinstance(children, dict) else list(range(len(children)))
             for step in steps:
                 place = children[step]  # type: ignore[index]
                 site = self._alias_sites.get((id(value), step))

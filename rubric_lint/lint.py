@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_lint.build import read_documents
-from rubric_lint.comments import Ignore, find_ignores
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.edit import make_fix
 from rubric_lint.finding import Finding, Part, Place, Problem, Related, Severity, pointer
 from rubric_lint.finding import Path as DataPath
+from rubric_lint.ignores import apply_ignores, find_ignores, find_unused
 from rubric_lint.locate import FIELD, could_hold_rubrics, find_claim, holds_rubrics, locate, speaks_of_rubrics
 from rubric_lint.near import find_near
 from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric
@@ -73,14 +73,16 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     if rubrics and faults:
         findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
     ignores = find_ignores(source, documents) if rubrics or settings.claimed else []
-    kept, ignored = _apply(ignores, findings)
-    kept += _find_unused(ignores, ignored, settings)
+    kept, silenced = apply_ignores(ignores, findings)
+    if ignores and _is_enabled("unused-ignore", settings):
+        in_use = [rule.name for rule in RULES if _is_enabled(rule.name, settings)]
+        kept += find_unused(source, ignores, silenced, in_use, _severity("unused-ignore", settings))
     return Result(
         source=source,
         findings=tuple(sorted(kept, key=_order)),
         rubrics=len(rubrics),
         criteria=sum(1 if rubric.shape is Shape.HOLISTIC else len(rubric.entries) for _, rubric in rubrics),
-        ignored=len(ignored),
+        ignored=len(silenced),
     )
 
 
@@ -198,48 +200,3 @@ def _is_echo(finding: Finding, others: Iterable[Finding], found: list[_Found]) -
 
 def _number(path: DataPath, document: Document) -> DataPath:
     return path if document.number is None else (document.number, *path)
-
-
-def _apply(ignores: list[Ignore], findings: list[Finding]) -> tuple[list[Finding], list[tuple[Ignore, str]]]:
-    """Take out what comments silence; what was silenced, by the comment and the rule's name."""
-    kept: list[Finding] = []
-    silenced: list[tuple[Ignore, str]] = []
-    for finding in findings:
-        by = [
-            ignore
-            for ignore in ignores
-            if ignore.silences.start <= finding.span.start < ignore.silences.end
-            and any(name.text == finding.rule for name in ignore.names)
-        ]
-        if by:
-            silenced.append((by[0], finding.rule))
-        else:
-            kept.append(finding)
-    return kept, silenced
-
-
-def _find_unused(
-    ignores: list[Ignore], silenced: list[tuple[Ignore, str]], settings: FileSettings
-) -> Iterator[Finding]:
-    if not _is_enabled("unused-ignore", settings):
-        return
-    severity = _severity("unused-ignore", settings)
-    for ignore in ignores:
-        if ignore.fault:
-            yield Finding(
-                "unused-ignore", severity, f"this comment silences nothing: {ignore.fault}", ignore.comment, ""
-            )
-            continue
-        names = [name.text for name in ignore.names]
-        for name in ignore.names:
-            if name.text not in BY_NAME:
-                near = find_near(name.text, BY_NAME)
-                hint = f"; did you mean `{near[0]}`?" if near else "; `rubric-lint --rules` lists the checks"
-                yield Finding("unused-ignore", severity, f"there is no check `{name.text}`{hint}", name.span, "")
-            elif (
-                _is_enabled(name.text, settings)
-                and "unused-ignore" not in names
-                and (ignore, name.text) not in silenced
-            ):
-                message = f"`{name.text}` finds nothing here, so this comment need not silence it"
-                yield Finding("unused-ignore", severity, message, name.span, "")

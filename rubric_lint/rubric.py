@@ -275,7 +275,9 @@ def _read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: 
     return None
 
 
-_BANDS = {(lower, upper): range(lower, upper + 1) for lower in SCORES for upper in range(lower, HIGHEST + 1)}
+_BANDS: Mapping[tuple[float | None, float | None], range] = {
+    (lower, upper): range(lower, upper + 1) for lower in SCORES for upper in range(lower, HIGHEST + 1)
+}
 
 
 def _read_band(item: Any, path: Path) -> Band:
@@ -288,9 +290,8 @@ def _read_band(item: Any, path: Path) -> Band:
     if "score_range" not in item:
         return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
     lower, upper = _read_bounds(item["score_range"])
-    scores = reach = _BANDS.get((lower, upper))  # type: ignore[arg-type]  (what is no band is not in it)
-    if scores is None or reach is None:
-        scores, reach = _certain(lower, upper), _possible(lower, upper)
+    sound = _BANDS.get((lower, upper))
+    scores, reach = (sound, sound) if sound else (_certain(lower, upper), _possible(lower, upper))
     return Band((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path)
 
 

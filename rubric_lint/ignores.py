@@ -1,0 +1,169 @@
+"""Ignore comments: which findings they silence, and which of them silence nothing."""
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rubric_lint.comments import find_comments
+from rubric_lint.document import Document
+from rubric_lint.finding import Edit, Finding, Fix, Severity
+from rubric_lint.near import find_near
+from rubric_lint.rules import BY_NAME
+from rubric_lint.source import Source, Span
+
+
+class Name(NamedTuple):
+    """A rule's name in an ignore comment, and where it stands."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """A comment that begins with `# rubric-lint:`.
+
+    `silences` is the stretch of text in which findings of the named rules are silenced. `names` is empty, and `fault`
+    says why, for a comment that cannot be understood. `comment` is the whole comment.
+    """
+
+    comment: Span
+    names: tuple[Name, ...]
+    silences: Span
+    fault: str | None = None
+
+    def silences_finding(self, finding: Finding) -> bool:
+        """Whether this comment stands for a finding of its rule in its stretch of text."""
+        is_inside = self.silences.start <= finding.span.start < self.silences.end
+        return is_inside and any(name.text == finding.rule for name in self.names)
+
+
+MARK = "rubric-lint:"
+_IGNORE = re.compile(r"#\s*rubric-lint:\s*(?P<kind>ignore-file|ignore)\s*\[(?P<names>[^\]]*)\]")
+_BEGINS = re.compile(r"#\s*rubric-lint:")
+_NAME = re.compile(r"[^\s,]+")
+
+
+def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
+    """The ignore comments of a file that was read into `documents`."""
+    if MARK not in source.text or source.name.lower().endswith((".json", ".jsonl")):
+        return []
+    first_content = documents[0].preamble.end if documents else len(source.text)
+    comments = list(find_comments(source))
+    lines_alone = {source.position(start).line for start, _ in comments if _is_alone(source, start)}
+    return [
+        _read_ignore(source, documents, comment, lines_alone, first_content)
+        for comment in comments
+        if _BEGINS.match(source.text, *comment)
+    ]
+
+
+def _is_alone(source: Source, start: int) -> bool:
+    line = source.line_span(source.position(start).line)
+    return not source.text[line.start : start].strip()
+
+
+def _read_ignore(
+    source: Source, documents: list[Document], comment: Span, lines_alone: set[int], first_content: int
+) -> Ignore:
+    found = _IGNORE.match(source.text, *comment)
+    names = tuple(
+        Name(name[0], Span(*name.span()))
+        for name in (_NAME.finditer(source.text, *found.span("names")) if found else ())
+    )
+    if found is None or not names:
+        return Ignore(comment, (), comment, "not understood; write `# rubric-lint: ignore[name of the check]`")
+    if found["kind"] == "ignore-file":
+        if comment.start > first_content:
+            return Ignore(comment, (), comment, "`ignore-file` must stand above the first content of the file")
+        return Ignore(comment, names, Span(0, len(source.text) + 1))
+    line = source.position(comment.start).line
+    if line not in lines_alone:
+        start, end = source.line_span(line)
+        return Ignore(comment, names, Span(start, end + 1))
+    while line in lines_alone:
+        line += 1
+    below = _find_entry(source, documents, line)
+    return Ignore(comment, names, below or comment)
+
+
+def _find_entry(source: Source, documents: list[Document], line: int) -> Span | None:
+    """The outermost field or list item that begins on `line`; its dash may stand on a line of its own."""
+    if line > source.line_count:
+        return None
+    begin, end = source.line_span(line)
+    if not source.text[begin:end].strip():
+        return None
+    best: Span | None = None
+    for document in documents:
+        for _, span in document.entries():
+            lead = source.text[begin : span.start] if span.start >= begin else "far"
+            # Only what introduces an entry may stand between the line's start and the entry.
+            if lead.strip("-?[{ \t\r\n") == "" and (best is None or (span.start, -span.end) < (best.start, -best.end)):
+                best = span
+    return Span(best.start, best.end + 1) if best else None
+
+
+def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[list[Finding], list[tuple[Ignore, str]]]:
+    """The findings that no comment silences, and for each silenced one the comment and the rule's name."""
+    kept: list[Finding] = []
+    silenced: list[tuple[Ignore, str]] = []
+    for finding in findings:
+        by = next((ignore for ignore in ignores if ignore.silences_finding(finding)), None)
+        if by is None:
+            kept.append(finding)
+        else:
+            silenced.append((by, finding.rule))
+    return kept, silenced
+
+
+def find_unused(
+    source: Source,
+    ignores: Iterable[Ignore],
+    silenced: Container[tuple[Ignore, str]],
+    in_use: Container[str],
+    severity: Severity,
+) -> Iterator[Finding]:
+    """The names in comments that silence nothing, of the rules `in_use`, and comments that cannot be understood."""
+    for ignore in ignores:
+        if ignore.fault:
+            message = f"this comment silences nothing: {ignore.fault}"
+            yield Finding("unused-ignore", severity, message, ignore.comment, "")
+        for name in ignore.names:
+            reason = _explain_unused(name.text, ignore, silenced, in_use)
+            if reason is not None:
+                yield Finding("unused-ignore", severity, reason, name.span, "", fix=_make_fix(source, ignore, name))
+
+
+def _explain_unused(
+    name: str, ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]
+) -> str | None:
+    if name not in BY_NAME:
+        near = find_near(name, BY_NAME)
+        return f"there is no check `{name}`; " + (
+            f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the checks"
+        )
+    keeps_quiet = any(other.text == "unused-ignore" for other in ignore.names)
+    if name not in in_use or keeps_quiet or (ignore, name) in silenced:
+        return None
+    return f"`{name}` finds nothing here, so this comment need not silence it"
+
+
+def _make_fix(source: Source, ignore: Ignore, name: Name) -> Fix:
+    """Take the name away, and the whole comment with its last name."""
+    others = [other for other in ignore.names if other is not name]
+    if others:
+        at = ignore.names.index(name)
+        after = ignore.names[at + 1 :]
+        span = Span(name.span.start, after[0].span.start) if after else Span(others[-1].span.end, name.span.end)
+        return Fix(f"remove `{name.text}` from the comment", (Edit(span, ""),), safe=True)
+    text = source.text
+    start, end = ignore.comment
+    line = source.line_span(source.position(start).line)
+    if text[line.start : start].strip():
+        start -= len(text[line.start : start]) - len(text[line.start : start].rstrip())
+    else:  # a line of its own goes with its end
+        start = line.start
+        end += 2 if text.startswith("\r\n", end) else int(end < len(text))
+    return Fix("remove the comment", (Edit(Span(start, end), ""),), safe=True)
