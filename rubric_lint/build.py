@@ -206,7 +206,7 @@ class _Builder:
                     container, children, is_map, key, key_start, key_end, opened, anchor, is_flow = stack.pop()
                     if self.aliased:
                         inner = self.aliased.get(id(value), 0)
-                        self.aliased[id(container)] = self.aliased.get(id(container), 0) + inner
+                        self._count_aliased(container, inner, "in this value", Span(start, start + 1))
                 if container is None:
                     self.root, self.root_place = value, (start, stop)
                 elif not is_map:
@@ -275,13 +275,16 @@ class _Builder:
             raise SyntaxFaultError(f"alias `*{name}` cannot be a whole document", site)
         if step is None:
             return anchor.value if isinstance(anchor.value, str) else None, *site
-        count = self.aliased[id(container)] = self.aliased.get(id(container), 0) + anchor.size
-        if count > MAX_ALIASED:
-            raise SyntaxFaultError(f"the aliases up to `*{name}` stand for more than {MAX_ALIASED:,} values", site)
+        self._count_aliased(container, anchor.size, f"up to `*{name}`", site)
         if key is not _MERGE or not _can_merge(anchor.value):
             self.alias_sites[id(container), step] = site
             self.shared.add((id(container), step))
         return anchor.value, anchor.place[-2], anchor.place[-1]
+
+    def _count_aliased(self, container: Any, size: int, where: str, site: Span) -> None:
+        count = self.aliased[id(container)] = self.aliased.get(id(container), 0) + size
+        if count > MAX_ALIASED:
+            raise SyntaxFaultError(f"the aliases {where} stand for more than {MAX_ALIASED:,} values", site)
 
     def _merge(self, container: Any, children: Any) -> None:
         """Bring what merge keys name into a mapping whose own fields have all been read."""

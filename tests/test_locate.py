@@ -1,0 +1,352 @@
+"""SPEC section 3: which `rubrics` are ours, which are not, and which version they follow."""
+
+import json
+from textwrap import dedent
+
+import pytest
+
+from rubric_lint.build import read_documents
+from rubric_lint.config import FileSettings
+from rubric_lint.finding import pointer
+from rubric_lint.lint import DEFAULTS, lint
+from rubric_lint.locate import could_hold_rubrics, locate
+from rubric_lint.source import Source
+
+V1, V2 = "v1", "v2"
+BASE = "https://rubric-lint.github.io/schemas/"
+
+
+def located(text, name="a.yaml", **claims):
+    documents, faults = read_documents(Source(name, dedent(text)))
+    assert faults == []
+    return [
+        (("" if document.number is None else f"/{document.number}") + pointer(path), version)
+        for document in documents
+        for path, version in locate(document, **claims)
+    ]
+
+
+def findings(text, name="a.yaml", settings=DEFAULTS):
+    return [(finding.rule, finding.pointer) for finding in lint(name, dedent(text).encode(), settings).findings]
+
+
+# One entry of a `rubrics` list in a file that says nothing of itself: is it enough?
+OURS = {
+    "an outcome": "{expected_outcome: Says it}",
+    "an outcome of a wrong type": "{expected_outcome: 7}",
+    "score ranges as a list": "{score_ranges: [{score_range: [0, 10]}]}",
+    "score ranges as a map": "{score_ranges: {0: Says it}}",
+    "score ranges of a wrong type": "{score_ranges: 7}",
+    "a gate": "{required_min_score: 8}",
+    "levels": "{levels: []}",
+    "a gate on levels": "{required_min_level: 3}",
+    "a range of two numbers": "{score_range: [0, 4]}",
+    "a range of three numbers": "{score_range: [0, 4, 5]}",
+    "a range of fractions": "{score_range: [0.0, 1.0]}",
+    "one of several": "{id: a, title: Style}\n  - {expected_outcome: Says it}",
+    "a text beside ours": "A text\n  - {expected_outcome: Says it}",
+    "v1 with an id": "{id: a, description: Says it}",
+    "v1 with a weight": "{description: Says it, weight: 2}",
+    "v1 with required": "{description: Says it, required: true}",
+    "v1 with all": "{id: a, description: Says it, weight: 2, required: true}",
+    "v1 with a slip": "{id: a, description: Says it, wieght: 2}",
+    "v1 with another spelling": "{id: a, description: Says it, requiredMinScore: 2}",
+    "DeepEval's and lightspeed's bands": "{score_range: [0, 3], expected_outcome: Wrong}",
+}
+NOT_OURS = {
+    "a text at the top": "Says it",
+    "a list": "[]",
+    "a number": "7",
+    "an empty mapping": "{}",
+    "a description alone": "{description: Says it}",
+    "an id alone": "{id: a}",
+    "v1 with a foreign field": "{id: a, description: Says it, points: 5}",
+    "v1 with a name": "{id: a, name: Style, description: Says it}",
+    "a range by name": "{score_range: low}",
+    "a range of texts": "{score_range: ['0', '4']}",
+    "a range of truths": "{score_range: [true, false]}",
+    "an empty range": "{score_range: []}",
+    "HealthBench": "{criterion: States the dose, points: -7, tags: [a]}",
+    "autorubric": "{weight: 10, requirement: States the dose}",
+    "verifiers": "{name: style, text: Reads well, weight: 1, choices: [bad, good]}",
+    "AgentV since February 2026": "{id: a, outcome: Says it, min_score: 0.8}",
+}
+
+
+@pytest.mark.parametrize("entry", OURS.values(), ids=OURS)
+def test_an_entry_that_tells(entry):
+    assert located(f"rubrics:\n  - {entry}\n") == [("/rubrics", V2)]
+
+
+@pytest.mark.parametrize("entry", NOT_OURS.values(), ids=NOT_OURS)
+def test_an_entry_that_does_not_tell(entry):
+    text = f"rubrics:\n  - {entry}\n"
+    assert (located(text), findings(text)) == ([], [])
+
+
+FALSE_FRIENDS = {
+    "Snowflake's score_ranges": """\
+        score_ranges: {min_score: [1, 3], max_score: [4, 5]}
+        rubrics: strict
+        """,
+    "a judge's score_range": """\
+        judges:
+          - {name: style, score_range: [1, 5], rubrics: See the handbook}
+        """,
+    "a mapping of prompts": """\
+        rubrics:
+          style: Reads well
+          content: {prompt: Judge the content, score_range: [min, max]}
+        """,
+    "a mapping of settings": "rubrics: {enabled: true, path: rubrics/}\n",
+    "nothing": "rubrics:\n",
+    "a text": "rubrics: see below\n",
+    "an empty list": "rubrics: []\n",
+    "a top-level list of criteria": "- {id: a, expected_outcome: Says it}\n",
+    "promptfoo": """\
+        tests:
+          - vars: {question: Why?}
+            assert:
+              - {type: llm-rubric, value: Says why, threshold: 0.8}
+              - {type: llm-rubric, value: {score_ranges: {0: Wrong, 5: Right}}}
+        """,
+    "AgentV 5": """\
+        tests:
+          - id: a
+            assert:
+              - type: llm-rubric
+                value: [{id: x, outcome: Says it, operator: correctness}]
+        """,
+    "Azure": """\
+        dimensions:
+          - {id: a, description: Says it, weight: 2}
+        """,
+    "Ragas": "rubrics: {score1_description: Wrong, score5_description: Right}\n",
+    "texts under something else": "chapters:\n  - rubrics: [One, Two]\n",
+    "texts two levels below a case": "cases:\n  - meta:\n      rubrics: [One, Two]\n",
+    "texts in a mapping named like a list of cases": "tests:\n  rubrics: [One, Two]\n",
+}
+
+
+@pytest.mark.parametrize("text", FALSE_FRIENDS.values(), ids=FALSE_FRIENDS)
+def test_false_friends_are_left_alone(text):
+    assert (located(text), findings(text)) == ([], [])
+
+
+@pytest.mark.parametrize("owner", ["evalcases", "eval_cases", "cases", "tests", "evaluators", "assert", "assertions"])
+def test_texts_under_a_case_or_an_evaluator_are_ours(owner):
+    text = f"{owner}:\n  - name: a\n    rubrics:\n      - One thing\n      - Another\n"
+    assert located(text) == [(f"/{owner}/0/rubrics", V2)]
+
+
+PLACES = {
+    "at the top": ("rubrics: [{expected_outcome: It}]", ["/rubrics"]),
+    "in defaults": ("defaults: {rubrics: [{expected_outcome: It}]}", ["/defaults/rubrics"]),
+    "deep": (
+        "a: [[{b: {cases: [{execution: {evaluators: [{rubrics: [{expected_outcome: It}]}]}}]}}]]",
+        ["/a/0/0/b/cases/0/execution/evaluators/0/rubrics"],
+    ),
+    "texts deep": (
+        "cases: [{execution: {evaluators: [{rubrics: [It]}]}}]",
+        ["/cases/0/execution/evaluators/0/rubrics"],
+    ),
+    "in document order": (
+        "b: {rubrics: [{levels: 1}]}\na: {rubrics: [{levels: 1}]}\nrubrics: [{levels: 1}]",
+        ["/rubrics", "/b/rubrics", "/a/rubrics"],
+    ),
+    "case and evaluator": (
+        "tests: [{rubrics: [It], evaluators: [{rubrics: [{description: It, id: a}]}]}]",
+        ["/tests/0/rubrics", "/tests/0/evaluators/0/rubrics"],
+    ),
+    "a mapping by a forgotten dash": ("rubrics: {id: a, expected_outcome: It}", ["/rubrics"]),
+    "criteria by name": ("rubrics: {a: {expected_outcome: It}}", ["/rubrics"]),
+    "a rubrics within rubrics": ("rubrics: [{expected_outcome: It, rubrics: [{levels: 1}]}]", ["/rubrics"]),
+    "within one that is not ours": ("rubrics: [{rubrics: [{levels: 1}]}]", ["/rubrics/0/rubrics"]),
+    "keys with slashes": ("'a/b~c': {rubrics: [{levels: 1}]}", ["/a~1b~0c/rubrics"]),
+    "an alias, once": ("a: &a {rubrics: [{levels: 1}]}\nb: *a", ["/a/rubrics"]),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), PLACES.values(), ids=PLACES)
+def test_rubrics_are_found_wherever_they_are(text, expected):
+    assert sorted(located(text)) == sorted((place, V2) for place in expected)
+
+
+CLAIMS = {
+    "a modeline": (f"# yaml-language-server: $schema={BASE}rubric-v2.schema.json\nrubrics: text\n", V2),
+    "of v1": (f"# yaml-language-server: $schema={BASE}rubric-v1.schema.json\nrubrics: text\n", V1),
+    "of the suite": (f"# yaml-language-server: $schema={BASE}suite-v1.schema.json\nrubrics: text\n", V1),
+    "a relative path": ("# yaml-language-server: $schema=../schemas/rubric-v1.schema.json\nrubrics: text\n", V1),
+    "a bare name": ("# yaml-language-server: $schema=rubric-v2.schema.json\nrubrics: text\n", V2),
+    "with spaces": ("#   yaml-language-server:   $schema = rubric-v1.schema.json\nrubrics: text\n", V1),
+    "JetBrains": (f"# $schema: {BASE}rubric-v1.schema.json\nrubrics: text\n", V1),
+    "the authored file": (f"# $schema: {BASE}v1/rubric.json\nrubrics: text\n", V1),
+    "after other comments": ("# A suite\n\n# $schema: rubric-v1.schema.json\n---\nrubrics: text\n", V1),
+    "a key": (f"$schema: {BASE}rubric-v1.schema.json\nrubrics: text\n", V1),
+    "a key below": (f"rubrics: text\n$schema: {BASE}rubric-v1.schema.json\n", V1),
+    "a key with a fragment": ("$schema: rubric-v1.schema.json#\nrubrics: text\n", V1),
+    "the modeline goes first": (
+        "# $schema: rubric-v1.schema.json\n$schema: rubric-v2.schema.json\nrubrics: text\n",
+        V1,
+    ),
+    "v1 before CRLF": ("# $schema: rubric-v1.schema.json\r\nrubrics: text\r\n", V1),
+}
+
+
+@pytest.mark.parametrize(("text", "version"), CLAIMS.values(), ids=CLAIMS)
+def test_a_file_that_names_our_schema_is_ours(text, version):
+    assert located(text) == [("/rubrics", version)]
+
+
+NO_CLAIMS = {
+    "another schema": "# $schema: https://json.schemastore.org/github-workflow.json\nrubrics: text\n",
+    "another one's key": "$schema: agentv-eval-v2\nrubrics: text\n",
+    "judge output": f"# $schema: {BASE}judge-output-v2.schema.json\nrubrics: text\n",
+    "below the content": "rubrics: text\n# $schema: rubric-v2.schema.json\n",
+    "in a text": "a: '# $schema: rubric-v2.schema.json'\nrubrics: text\n",
+    "a longer name": "# $schema: my-rubric-v2.schema.json\nrubrics: text\n",
+    "a key that is no text": "$schema: [rubric-v2.schema.json]\nrubrics: text\n",
+    "a nested key": "a: {$schema: rubric-v2.schema.json}\nrubrics: text\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_CLAIMS.values(), ids=NO_CLAIMS)
+def test_a_file_that_names_no_schema_of_ours_is_judged_by_shape(text):
+    assert (located(text), findings(text)) == ([], [])
+
+
+def test_the_settings_say_the_version_and_claim_the_file():
+    assert [
+        located("rubrics: text\n"),
+        located("rubrics: text\n", claimed=True),
+        located("rubrics: text\n", claimed=True, version=V1),
+        located("rubrics: [{levels: 1}]\n", version=V1),
+        located("# $schema: rubric-v2.schema.json\nrubrics: text\n", claimed=True, version=V1),
+    ] == [[], [("/rubrics", V2)], [("/rubrics", V1)], [("/rubrics", V1)], [("/rubrics", V2)]]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("null", [("schema", "/rubrics")]),
+        ("text", [("schema", "/rubrics")]),
+        ("[]", [("schema", "/rubrics")]),
+        ("{}", [("schema", "/rubrics")]),
+        ("7", [("schema", "/rubrics")]),
+        ("[7]", [("schema", "/rubrics/0")]),
+        ("[null]", [("schema", "/rubrics/0")]),
+        ("['']", [("empty-outcome", "/rubrics/0")]),
+        ("[Says it]", []),
+        ("[{}]", [("missing-id", "/rubrics/0"), ("schema", "/rubrics/0")]),
+    ],
+)
+def test_every_check_applies_to_what_is_claimed(value, expected):
+    assert findings(f"rubrics: {value}\n", settings=FileSettings(claimed=True)) == expected
+
+
+RUBRIC_FILE = FileSettings(claimed=True, is_rubric_file=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "missing field `rubrics`: a rubric file has it at the top level"),
+        ("# only a comment\n", "missing field `rubrics`: a rubric file has it at the top level"),
+        ("criteria: []\n", "missing field `rubrics`: a rubric file has it at the top level"),
+        ("[]\n", "missing field `rubrics`: a rubric file has it at the top level"),
+        (
+            "rubric: []\n",
+            "missing field `rubrics`: a rubric file has it at the top level; did you mean it by `rubric`?",
+        ),
+    ],
+)
+def test_a_rubric_file_has_rubrics(text, expected):
+    result = lint("a.rubric.yaml", text.encode(), RUBRIC_FILE)
+    assert [(finding.rule, finding.message) for finding in result.findings] == [("schema", expected)]
+
+
+def test_a_file_that_names_the_rubric_schema_has_rubrics_too():
+    text = "# $schema: rubric-v2.schema.json\ncriteria: []\n"
+    suite = "# $schema: suite-v2.schema.json\ncases: []\n"
+    assert (findings(text), findings(suite)) == ([("schema", "")], [])
+
+
+def test_each_document_is_judged_by_itself():
+    text = """\
+        # $schema: rubric-v1.schema.json
+        rubrics: text
+        ---
+        rubrics: text
+        ---
+        rubrics: [{expected_outcome: It}]
+        ---
+        # $schema: rubric-v2.schema.json
+        rubrics: text
+        """
+    assert located(text) == [("/0/rubrics", V1), ("/2/rubrics", V2), ("/3/rubrics", V2)]
+    assert [place for _, place in findings(text)] == ["/0/rubrics", "/2/rubrics/0", "/3/rubrics"]
+
+
+def test_json_is_read_like_yaml():
+    data = {"$schema": f"{BASE}suite-v1.schema.json", "cases": [{"rubrics": ["One"]}], "rubrics": 7}
+    assert sorted(located(json.dumps(data), "a.json")) == [("/cases/0/rubrics", V1), ("/rubrics", V1)]
+
+
+def test_every_line_of_json_lines_is_a_document():
+    lines = ['{"rubrics": [{"levels": []}]}', "", '{"rubrics": "text"}', '{"tests": [{"rubrics": ["It"]}]}', ""]
+    assert located("\n".join(lines), "a.jsonl") == [("/0/rubrics", V2), ("/2/tests/0/rubrics", V2)]
+
+
+SILENT = {
+    "a template": "{% if x %}\nkey: {{ value }}\n  - broken\n{% endif %}\n",
+    "a Helm chart": "{{- if .Values.a }}\napiVersion: v1\n{{- end }}\n",
+    "an unclosed quote": 'a: "never closed\n',
+    "a tab": "a:\n\t- b\n",
+    "another tool's mention": "# see the rubric below\na: [1, 2\n",
+    "a prose mention": "description: The rubric says: this breaks\n",
+    "not UTF-8": b"name: caf\xe9\n",
+    "binary": b"\x00\x01\x02\xff\xfe",
+    "a merge conflict": "<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> b\n",
+}
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+@pytest.mark.parametrize("name", ["a.yaml", "a.json", "a.jsonl"])
+def test_broken_files_of_others_stay_silent(text, name):
+    data = text if isinstance(text, bytes) else text.encode()
+    assert lint(name, data).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'rubrics:\n  - "never closed\n',
+        "a: [1, 2\n# expected_outcome\n",
+        "# $schema: rubric-v2.schema.json\na: [1, 2\n",
+        "- required_min_score: 'x\n",
+        "{'rubrics': [\n",
+    ],
+)
+def test_broken_files_that_speak_of_rubrics_are_reported(text):
+    assert [rule for rule, _ in findings(text)] == ["syntax"]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", False),
+        (b"name: CI\non: push\n", False),
+        (b"rubrics:\n", True),
+        (b"a: {expected_outcome: b}\n", True),
+        ("\ufeffa: 1".encode("utf-16-le"), True),
+        (b"\xff\xfea\x00", True),
+    ],
+)
+def test_a_look_at_the_bytes_rules_out_most_files(data, expected):
+    assert could_hold_rubrics(data) is expected
+
+
+@pytest.mark.parametrize("text", [f"rubrics:\n  - {entry}\n" for entry in OURS.values()])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_the_look_at_the_bytes_overlooks_nothing(text, encoding):
+    assert could_hold_rubrics(text.encode(encoding))
