@@ -1,0 +1,170 @@
+"""The one JSON object in what a model wrote: alone, in a Markdown fence, or between other words; strictly read."""
+
+import json
+import math
+import re
+from typing import Any, NamedTuple
+
+from rubric_lint.finding import pointer
+
+
+class OutputError(Exception):
+    """What is wrong with a judge output: a JSON Pointer into it, and the 1-based line of the raw text, if known."""
+
+    def __init__(self, message: str, path: str = "", line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.line = line
+
+
+class _Flaw(NamedTuple):
+    """Stands for a value that Python's JSON reader takes and JSON, or a judge output, does not."""
+
+    message: str
+
+
+class _Repetitive(dict[str, Any]):
+    """An object that has a key twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        keys = [key for key, _ in pairs]
+        self.key = next(key for place, key in enumerate(keys) if key in keys[:place])
+
+
+_MOST_DIGITS = 300
+
+
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else _Repetitive(pairs)
+
+
+def _read_constant(text: str) -> Any:
+    return _Flaw(f"{text} is not JSON")
+
+
+def _read_float(text: str) -> Any:
+    number = float(text)
+    return number if math.isfinite(number) else _Flaw(f"the number {text[:20]} is too large")
+
+
+def _read_integer(text: str) -> Any:
+    return int(text) if len(text) <= _MOST_DIGITS else _Flaw(f"the number {text[:20]}... has {len(text)} digits")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_read_object, parse_constant=_read_constant, parse_float=_read_float, parse_int=_read_integer
+)
+
+
+def decode(text: str, start: int = 0) -> tuple[Any, int]:
+    """The JSON value at `start`, and where it ends.
+
+    Raises:
+        OutputError: for what is not JSON, for a key that stands twice, and for numbers beyond the range of doubles.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as fault:
+        place = f"line {fault.lineno}, column {fault.colno}"
+        raise OutputError(f"not JSON at {place}: {_word(fault)}", line=fault.lineno) from None
+    except RecursionError:
+        raise OutputError("nested too deeply to be a judge output", line=line_of(text, start)) from None
+    _refuse_flaws(value)
+    return value, end
+
+
+def _word(fault: json.JSONDecodeError) -> str:
+    if fault.pos >= len(fault.doc.rstrip()):
+        return "the text ends too early"
+    if fault.msg.startswith("Unterminated string"):
+        return "this text has no closing quote"
+    return fault.msg[:1].lower() + fault.msg[1:].removesuffix(" at")
+
+
+def _refuse_flaws(value: Any) -> None:
+    pending: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while pending:
+        path, item = pending.pop()
+        if isinstance(item, _Flaw):
+            raise OutputError(item.message, pointer(path))
+        if isinstance(item, _Repetitive):
+            raise OutputError(f"the key `{item.key}` stands twice in one object", pointer((*path, item.key)))
+        if isinstance(item, dict):
+            pending += [((*path, key), child) for key, child in reversed(item.items())]
+        elif isinstance(item, list):
+            pending += [((*path, index), item[index]) for index in range(len(item) - 1, -1, -1)]
+
+
+def line_of(text: str, offset: int) -> int:
+    """The 1-based line of an offset."""
+    return text.count("\n", 0, offset) + 1
+
+
+_BLANK = " \t\r\n\ufeff"
+_BRACE = re.compile(r"[{}]")
+_BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*["}]')
+
+
+def find_object(text: str) -> dict[str, Any]:
+    """The one JSON object in a text. What else stands there must not look like a part of JSON that is broken.
+
+    Raises:
+        OutputError: for no object, for more than one, and for one that is cut off or stands in something broken: from
+            an inner part of a broken output a score could be read that nobody gave.
+    """
+    body = text.strip(_BLANK)
+    if not body:
+        raise OutputError("the text is empty; expected a JSON object")
+    if body[0] != "{":
+        _refuse_other_json(body)
+    found: list[tuple[int, dict[str, Any]]] = []
+    position = depth = 0
+    unopened = None
+    while brace := _BRACE.search(text, position):
+        start, position = brace.start(), brace.end()
+        if not _BEGINS_OBJECT.match(text, start):
+            depth += 1 if brace[0] == "{" else -1
+            if depth < 0:
+                unopened, depth = start, 0
+            continue
+        value, position = decode(text, start)
+        if value:
+            _refuse_enclosed(text, start, depth)
+            found.append((start, value))
+    if found and unopened is not None:
+        line = line_of(text, unopened)
+        raise OutputError(f"a `}}` at line {line} closes nothing, so the JSON before it is broken", line=line)
+    if len(found) == 1:
+        return found[0][1]
+    if found:
+        lines = ", ".join(str(line_of(text, start)) for start, _ in found[:5])
+        more = ", ..." if len(found) > 5 else ""
+        raise OutputError(
+            f"{len(found)} JSON objects, at lines {lines}{more}; expected one", line=line_of(text, found[1][0])
+        )
+    raise OutputError(f"no JSON object in this text: {_shorten(body)}")
+
+
+def _refuse_other_json(body: str) -> None:
+    """A text that as a whole is another JSON value holds no object between words."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    kind = {list: "a list", str: "a text in quotes", bool: str(value).lower(), type(None): "null"}
+    raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
+
+
+def _refuse_enclosed(text: str, start: int, depth: int) -> None:
+    if depth or text[:start].rstrip(_BLANK).endswith("["):
+        line = line_of(text, start)
+        around = "braces that are" if depth else "a list that is"
+        raise OutputError(f"the JSON object at line {line} stands inside {around} not JSON", line=line)
+
+
+def _shorten(text: str) -> str:
+    shown = " ".join(text[:200].split())
+    return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)

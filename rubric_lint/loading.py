@@ -1,0 +1,154 @@
+"""The bytes of a file to its rubrics, ready for scoring and by the names that records call them by."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from rubric_lint.build import read_documents
+from rubric_lint.catalogue import CURRENT, load
+from rubric_lint.config import FileSettings
+from rubric_lint.document import Document
+from rubric_lint.finding import Path, Severity
+from rubric_lint.grading import ScoringRubric, UnscorableError, prepare
+from rubric_lint.lint import DEFAULTS, Result, lint
+from rubric_lint.locate import Location, locate
+from rubric_lint.rubric import Thresholds, build_rubric
+from rubric_lint.schema import schema_for
+from rubric_lint.source import Source
+
+
+class RubricError(Exception):
+    """A file whose rubrics cannot be scored; `faults` says why, each with its place."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
+    """The rubrics of a file, by name: `case-id`, or `case-id/evaluator-name` where a case has several.
+
+    The suffix of `name` says what kind of file it is. A rubric that belongs to no case goes by its evaluator, or by the
+    name of the file without its suffixes; a case or evaluator without a name goes by its place, such as `tests/0`.
+
+    Raises:
+        RubricError: when the file has error findings, no rubric, or two rubrics of one name.
+    """
+    # All rules hold here, also those that the settings leave out: what has errors has no score.
+    settings = replace(settings, enabled=None)
+    result = lint(name, data, settings)
+    if not result.rubrics and not result.findings:
+        settings = replace(settings, claimed=True)  # who names a file as the rubric says that it holds one
+        result = lint(name, data, settings)
+    if faults := tuple(_word_errors(result)):
+        raise RubricError(*faults)
+    located = [
+        _Located(document, location)
+        for document in read_documents(result.source)[0]
+        for location in locate(document, version=settings.version, claimed=settings.claimed)
+    ]
+    if not located:
+        raise RubricError(f"{name}: holds no rubrics; a rubric is the value of a field `rubrics`")
+    names = _name(located, PurePath(name).name.split(".")[0])
+    return {called: _prepare(item, called, settings) for called, item in names.items()}
+
+
+class _Located(NamedTuple):
+    """A rubric that is still data."""
+
+    document: Document
+    location: Location
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as messages begin."""
+        source = self.document.source
+        return _place(source, self.document.span(self.location.path).start)
+
+
+def _place(source: Source, offset: int) -> str:
+    position = source.position(offset)
+    return f"{source.name}:{position.line}:{position.column}"
+
+
+def _word_errors(result: Result) -> Iterator[str]:
+    for finding in result.findings:
+        if finding.severity is Severity.ERROR:
+            yield f"{_place(result.source, finding.span.start)}: {finding.rule}: {finding.message}"
+
+
+def _prepare(item: _Located, name: str, settings: FileSettings) -> ScoringRubric:
+    document, (path, version) = item
+    value: Any = document.data
+    for step in path:
+        value = value[step]
+    if not schema_for(version).is_valid(value):
+        raise RubricError(f"{item.place}: the rubric has faults that a comment or a setting silences; mend them first")
+    thresholds = Thresholds(settings.pass_at, settings.borderline_at)
+    rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required)
+    try:
+        return prepare(rubric, name)
+    except UnscorableError as fault:
+        raise RubricError(f"{item.place}: the rubric {fault}") from None
+
+
+def _name(located: list[_Located], stem: str) -> dict[str, _Located]:
+    """Each rubric by its name."""
+    owners = [_read_owner(item.document, item.location.path) for item in located]
+    count = Counter(owner.key for owner in owners)
+    named: dict[str, _Located] = {}
+    for item, owner in zip(located, owners, strict=True):
+        inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
+        name = "/".join([owner.name, *inner] if owner.name else inner) or stem
+        if name in named:
+            first = named[name].place
+            raise RubricError(f"{item.place}: a second rubric goes by the name `{name}`, after the one at {first}")
+        named[name] = item
+    return named
+
+
+class _Owner(NamedTuple):
+    """Whom a rubric belongs to: a key that is the case's alone, the case's name, the evaluators' names within it."""
+
+    key: tuple[int | None, Path]
+    name: str
+    inner: tuple[str, ...]
+
+
+def _read_owner(document: Document, path: Path) -> _Owner:
+    value: Any = document.data
+    # Of several documents each is a case of its own.
+    name = "" if document.number is None else _label(value, ("id", "name"), str(document.number))
+    key: Path = ()
+    inner: list[str] = []
+    for depth, step in enumerate(path[:-1], start=1):
+        value = value[step]
+        if isinstance(step, str):
+            if step == "defaults" and depth == 1:
+                name, key = step, path[:depth]
+            continue
+        field = path[depth - 2] if depth > 1 else ""
+        place = f"{field}/{step}" if field else str(step)
+        if field in _case_lists() or depth == 1:
+            name, key, inner = _label(value, ("id", "name"), place), path[:depth], []
+        else:
+            inner.append(_label(value, ("name", "id"), place))
+    return _Owner((document.number, key), name, tuple(inner))
+
+
+def _label(value: Any, fields: tuple[str, ...], otherwise: str) -> str:
+    for field in fields:
+        label = value.get(field) if isinstance(value, dict) else None
+        if isinstance(label, str | int) and not isinstance(label, bool) and str(label):
+            return str(label)
+    return otherwise
+
+
+@cache
+def _case_lists() -> frozenset[str]:
+    """The names of the lists of a suite that hold its cases."""
+    fields = load(f"{CURRENT}/suite.json")["definitions"]["part"]["properties"].items()
+    return frozenset(name for name, schema in fields if schema.get("$ref") == "#/definitions/cases")

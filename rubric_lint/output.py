@@ -1,0 +1,184 @@
+"""The raw text or object of a judge to a judge output that is valid for one rubric, or to the reason why it is not."""
+
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from rubric_lint.catalogue import CURRENT, load
+from rubric_lint.extract import OutputError, find_object
+from rubric_lint.finding import Path, pointer
+from rubric_lint.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
+from rubric_lint.near import find_near
+from rubric_lint.rubric import Shape
+from rubric_lint.schema import describe
+from rubric_lint.wording import join_words, list_scores
+
+__all__ = ["Form", "OutputError", "form_of", "read_output"]
+
+
+def read_output(raw: str | Mapping[str, Any], rubric: ScoringRubric) -> JudgeOutput:
+    """The judge output that a raw text or an object holds.
+
+    Unknown fields are ignored, as the schemas that judges are given do; but not one that could be meant for a field
+    that decides the score, nor one that decides it in another shape.
+
+    Raises:
+        OutputError: when there is not exactly one object, or it is not valid for this rubric.
+    """
+    value = find_object(raw) if isinstance(raw, str) else raw
+    form = form_of(rubric.shape)
+    value = form.check(value)
+    if rubric.shape is Shape.HOLISTIC:
+        answer = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
+        return JudgeOutput((answer,), (value.get("reasoning"),), value.get("reasoning"))
+    places = _find_checks(value["checks"], rubric)
+    checks = [(place, value["checks"][place]) for place in places]
+    answers = tuple(
+        _read_answer(check[form.field], criterion, ("checks", place, form.field))
+        for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
+    )
+    return JudgeOutput(answers, tuple(check.get("reasoning") for _, check in checks), value.get("overall_reasoning"))
+
+
+class Form:
+    """The form of the judge outputs of one shape, as the schema states it; `field` holds the answer."""
+
+    def __init__(self, shape: Shape) -> None:
+        from jsonschema_rs import Draft7Validator  # noqa: PLC0415  (a library that not every command needs)
+
+        self._shape = shape
+        definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
+        self._validator = Draft7Validator({"$ref": f"#/definitions/{shape}", "definitions": definitions})
+        self._holds_checks = "checks" in definitions[shape]["required"]
+        inner = definitions[shape]
+        if self._holds_checks:
+            inner = definitions[definitions[shape]["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
+        self.field: str = inner["required"][-1]
+        self.check_fields = frozenset(name for name, schema in inner["properties"].items() if schema is not False)
+
+    def check(self, value: Any) -> Mapping[str, Any]:
+        """The value itself when it has this form; half surrogate pairs, which are no characters, become `?`.
+
+        Raises:
+            OutputError: at the first place that has not.
+        """
+        try:
+            errors = list(self._validator.iter_errors(value))
+        except UnicodeEncodeError:
+            text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+            return self.check(json.loads(text))
+        if errors:
+            faults = [self._word(value, tuple(error.instance_path), error.schema_path[-1]) for error in errors]
+            raise min(faults, key=lambda fault: fault.path)
+        self._refuse_near_misses(value, ())
+        for place, item in enumerate(value.get("checks", ())):
+            self._refuse_near_misses(item, ("checks", place))
+        return value  # type: ignore[no-any-return]
+
+    def _word(self, root: Any, path: Path, keyword: str | int) -> OutputError:
+        value = root
+        for step in path:
+            value = value[step]
+        name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "the check" if path else "the judge output"
+        if keyword == "required":
+            missing = next(field for field in self._required(path) if field not in value)
+            hint = "".join(f"; did you mean it by `{near}`?" for near in _near_misses(value, (missing,)))
+            return OutputError(f"missing field `{missing}`{hint or f'; expected {self}'}", pointer(path))
+        if keyword in ("minimum", "maximum"):
+            return OutputError(f"{path[-1]} {describe(value, '')} is outside 0..10", pointer(path))
+        if keyword == "type":
+            kind = self._kind(path)
+            return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
+        message = f"{name} cannot stand here: the rubric has the shape {self._shape}, so expected is {self}"
+        return OutputError(message, pointer(path))
+
+    def _required(self, path: Path) -> tuple[str, ...]:
+        if not self._holds_checks:
+            return (self.field,)
+        return ("id", self.field) if path else ("checks",)
+
+    def _kind(self, path: Path) -> str:
+        kinds = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
+        if not path or isinstance(path[-1], int):
+            return "an object"
+        return kinds.get(str(path[-1]), "a text")
+
+    def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
+        for near in _near_misses(value, self._required(path)):
+            field = find_near(near, self._required(path))[0]
+            message = f"`{near}` beside `{field}`: it is open which of them counts; leave one out"
+            raise OutputError(message, pointer((*path, near)))
+
+    def __str__(self) -> str:
+        """The form in short."""
+        return f'{{"checks": [{{"id", "{self.field}"}}, ...]}}' if self._holds_checks else f'{{"{self.field}"}}'
+
+
+@cache
+def form_of(shape: Shape) -> Form:
+    """The form of the judge outputs of a shape."""
+    return Form(shape)
+
+
+_KNOWN = frozenset({"checks", "id", "satisfied", "score", "level", "reasoning", "overall_reasoning"})
+
+
+def _near_misses(value: Iterable[str], fields: tuple[str, ...]) -> list[str]:
+    return [name for name in value if name not in _KNOWN and _is_near(name, fields)]
+
+
+@lru_cache(maxsize=1000)
+def _is_near(name: str, fields: tuple[str, ...]) -> bool:
+    return bool(find_near(name, fields))
+
+
+def _describe(value: Any) -> str:
+    if value is None:
+        return "null"
+    return "an object" if isinstance(value, Mapping) else describe(value, "")
+
+
+def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
+    """The number of the check of each criterion."""
+    known = [criterion.id for criterion in rubric.criteria]
+    found: dict[str, int] = {}
+    for place, check in enumerate(checks):
+        name, path = check["id"], pointer(("checks", place, "id"))
+        if name not in known:
+            raise OutputError(f'the rubric has no criterion "{name}"{_hint(name, known)}', path)
+        if name in found:
+            raise OutputError(f'"{name}" is judged twice, here and in check {found[name] + 1}', path)
+        found[name] = place
+    if missing := [name for name in known if name not in found]:
+        raise OutputError(f"no check for {_quote(missing)}", "/checks")
+    return [found[name] for name in known]
+
+
+def _hint(name: str, known: list[str]) -> str:
+    for criterion in known:
+        if unicodedata.normalize("NFC", name) == unicodedata.normalize("NFC", criterion):
+            return f'; "{criterion}" looks the same but is made of other Unicode characters'
+        if _fold(name) == _fold(criterion):
+            return f'; ids are compared exactly, and this differs from "{criterion}"'
+    near = find_near(name, known)
+    return f'; did you mean "{near[0]}"?' if near else f"; it has {_quote(known)}"
+
+
+def _quote(names: Iterable[str]) -> str:
+    return join_words([f'"{name}"' for name in names])
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold().strip()
+
+
+def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> Answer:
+    answer = value if isinstance(value, bool) else int(value)  # the form lets no other number through than 7 and 7.0
+    if criterion.grade(answer):
+        return answer
+    allowed = list_scores(int(grade.answer) for grade in criterion.grades)
+    field = path[-1]
+    kinds = "the levels are" if field == "level" else "the bands cover"
+    raise OutputError(f'{field} {answer} of "{criterion.id}" may not be given: {kinds} {allowed}', pointer(path))

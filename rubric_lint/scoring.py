@@ -1,0 +1,19 @@
+"""Scores by rubric and judge output, as a library: load the rubrics of a file, then score any number of outputs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rubric_lint.grading import JudgeOutput, Result, ScoringRubric
+from rubric_lint.loading import RubricError, load_rubrics
+from rubric_lint.output import OutputError, read_output
+
+__all__ = ["OutputError", "RubricError", "load_rubrics", "score"]
+
+
+def score(rubric: ScoringRubric, output: JudgeOutput | Mapping[str, Any] | str) -> Result:
+    """The score and verdict of one judge output: a valid one, the object, or the judge's raw text.
+
+    Raises:
+        OutputError: when the output is not valid for this rubric; such an output has no score.
+    """
+    return rubric.grade(output if isinstance(output, JudgeOutput) else read_output(output, rubric))
