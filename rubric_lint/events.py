@@ -1,6 +1,7 @@
 """Text to parser events: by the C parser, by the pure one where the C parser is not to be trusted, and from JSON."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -60,12 +61,33 @@ def _parse_pure(text: str) -> Iterator[Event]:
     if (nul := text.find("\0")) >= 0:
         raise SyntaxFaultError("a NUL character is not allowed in YAML; is this a text file?", Span(nul, nul + 1))
     try:
-        yield from YAML(typ="safe", pure=True).parse(text)
+        for event in YAML(typ="safe", pure=True).parse(text):
+            if type(event) is ScalarEvent and event.style == '"':
+                event.value = _join_surrogates(event.value, event.start_mark.index)
+            yield event
+    except ValueError:  # from chr(), which the scanner asks for any number of eight digits
+        at = next(found.start() for found in _LONG_ESCAPE.finditer(text) if int(found[1], 16) > sys.maxunicode)
+        raise SyntaxFaultError("this escape is beyond the last character, U+10FFFF", Span(at, at + 10)) from None
     except MarkedYAMLError as fault:
         raise _describe_fault(fault, text) from None
     except YAMLError as fault:
         at = min(getattr(fault, "position", 0), len(text) - 1)
         message = f"character U+{ord(text[at]):04X} is not allowed in YAML; write it as an escape in double quotes"
+        raise SyntaxFaultError(message, Span(at, at + 1)) from None
+
+
+_LONG_ESCAPE = re.compile(r"\\U([0-9A-Fa-f]{8})")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _join_surrogates(value: str, at: int) -> str:
+    """A double-quoted text in which characters were written as two escapes, as JSON does."""
+    if not _SURROGATE.search(value):
+        return value
+    try:
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        message = "an escape in this text is half a surrogate pair, which is no character; write both halves or neither"
         raise SyntaxFaultError(message, Span(at, at + 1)) from None
 
 
@@ -143,10 +165,12 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
     tokens = list(_JSON_TOKEN.finditer(text, start, end))
     _check_depth(tokens)
     try:
-        json.loads(text[start:end], parse_constant=_refuse_constant)
+        # The values come from the tokens; an int, though, may be too long for Python.
+        json.loads(text[start:end], parse_constant=_refuse_constant, parse_int=float)
     except json.JSONDecodeError as fault:
         at = min(start + fault.pos, max(end - 1, 0))
-        raise SyntaxFaultError(f"not JSON: {_lower_first(fault.msg)}", Span(at, min(at + 1, end))) from None
+        message = fault.msg[:1].lower() + fault.msg[1:].removesuffix(" at").removesuffix(" starting")
+        raise SyntaxFaultError(f"not JSON: {message}", Span(at, min(at + 1, end))) from None
     except _ConstantError as constant:
         token = next(token for token in tokens if token[0] == constant.name)
         message = f"`{constant.name}` is not JSON; a number here must be finite"
@@ -169,7 +193,8 @@ def _read_json_token(token: re.Match[str], loads: Any) -> Event:
         case "]":
             return SequenceEndEvent(start, end)
         case '"':
-            return ScalarEvent(None, None, (False, True), loads(word), start, end, style='"')
+            value = _join_surrogates(loads(word), start.index)
+            return ScalarEvent(None, None, (False, True), value, start, end, style='"')
         case _:
             return ScalarEvent(None, None, (True, False), word, start, end, style="")
 
@@ -200,7 +225,3 @@ class _ConstantError(Exception):
 
 def _refuse_constant(name: str) -> None:
     raise _ConstantError(name)
-
-
-def _lower_first(message: str) -> str:
-    return message[:1].lower() + message[1:]

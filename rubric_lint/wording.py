@@ -28,3 +28,8 @@ def join_words(words: Sequence[str], conjunction: str = "and") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
+
+
+def shorten(text: str) -> str:
+    """At most 40 characters of a text that a message quotes."""
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -1,0 +1,322 @@
+"""What is wrong in a file is one clear finding; nothing that a file holds makes the engine raise."""
+
+import codecs
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubric_lint.config import FileSettings
+from rubric_lint.lint import lint
+
+ROOT = Path(__file__).parents[1]
+DEEP = 30_000
+
+
+def findings(data, name="a.yaml", settings=None):
+    data = data if isinstance(data, bytes) else data.encode()
+    result = lint(name, data, settings or FileSettings())
+    return [
+        (finding.rule, str(result.source.position(finding.span.start).line), result.source.slice(finding.span))
+        for finding in result.findings
+    ]
+
+
+TOO_DEEP = "nested more than 500 levels deep; a rubric needs fewer than ten"
+BOMB = "x: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"x{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 12)
+)
+
+# Text that is not YAML, or is more than anybody can mean: the text at the fault, its line, and the message.
+SYNTAX = {
+    "Latin-1": (
+        b"rubrics:\n  - caf\xe9\n",
+        "�",
+        2,
+        "byte e9 at byte offset 16 is not UTF-8: invalid continuation byte",
+    ),
+    "NUL": ("rubrics:\n  - a\0b\n", "\0", 2, "a NUL character is not allowed in YAML; is this a text file?"),
+    "a control character": (
+        "rubrics:\n  - a\x07b\n",
+        "\x07",
+        2,
+        "character U+0007 is not allowed in YAML; write it as an escape in double quotes",
+    ),
+    "a tab before a dash": ("rubrics:\n\t- a\n", "\t", 2, "a tab cannot indent YAML; use spaces"),
+    "a tab before a key": (
+        "rubrics:\n  - id: a\n\t  expected_outcome: b\n",
+        "\t",
+        3,
+        "a tab cannot indent YAML; use spaces",
+    ),
+    "an unclosed double quote": ('rubrics:\n  - "a\n  - b\n', '"', 2, "this quote is never closed"),
+    "an unclosed single quote": ("rubrics:\n  - 'a\n  - b\n", "'", 2, "this quote is never closed"),
+    "an unclosed bracket": ("rubrics:\n  - id: [a\n", "[", 2, "this `[` is never closed"),
+    "an unclosed brace": ("rubrics:\n  - {id: a\n", "{", 2, "this `{` is never closed"),
+    "a colon in a text": (
+        "rubrics:\n  - id: a: b\n",
+        ":",
+        2,
+        "a `: ` cannot stand here; quote the text that holds it, or check the indentation",
+    ),
+    "a backtick": ("rubrics:\n  - `a`\n", "`", 2, "a plain text cannot begin with ```; put it in quotes"),
+    "an unknown escape": (
+        'rubrics:\n  - "a\\d"\n',
+        "d",
+        2,
+        "`\\d` is no escape in double quotes; write `\\\\d`, or use single quotes",
+    ),
+    "half a surrogate pair": (
+        'rubrics:\n  - "\\ud83d"\n',
+        '"',
+        2,
+        "an escape in this text is half a surrogate pair, which is no character; write both halves or neither",
+    ),
+    "an escape beyond Unicode": (
+        'rubrics:\n  - "\\U00110000"\n',
+        "\\U00110000",
+        2,
+        "this escape is beyond the last character, U+10FFFF",
+    ),
+    "open brackets": (f"rubrics: {'[' * DEEP}", "[", 1, TOO_DEEP),
+    "open braces": (f"rubrics: {'{' * DEEP}", "{", 1, TOO_DEEP),
+    "closed brackets": (f"rubrics: {'[' * DEEP}{']' * DEEP}", "[", 1, TOO_DEEP),
+    "nested mappings": (f"rubrics: {'{a: ' * DEEP}{'}' * DEEP}", "{", 1, TOO_DEEP),
+    "nested dashes": (f"rubrics:\n  {'- ' * DEEP}a\n", "-", 2, TOO_DEEP),
+    "nested question marks": (f"rubrics:\n  {'? ' * DEEP}a\n", "?", 2, TOO_DEEP),
+    "an alias of nothing": ("rubrics:\n  - *a\n", "*a", 2, "alias `*a` has no anchor `&a` before it"),
+    "an alias inside its anchor": (
+        "rubrics: &a\n  - *a\n",
+        "*a",
+        2,
+        "alias `*a` stands inside the value that it repeats",
+    ),
+    "an alias bomb": (
+        f"{BOMB}rubrics: *a11\n",
+        "*a5",
+        7,
+        "the aliases up to `*a5` stand for more than 1,000,000 values",
+    ),
+    "a merge-key bomb": (
+        f"x: &a {{{', '.join(f'k{key}: 1' for key in range(5000))}}}\nrubrics:\n" + "  - <<: *a\n" * 5000,
+        "<",
+        202,
+        "the aliases in this value stand for more than 1,000,000 values",
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "found", "line", "message"), SYNTAX.values(), ids=SYNTAX)
+def test_text_that_is_not_yaml_is_one_finding(data, found, line, message):
+    result = lint("a.yaml", data if isinstance(data, bytes) else data.encode())
+    actual = [
+        (
+            finding.rule,
+            result.source.slice(finding.span),
+            result.source.position(finding.span.start).line,
+            finding.message,
+        )
+        for finding in result.findings
+    ]
+    assert actual == [("syntax", found, line, message)]
+
+
+JSON = {
+    "a comma too many": ('{"rubrics": ["a"],}', "}", "not JSON: expecting property name enclosed in double quotes"),
+    "a comment": ('{"rubrics": ["a"]} // a', "/", "not JSON: extra data"),
+    "single quotes": ("{'rubrics': ['a']}", "'", "not JSON: expecting property name enclosed in double quotes"),
+    "two values": ('{"rubrics": ["a"]} {}', "{", "not JSON: extra data"),
+    "a control character": ('{"rubrics": ["a\x01"]}', "\x01", "not JSON: invalid control character"),
+    "an unclosed quote": ('{"rubrics": ["a]}', '"', "not JSON: unterminated string"),
+    "NaN": ('{"rubrics": [{"weight": NaN}]}', "NaN", "`NaN` is not JSON; a number here must be finite"),
+    "an infinity": ('{"rubrics": [-Infinity]}', "-Infinity", "`-Infinity` is not JSON; a number here must be finite"),
+    "half a surrogate pair": (
+        '{"rubrics": ["\\ud83d"]}',
+        '"',
+        "an escape in this text is half a surrogate pair, which is no character; write both halves or neither",
+    ),
+    "open brackets": (f'{{"rubrics": {"[" * DEEP}', "[", TOO_DEEP),
+    "open braces": (f'{{"rubrics": {"{" * DEEP}', "{", TOO_DEEP),
+    "closed brackets": (f'{{"rubrics": {"[" * DEEP}{"]" * DEEP}}}', "[", TOO_DEEP),
+    "nested objects": ('{"rubrics": ' * DEEP + "1" + "}" * DEEP, "{", TOO_DEEP),
+}
+
+
+@pytest.mark.parametrize(("text", "found", "message"), JSON.values(), ids=JSON)
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_text_that_is_not_json_is_one_finding(text, found, message, name):
+    sound = '{"cases": [{"rubrics": ["Says it"]}]}\n'
+    result = lint(name, ((sound if name == "a.jsonl" else "") + text).encode())
+    actual = [(finding.rule, result.source.slice(finding.span), finding.message) for finding in result.findings]
+    assert actual == [("syntax", found, message)]
+
+
+CRITERION = "rubrics:\n  - id: a\n    expected_outcome: It is said.\n    {}\n"
+DECIMAL = "those that know decimal numbers only; write a plain decimal number, or put it in quotes if it is text"
+FIELDS = (
+    "`id`, `expected_outcome`, `weight`, `required_min_score`, `score_ranges`, `score_range`, `levels`, "
+    "`required_min_level`"
+)
+BANDS = "expected a list of bands, or a map from lower bound to outcome"
+TWICE = "`id` stands in this mapping twice, first at line 2; most readers keep only the last"
+VALUES = {
+    "weight: .nan": ("weight", ".nan", "`weight` is not a number, expected a finite number of at least 0"),
+    "weight: .inf": ("weight", ".inf", "`weight` is infinite, expected a finite number of at least 0"),
+    "weight: 1e400": ("weight", "1e400", "`weight` is infinite, expected a finite number of at least 0"),
+    "weight: -.inf": ("weight", "-.inf", "`weight` is -.inf, expected at least 0"),
+    "weight: -1": ("weight", "-1", "`weight` is -1, expected at least 0"),
+    "weight: heavy": ("schema", "heavy", '`weight` is the text "heavy", expected a number'),
+    "weight:": ("schema", "weight", "`weight` is empty, expected a number"),
+    "weight: [1]": ("schema", "[1]", "`weight` is a list, expected a number"),
+    "weight: true": ("schema", "true", "`weight` is true, expected a number"),
+    "required_min_score: 11": ("bounds", "11", "`required_min_score` is 11, expected an integer from 0 to 10"),
+    "required_min_score: 7.5": ("bounds", "7.5", "`required_min_score` is 7.5, expected an integer from 0 to 10"),
+    "required_min_score: 1e400": ("bounds", "1e400", "`required_min_score` is 1e400, expected an integer from 0 to 10"),
+    "required_min_score: .nan": ("bounds", ".nan", "`required_min_score` is .nan, expected an integer from 0 to 10"),
+    "required_min_score: '8'": (
+        "bounds",
+        "'8'",
+        '`required_min_score` is the text "8", expected an integer from 0 to 10',
+    ),
+    "required_min_score: {a: b}": (
+        "bounds",
+        "{a: b}",
+        "`required_min_score` is a mapping, expected an integer from 0 to 10",
+    ),
+    f"required_min_score: {'9' * 5000}": (
+        "bounds",
+        "9" * 5000,
+        f"`required_min_score` is {'9' * 39}…, expected an integer from 0 to 10",
+    ),
+    "required_min_score: 0x0A": (
+        "ambiguous-scalar",
+        "0x0A",
+        f"`0x0A` is the number 10 to most readers, but text to {DECIMAL}",
+    ),
+    "[a, b]: c": (
+        "unknown-field",
+        "[a, b]",
+        f"unknown field `[a, b]`; known here are {FIELDS}",
+    ),
+    "score_ranges:": ("schema", "score_ranges", f"`score_ranges` is empty, {BANDS}"),
+    "score_ranges: []": ("schema", "[]", f"`score_ranges` is an empty list, {BANDS}"),
+    "score_ranges: {}": ("schema", "{}", f"`score_ranges` is an empty mapping, {BANDS}"),
+    "levels: 3": ("schema", "3", "`levels` is 3, expected a list"),
+    "id: b": ("duplicate-key", "id", TWICE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", VALUES)
+def test_a_wrong_value_is_one_finding(field):
+    result = lint("a.yaml", CRITERION.format(field).encode())
+    actual = [(finding.rule, result.source.slice(finding.span), finding.message) for finding in result.findings]
+    assert actual == [VALUES[field]]
+
+
+# In place of the first of two bands that cover 0..10, split where no verdict changes.
+RANGES = {
+    "[0, 5, 5]": [("schema", "[0, 5, 5]", "`score_range` has 3 items, expected two integers, [lowest, highest]")],
+    "[0]": [("schema", "[0]", "`score_range` has 1 item, expected two integers, [lowest, highest]")],
+    "[]": [("schema", "[]", "`score_range` is an empty list, expected two integers, [lowest, highest]")],
+    "5": [("schema", "5", "`score_range` is 5, expected two integers, [lowest, highest]")],
+    "null": [("schema", "null", "`score_range` is empty, expected two integers, [lowest, highest]")],
+    "0-5": [("schema", "0-5", '`score_range` is the text "0-5", expected two integers, [lowest, highest]')],
+    "{0: 5}": [("schema", "{0: 5}", "`score_range` is a mapping, expected two integers, [lowest, highest]")],
+    "['0', '5']": [
+        ("bounds", "'0'", '`score_range` has the text "0", expected an integer from 0 to 10'),
+        ("bounds", "'5'", '`score_range` has the text "5", expected an integer from 0 to 10'),
+    ],
+    "[5, 0]": [("bounds", "[5, 0]", "the lower bound 5 is above the upper bound 0; did you mean [0, 5]?")],
+    "[0, 1e400]": [("bounds", "1e400", "`score_range` has 1e400, expected an integer from 0 to 10")],
+    "[.nan, 5]": [("bounds", ".nan", "`score_range` has .nan, expected an integer from 0 to 10")],
+    "[0, [5]]": [("bounds", "[5]", "`score_range` has a list, expected an integer from 0 to 10")],
+    "[0, null]": [("bounds", "null", "`score_range` has an empty item, expected an integer from 0 to 10")],
+    "[false, 5]": [("bounds", "false", "`score_range` has false, expected an integer from 0 to 10")],
+    "[0, 0x05]": [
+        (
+            "ambiguous-scalar",
+            "0x05",
+            f"`0x05` is the number 5 to most readers, but text to {DECIMAL}",
+        )
+    ],
+    "[0.0, 5.0]": [],
+}
+
+
+@pytest.mark.parametrize("written", RANGES)
+@pytest.mark.parametrize("shape", ["score ranges", "holistic"])
+def test_a_wrong_range_sets_off_nothing_else(written, shape):
+    bands = [f"score_range: {written}", "expected_outcome: It is not said."]
+    more = [("[6, 7]", "It is hinted at."), ("[8, 10]", "It is said.")]
+    lines = [
+        f"- {bands[0]}\n  {bands[1]}",
+        *(f"- score_range: {range_}\n  expected_outcome: {it}" for range_, it in more),
+    ]
+    text = "\n".join(lines).replace("\n", "\n      ")
+    if shape == "score ranges":
+        text = f"rubrics:\n  - id: a\n    score_ranges:\n      {text}\n"
+    else:
+        text = f"rubrics:\n      {text}\n"
+    result = lint("a.yaml", text.encode())
+    actual = [(finding.rule, result.source.slice(finding.span), finding.message) for finding in result.findings]
+    assert actual == RANGES[written]
+
+
+def test_ids_that_differ_only_in_their_unicode_form():
+    criteria = ["{id: caf\u00e9, expected_outcome: It is said.}", "{id: cafe\u0301, expected_outcome: So is this.}"]
+    text = f"rubrics: [{', '.join(criteria)}]\n"
+    (finding,) = lint("a.yaml", text.encode()).findings
+    assert (finding.rule, text[slice(*finding.span)], [text[slice(*place.span)] for place in finding.related]) == (
+        "duplicate-id",
+        "cafe\u0301",
+        ["caf\u00e9"],
+    )
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"# nothing\n# but comments\n", codecs.BOM_UTF8, codecs.BOM_UTF16_LE])
+@pytest.mark.parametrize("name", ["a.yaml", "a.json", "a.jsonl"])
+def test_nothing_is_no_fault(data, name):
+    assert findings(data, name) == []
+
+
+def test_utf_16_with_a_mark_is_read():
+    text = "rubrics:\n  - id: a\n    wieght: 1\n    expected_outcome: Größe 👍\n"
+    for encoding in ("utf-16", "utf-32", "utf-8-sig"):
+        assert findings(text.encode(encoding)) == [("unknown-field", "3", "wieght")]
+
+
+def test_a_huge_key_is_not_quoted_whole():
+    text = f"rubrics:\n  - id: a\n    expected_outcome: It is said.\n    {'k' * 1000}: 1\n"
+    (finding,) = lint("a.yaml", text.encode()).findings
+    assert finding.message.startswith(f"unknown field `{'k' * 39}…`; known here are `id`,")
+
+
+def test_wide_files_take_time_in_proportion():
+    criteria = [{"id": f"a{index}", "expected_outcome": f"It says {index}."} for index in range(20_000)]
+    result = lint("a.json", json.dumps({"rubrics": criteria}).encode())
+    assert (result.criteria, result.findings) == (20_000, ())
+
+
+def test_a_file_of_100_megabytes_is_refused_and_the_others_are_linted(tmp_path):
+    (tmp_path / "a.yaml").write_text("rubrics:\n  - wieght: 1\n    id: a\n    expected_outcome: It is said.\n")
+    with (tmp_path / "b.yaml").open("wb") as large:
+        large.write(b"rubrics:\n  - It is said.\n")
+        large.seek(100_000_000)
+        large.write(b"\n")
+    program = "from rubric_lint.cli.lint import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--format", "concise", "a.yaml", "b.yaml"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.splitlines()[0].split(":")[:3]) == (
+        2,
+        ["a.yaml", "2", "5 error unknown-field"],
+    )
+    assert "b.yaml: has 100.0 MB" in done.stderr
