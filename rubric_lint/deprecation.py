@@ -1,10 +1,28 @@
 """Deprecated fields: what the schema says they become, as problems with their fixes."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubric_lint.finding import Intent, Part, Path, Problem, RemoveField, RenameKey, Repair, ReplaceValue
-from rubric_lint.schema import Replacement
+
+
+class Replacement(NamedTuple):
+    """What a deprecated field becomes: another field, with the value as it is, another value, or (None) nothing."""
+
+    name: str
+    values: Mapping[str, Any] | None
+
+    def covers(self, value: Any) -> bool:
+        """Whether the schema says what `value` becomes."""
+        return self.values is None or _key_of(value) in self.values
+
+    def value_for(self, value: Any) -> Any:
+        """What the replacing field holds for `value`; None where it is left out."""
+        return value if self.values is None else self.values[_key_of(value)]
+
+
+def _key_of(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else ""
 
 
 def find_deprecated(

@@ -73,7 +73,7 @@ def _read_ignore(
         for name in (_NAME.finditer(source.text, *found.span("names")) if found else ())
     )
     if found is None or not names:
-        return Ignore(comment, (), comment, "not understood; write `# rubric-lint: ignore[name of the check]`")
+        return Ignore(comment, (), comment, "to be understood, write `# rubric-lint: ignore[name of the check]`")
     if found["kind"] == "ignore-file":
         if comment.start > first_content:
             return Ignore(comment, (), comment, "`ignore-file` must stand above the first content of the file")
@@ -128,7 +128,7 @@ def find_unused(
     """The names in comments that silence nothing, of the rules `in_use`, and comments that cannot be understood."""
     for ignore in ignores:
         if ignore.fault:
-            message = f"this comment silences nothing: {ignore.fault}"
+            message = f"this comment silences nothing; {ignore.fault}"
             yield Finding("unused-ignore", severity, message, ignore.comment, "")
         for name in ignore.names:
             reason = _explain_unused(name.text, ignore, silenced, in_use)
@@ -147,7 +147,7 @@ def _explain_unused(
     keeps_quiet = any(other.text == "unused-ignore" for other in ignore.names)
     if name not in in_use or keeps_quiet or (ignore, name) in silenced:
         return None
-    return f"`{name}` finds nothing here, so this comment need not silence it"
+    return f"`{name}` finds nothing here that this comment could silence; remove it"
 
 
 def _make_fix(source: Source, ignore: Ignore, name: Name) -> Fix:

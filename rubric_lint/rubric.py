@@ -10,10 +10,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from rubric_lint.deprecation import Replacement
 from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path
 from rubric_lint.scalar import Ambiguity
-from rubric_lint.schema import Replacement, schema_for
+from rubric_lint.schema import schema_for
 
 LOWEST, HIGHEST = 0, 10
 SCORES = range(LOWEST, HIGHEST + 1)
@@ -58,7 +59,7 @@ class Band(NamedTuple):
     @property
     def is_sound(self) -> bool:
         """Whether both bounds are scores, in the right order."""
-        return self.lower in SCORES and self.upper in SCORES and len(self.scores) > 0
+        return self.lower in SCORES and self.upper in SCORES and len(self.scores) > 0 and self.scores == self.reach
 
     @property
     def written(self) -> str:
@@ -172,34 +173,35 @@ def build_rubric(
     for step in path:
         value = value[step]
     entries = value if isinstance(value, list) else []
+    schema = schema_for(version)
+    implied = HIGHEST if implicit_required else None
     return Rubric(
         path=path,
         version=version,
         entries=tuple(
-            _build_criterion(document, (*path, index), index, entries, implicit_required=implicit_required)
+            _build_criterion(document, (*path, index), index, entries, known=schema.entry_fields, implied=implied)
             for index, entry in enumerate(entries)
             if isinstance(entry, str | dict)
         ),
         thresholds=thresholds,
         implicit_required=implicit_required,
-        replacements=schema_for(version).replacements,
+        replacements=schema.replacements,
         ambiguous=tuple(document.ambiguous_scalars(path)),
     )
 
 
 def _build_criterion(
-    document: Document, path: Path, index: int, entries: list[Any], *, implicit_required: bool
+    document: Document, path: Path, index: int, entries: list[Any], *, known: Mapping[str, Any], implied: int | None
 ) -> Criterion:
     entry = entries[index]
     generated = f"rubric-{index + 1}"
-    implied = HIGHEST if implicit_required else None
     is_alias = document.is_alias(entries, index)
     if isinstance(entry, str):
         return Criterion(path, generated, None, (Shape.CHECKLIST,), entry, ONE, implied, path, None, None, is_alias)
     own_id = entry.get("id")
-    marked = tuple(shape for field, shape in _SHAPE_FIELDS.items() if field in entry)
+    marked = tuple(shape for field, shape in _SHAPE_FIELDS.items() if field in entry and field in known)
     shapes = marked or (Shape.CHECKLIST,)
-    gate, gate_path = _read_gate(entry, path)
+    gate, gate_path = _read_gate(entry, path, shapes[0])
     if gate is None and shapes[0] is Shape.CHECKLIST and not entry.keys() & {"required", "required_min_score"}:
         gate = implied
     levels = _read_levels(entry["levels"], (*path, "levels")) if isinstance(entry.get("levels"), list) else None
@@ -235,10 +237,10 @@ def _read_weight(document: Document, entry: dict[str, Any]) -> Decimal | None:
     return Decimal(document.written(entry, "weight") if isinstance(weight, float) else weight)
 
 
-def _read_gate(entry: Mapping[str, Any], path: Path) -> tuple[int | None, Path]:
-    for field in ("required_min_score", "required_min_level"):
-        if field in entry:
-            return as_integer(entry[field]), (*path, field)
+def _read_gate(entry: Mapping[str, Any], path: Path, shape: Shape) -> tuple[int | None, Path]:
+    field = "required_min_level" if shape is Shape.LEVELS else "required_min_score"
+    if field in entry or shape is Shape.LEVELS:
+        return as_integer(entry.get(field)), (*path, field)
     gate = HIGHEST if entry.get("required") is True else None
     return gate, (*path, "required")
 

@@ -3,31 +3,16 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.catalogue import CURRENT, load, registry
+from rubric_lint.deprecation import Replacement
 from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path, Problem, RenameKey, Repair, ReplaceValue
 from rubric_lint.near import find_near
+from rubric_lint.wording import shorten
 
-
-class Replacement(NamedTuple):
-    """What a deprecated field becomes: another field, with the value as it is, another value, or (None) nothing."""
-
-    name: str
-    values: Mapping[str, Any] | None
-
-    def covers(self, value: Any) -> bool:
-        """Whether the schema says what `value` becomes."""
-        return self.values is None or _key_of(value) in self.values
-
-    def value_for(self, value: Any) -> Any:
-        """What the replacing field holds for `value`; None where it is left out."""
-        return value if self.values is None else self.values[_key_of(value)]
-
-
-def _key_of(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else ""
+_FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 
 class RubricSchema:
@@ -107,8 +92,7 @@ class RubricSchema:
             return
         if keyword == "required":
             for name in _missing(error):
-                meaning = self.entry_fields[name]["description"] if name in self.entry_fields else ""
-                yield "schema", Problem(_word_missing(name, meaning), path, Part.HEAD)
+                yield "schema", Problem(self._word_missing(name, error, path), path, Part.HEAD)
             return
         if isinstance(error.schema, dict) and "x-reason" in error.schema:
             yield "schema", Problem(f"`{path[-1]}` cannot stand here: {error.schema['x-reason']}", path, Part.KEY)
@@ -120,16 +104,29 @@ class RubricSchema:
         message = _word_value(error, document, path, is_key=is_key)
         yield rule or rules.get(keyword, "schema"), Problem(message, path, Part.KEY if is_key else Part.VALUE)
 
+    def _word_missing(self, name: str, error: Any, path: Path) -> str:
+        definition = "band" if path[-2:-1] == ("score_ranges",) else "entry"
+        known = {**self.contents["definitions"].get(definition, {}).get("properties", {}), **error.schema["properties"]}
+        field = (
+            known[name]
+            if isinstance(known[name], dict)
+            else self.contents["definitions"][definition]["properties"][name]
+        )
+        clause = _FIRST_CLAUSE.match(field.get("description", ""))
+        return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
+
     def _word_unknown(self, error: Any, path: Path, name: str) -> tuple[str, Problem]:
         known: Mapping[str, Any] = error.schema["properties"]
         near = find_near(name, known)
         if not near:
             current = [f"`{field}`" for field, schema in known.items() if not schema.get("deprecated")]
             return "unknown-field", Problem(
-                f"unknown field `{name}`; known here are {', '.join(current)}", path, Part.KEY
+                f"unknown field `{shorten(name)}`; known here are {', '.join(current)}", path, Part.KEY
             )
         names = " or ".join(f"`{field}`" for field in near)
-        message = f"unknown field `{name}`; did you mean {names}?"
+        message = f"unknown field `{shorten(name)}`; did you mean {names}?"
+        if len(near) == 1 and near[0] in error.instance:
+            message = f"unknown field `{name}`, like {names}, which is there too; remove one of them"
         return "unknown-field", Problem(message, path, Part.KEY, repair=self._rename(error.instance, path, name, near))
 
     def _rename(self, mapping: dict[str, Any], path: Path, name: str, near: list[str]) -> Repair | None:
@@ -169,14 +166,6 @@ def _missing(error: Any) -> list[str]:
     return [name for name in absent if not any(find_near(key, [name]) for key in error.instance)]
 
 
-_FIRST_CLAUSE = re.compile(r"[^.:;]+")
-
-
-def _word_missing(name: str, meaning: str) -> str:
-    clause = _FIRST_CLAUSE.match(meaning)
-    return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
-
-
 _TYPES = {
     "string": "a text",
     "integer": "an integer",
@@ -189,15 +178,16 @@ _TYPES = {
 
 def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> str:
     schema = error.schema
-    found = f"the key `{error.instance}`" if is_key else describe(error.instance, document.written_at(path))
+    found = f"the key `{shorten(error.instance)}`" if is_key else describe(error.instance, document.written_at(path))
     names = [step for step in path[:-1] if isinstance(step, str)]
     if is_key or isinstance(path[-1], int):
+        found = "an empty item" if error.instance is None else found
         subject = f"`{names[-1]}` has {found}" if names else f"found {found}"
     else:
         subject = f"`{path[-1]}` is {found}"
     match error.validator:
-        case "pattern" if error.instance.strip() == "":
-            blank = "blank" if subject.startswith(f"`{path[-1]}` is") else "a blank text"
+        case "pattern" if error.instance.strip() == "" and not is_key:
+            blank = "blank" if " is " in subject else "a blank text"
             return f"{subject.removesuffix(found)}{blank}, expected a text that says something"
         case "minItems" | "minProperties" if not error.instance:
             expected = schema.get("x-expected") or f"at least {error.validator_value} items"
@@ -228,10 +218,9 @@ def describe(value: Any, written: str) -> str:
         case bool():
             return "true" if value else "false"
         case int() | float():
-            return written or str(value)
+            return shorten(written or str(value))
         case str():
-            shown = value if len(value) <= 40 else value[:39] + "…"
-            return f'the text "{shown}"'
+            return f'the text "{shorten(value)}"'
         case list():
             return "a list"
         case _:

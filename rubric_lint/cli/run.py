@@ -1,15 +1,14 @@
-"""One run of the linter: each file read, linted and reported before the next, whatever becomes of it."""
+"""One run of the linter: each file reported in its turn, whatever becomes of it."""
 
 import gc
 import sys
 from collections.abc import Iterable
-from itertools import chain
 
+from rubric_lint.batch import Outcome, lint_bytes, lint_files
 from rubric_lint.cli.exits import complain, report_fault
 from rubric_lint.cli.progress import Progress
 from rubric_lint.config import SettingsFinder
-from rubric_lint.files import LIMIT, File, Unreadable, find, read
-from rubric_lint.lint import lint
+from rubric_lint.files import LIMIT, File, Unreadable, find
 from rubric_lint.report import Reporter, Summary
 
 STDIN = "-"
@@ -22,7 +21,6 @@ class Run:
     def __init__(self, reporter: Reporter, progress: Progress) -> None:
         self._reporter = reporter
         self._progress = progress
-        self._stdin: File | None = None
         self._refused: set[str] = set()
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
@@ -32,23 +30,33 @@ class Run:
             SettingsError: when the settings that hold for standard input cannot be used.
         """
         paths = list(paths)
-        stdin = []
+        stdin: list[File] = []
         if STDIN in paths:
             paths = [path for path in paths if path != STDIN]
-            self._stdin = File(stdin_name, finder.for_file(stdin_name))
-            stdin = [self._stdin]
+            stdin = [File(stdin_name, finder.for_file(stdin_name))]
         # What is loaded by now stays: no collection needs to look at it again.
         gc.freeze()
         summary = Summary()
-        for file in self._progress.over(chain(stdin, find(paths, finder))):
-            summary = summary.plus(self._take(file))
+        for file in stdin:
+            summary = summary.plus(self._lint_stdin(file))
+        for found, outcome in lint_files(self._progress.over(find(paths, finder))):
+            summary = summary.plus(self._report(found, outcome))
         return summary
 
-    def _take(self, file: File | Unreadable) -> Summary:
-        if isinstance(file, Unreadable):
-            return self._refuse(file)
-        data = self._read(file)
-        return self._refuse(data) if isinstance(data, Unreadable) else self._lint(file, data)
+    def _report(self, file: File | Unreadable, outcome: Outcome) -> Summary:
+        if isinstance(outcome, Unreadable):
+            return self._refuse(outcome)
+        try:
+            if not isinstance(outcome, Exception):
+                self._reporter.add(outcome)
+                return Summary.of(outcome)
+        except OSError:
+            raise  # standard output, not the file
+        except Exception as fault:
+            outcome = fault
+        self._progress.clear()
+        report_fault(outcome, file.name if isinstance(file, File) else file.path)
+        return Summary(faults=1)
 
     def _refuse(self, what: Unreadable) -> Summary:
         self._progress.clear()
@@ -57,22 +65,10 @@ class Run:
         self._refused.add(what.path)
         return Summary(unreadable=int(not known))
 
-    def _lint(self, file: File, data: bytes) -> Summary:
-        try:
-            result = lint(file.name, data, file.settings)
-            self._reporter.add(result)
-        except OSError:
-            raise  # standard output, not the file
-        except Exception as fault:
-            self._progress.clear()
-            report_fault(fault, file.name)
-            return Summary(faults=1)
-        return Summary.of(result)
-
-    def _read(self, file: File) -> bytes | Unreadable:
-        if file is not self._stdin:
-            return read(file)
+    def _lint_stdin(self, file: File) -> Summary:
         data = sys.stdin.buffer.read(LIMIT + 1)
-        if len(data) <= LIMIT:
-            return data
-        return Unreadable(file.name, f"has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
+        if len(data) > LIMIT:
+            return self._refuse(
+                Unreadable(file.name, f"has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
+            )
+        return self._report(file, lint_bytes(file, data))

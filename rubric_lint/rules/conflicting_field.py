@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rubric_lint.deprecation import Replacement
 from rubric_lint.finding import Part, Path, Place, Problem, RemoveField, Repair, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
-from rubric_lint.schema import Replacement
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -22,13 +22,20 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if len(entry.shapes) > 1:
             fields = join_words([f"`{field}`" for field in entry.fields or () if field in _fields(entry)])
             yield Problem(f"{fields} make two shapes of one criterion; keep one of them", entry.path, Part.ENTRY)
-        first.setdefault(entry.shapes[0], entry)
+        if _tells_its_shape(entry):
+            first.setdefault(entry.shapes[0], entry)
     for shape, entry in first.items():
-        if shape is not rubric.shape and rubric.shape is not None:
+        if shape is not rubric.shape and rubric.shape in first:
             other = first[rubric.shape]
             number = int(other.path[-1]) + 1
             message = f"this is {_NAMES[shape]}, but entry {number} is {_NAMES[rubric.shape]}; a rubric has one shape"
             yield Problem(message, entry.path, Part.ENTRY, (Place(_NAMES[rubric.shape], other.path, Part.ENTRY),))
+
+
+def _tells_its_shape(entry: Criterion) -> bool:
+    """A mapping without any outcome lacks the field that would tell, which is a finding already."""
+    is_bare = entry.fields is not None and not entry.fields.keys() & {"expected_outcome", "description"}
+    return not (is_bare and entry.shapes[0] is Shape.CHECKLIST)
 
 
 def _fields(entry: Criterion) -> set[str]:

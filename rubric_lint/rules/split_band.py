@@ -13,40 +13,42 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Look for gates inside bands; where one scale alone makes the verdict, for thresholds too."""
     is_alone = len(rubric.scales) == 1 and len(rubric.criteria) <= 1
     for scale in rubric.scales:
-        for band in filter(_is_sound, scale.bands):
-            if scale.gate is not None and scale.gate in band.scores and scale.gate > band.scores[0]:
-                yield _word_gate(band, scale, scale.gate)
-            elif is_alone and len(band.scores) > 1:
-                yield from _compare_verdicts(band, scale.gate, rubric.thresholds)
+        for band in scale.bands:
+            # Bands that overlap or are out of bounds have to change anyway.
+            if len(band.scores) > 1 and band.is_sound and not _overlaps(band, scale):
+                yield from _check_band(band, scale, rubric.thresholds if is_alone else None)
 
 
-def _is_sound(band: Band) -> bool:
-    return band.is_sound
+def _overlaps(band: Band, scale: Scale) -> bool:
+    return any(other is not band and set(other.scores) & set(band.scores) for other in scale.bands)
 
 
-def _word_gate(band: Band, scale: Scale, gate: int) -> Problem:
-    failing = list_scores(score for score in band.scores if score < gate)
-    message = f"the gate {gate} splits this band {band.written}: {failing} cannot pass, {gate} can, for one outcome"
-    message += f"; start a band at {gate} or move the gate"
-    return Problem(message, band.path, band.part, (Place("the gate", scale.gate_path),))
-
-
-def _compare_verdicts(band: Band, gate: int | None, thresholds: Thresholds) -> Iterator[Problem]:
-    verdicts: dict[str, list[int]] = {}
+def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None) -> Iterator[Problem]:
+    """Group the scores of a band by what becomes of them; `thresholds` is None where other criteria count too."""
+    fates: dict[str, list[int]] = {}
     for score in band.scores:
-        verdicts.setdefault(_judge(score, gate, thresholds), []).append(score)
-    if len(verdicts) > 1:
-        told = join_words([f"{verdict} for {list_scores(scores)}" for verdict, scores in verdicts.items()])
-        starts = join_words([str(scores[0]) for scores in list(verdicts.values())[1:]])
-        message = f"the verdict of this band {band.written} is {told}, for one outcome; start a band at {starts}"
-        yield Problem(message, band.path, band.part)
+        fates.setdefault(_judge(score, scale.gate, thresholds), []).append(score)
+    if len(fates) < 2:
+        return
+    gate = scale.gate
+    splits_at_gate = gate is not None and band.scores[0] < gate <= band.scores[-1]
+    related = (Place("the gate", scale.gate_path),) if splits_at_gate else ()
+    told = join_words([f"{list_scores(scores)} {fate}" for fate, scores in fates.items()])
+    starts = join_words([str(scores[0]) for scores in list(fates.values())[1:]])
+    cause = f"the gate {gate}" if splits_at_gate else "a verdict threshold"
+    message = f"{cause} splits this band {band.written}, which has one outcome: {told}; start a band at {starts}"
+    yield Problem(message, band.path, band.part, related)
 
 
-def _judge(score: int, gate: int | None, thresholds: Thresholds) -> str:
+def _judge(score: int, gate: int | None, thresholds: Thresholds | None) -> str:
+    if gate is not None and score < gate:
+        return "cannot pass" if thresholds is None else "fail"
+    if thresholds is None:
+        return "can"
     share = Decimal(score) / 10
-    if (gate is not None and score < gate) or share < thresholds.borderline_at:
+    if share < thresholds.borderline_at:
         return "fail"
-    return "pass" if share >= thresholds.pass_at else "borderline"
+    return "pass" if share >= thresholds.pass_at else "are borderline"
 
 
 RULE = Rule("split-band", Severity.WARNING, check)

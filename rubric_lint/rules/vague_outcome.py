@@ -13,7 +13,7 @@ _GRADES = frozenset(
     good bad poor fair great excellent outstanding exceptional superb perfect average mediocre adequate
     inadequate okay ok fine acceptable unacceptable satisfactory unsatisfactory sufficient insufficient
     decent weak strong terrible awful best worst better worse high medium low pass passes passed passing
-    fail fails failed failing borderline positive negative proficient competent novice expert yes no
+    fail fails failed failing borderline proficient competent novice expert
     """.split()  # noqa: SIM905 (a paragraph reads better than fifty lines)
 )
 _PADDING = frozenset(
@@ -32,6 +32,10 @@ _PHRASES = frozenset(
         "n/a",
         "tbd",
         "todo",
+        "yes",
+        "no",
+        "positive",
+        "negative",
     }
 )
 _FIRST_WORDS = _GRADES | _PADDING | {phrase.split()[0] for phrase in _PHRASES}
