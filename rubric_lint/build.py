@@ -114,6 +114,7 @@ class _Builder:
         self.duplicates: list[Duplicate] = []
         self.merges: dict[int, list[Any]] = {}
         self.aliased: dict[int, int] = {}  # how many values the aliases in a container stand for
+        self.unreachable: list[Any] = []  # what the data does not hold: kept, so that no other object gets its identity
         self.root: Any = None
         self.root_place: Place = (self.before, self.before)
 
@@ -215,6 +216,7 @@ class _Builder:
                 elif key is None:  # an alias, or a collection that only its own text can name, in the place of a key
                     key_start, key_end = start, stop
                     key = value if type(value) is str else text[start:stop]
+                    self.unreachable.append(value)
                     if key in container:
                         self._note_duplicate(container, children, key, Span(start, stop))
                 else:
@@ -290,6 +292,7 @@ class _Builder:
         """Bring what merge keys name into a mapping whose own fields have all been read."""
         for merged in self.merges.pop(id(container), ()):
             for base in merged if type(merged) is list else [merged]:
+                self.unreachable.append(base)
                 places: Any = self.children[id(base)]
                 for key, value in base.items():
                     if key not in container:

@@ -1,91 +1,174 @@
 """Intents to edits: what a rule wants done to a path, as replacements of text that leave every other byte alone."""
 
+import re
+from collections.abc import Collection, Iterator
+
 from rubric_lint.document import Document
-from rubric_lint.finding import Edit, Fix, Intent, Part, Path, RemoveField, RenameKey, Repair, Replace, ReplaceValue
+from rubric_lint.finding import (
+    AddField,
+    Edit,
+    Fix,
+    Intent,
+    Part,
+    Path,
+    RemoveField,
+    RenameKey,
+    Repair,
+    Replace,
+    ReplaceValue,
+    WrapText,
+    pointer,
+)
+from rubric_lint.insertion import add_field, wrap_text
+from rubric_lint.removal import ObstacleError, remove_field
+from rubric_lint.sharing import Sharing
 from rubric_lint.source import Span
 
 
-def make_fix(document: Document, repair: Repair) -> Fix | None:
-    """The edits of a repair, sorted and disjoint; None where the text does not allow one of them.
+def make_fix(document: Document, repair: Repair, rubrics: Collection[Path] = ()) -> Fix | None:
+    """The edits of a repair, sorted and disjoint; None where `find_obstacle` names what is in the way.
 
-    An intent on a value that an alias shares with other fields is not carried out, for it would change those too.
+    What anchors, aliases and merge keys let several fields share is edited once, for all of them, if all of them stand
+    below one of the paths of `rubrics`.
     """
-    edits: list[Edit] = []
-    for intent in repair.intents:
-        edit = _make_edit(document, intent)
-        if edit is None:
-            return None
-        edits.append(edit)
-    return Fix(repair.title, tuple(sorted(edits)), repair.safe)
+    try:
+        return _plan(document, repair, rubrics)
+    except ObstacleError:
+        return None
 
 
-def _make_edit(document: Document, intent: Intent) -> Edit | None:
+def find_obstacle(document: Document, repair: Repair, rubrics: Collection[Path] = ()) -> str:
+    """Why a repair cannot be carried out; empty where it can."""
+    try:
+        _plan(document, repair, rubrics)
+    except ObstacleError as obstacle:
+        return str(obstacle)
+    return ""
+
+
+def _plan(document: Document, repair: Repair, rubrics: Collection[Path]) -> Fix:
+    sharing = Sharing(document, rubrics)
+    intents = tuple(dict.fromkeys(spread for intent in repair.intents for spread in _spread(sharing, intent, repair)))
+    edits = {edit for intent in intents for edit in _make_edits(sharing, intent)}
+    return Fix(repair.title, tuple(sorted(edits)), repair.safe, intents)
+
+
+def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent]:
+    """An intent, and where it changes a value that others share, the whole repair for each of them."""
+    yield intent
+    match intent:
+        case Replace():
+            return
+        case RenameKey(path) | ReplaceValue(path) | RemoveField(path):
+            _check_field(sharing, path)
+        case AddField(path):
+            _check_outsider(sharing, sharing.outsider_of(_value(sharing, path)))
+        case WrapText(path):
+            _check_outsider(sharing, sharing.outsider_of(sharing.locate(path)[0]))
+    if isinstance(intent, ReplaceValue | RemoveField):
+        for other in _check_sharers(sharing, intent):
+            yield from (_turn_to(sharing, other, each) for each in repair.intents)
+
+
+def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
+    """The same intent for another field."""
+    match intent:
+        case RenameKey(_, name):
+            if name in sharing.locate(path)[0]:
+                raise ObstacleError(f"its value is also that of {_name(sharing, path)}, beside `{name}`")
+            return RenameKey(path, name)
+        case ReplaceValue(_, text):
+            return ReplaceValue(path, text)
+        case _:
+            return RemoveField(path)
+
+
+def _check_field(sharing: Sharing, path: Path) -> None:
+    _check_outsider(sharing, sharing.outsider(path))
+    owner, key = sharing.field(path)
+    if any((id(duplicate.mapping), duplicate.key) == (owner, key) for duplicate in sharing.document.duplicates):
+        raise ObstacleError(f"`{key}` stands twice in this mapping; take one of them away")
+
+
+def _check_outsider(sharing: Sharing, outsider: Path | None) -> None:
+    if outsider is not None:
+        raise ObstacleError(f"it is shared with {_name(sharing, outsider)}, which is in no rubric; change it by hand")
+
+
+def _check_sharers(sharing: Sharing, intent: ReplaceValue | RemoveField) -> list[Path]:
+    """The fields that have to change with this one, as the text of their value is the same."""
+    path = intent.path
+    others = sharing.sharers(path)
+    for other in others:
+        if sharing.outsider(other):
+            raise ObstacleError(
+                f"its value is shared with {_name(sharing, other)}, which is in no rubric; change it by hand"
+            )
+    if isinstance(intent, RemoveField) and sharing.is_alias(path):
+        return []
+    for other in others:
+        if other[-1] != path[-1]:
+            raise ObstacleError(f"its value is shared with {_name(sharing, other)}; change it by hand")
+    return others
+
+
+def _name(sharing: Sharing, path: Path) -> str:
+    if not path:
+        return "the whole document"
+    position = sharing.document.source.position(sharing.document.span(path, Part.KEY).start)
+    site = sharing.document.span(path, Part.ENTRY) if isinstance(path[-1], int) else None
+    line = sharing.document.source.position(site.start).line if site else position.line
+    return f"`{pointer(path)}` (line {line})"
+
+
+def _value(sharing: Sharing, path: Path) -> object:
+    container, step = sharing.locate(path)
+    return container[step]
+
+
+def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:
+    document = sharing.document
     match intent:
         case RenameKey(path, name):
-            return _rename(document, path, name)
+            return [_rename(document, path, name)]
         case ReplaceValue(path, text):
-            return _replace_value(document, path, text)
+            return [_replace_value(document, path, text)]
         case RemoveField(path):
-            return _remove(document, path)
+            return remove_field(document, path)
+        case AddField(path, name, text):
+            return [add_field(document, path, name, text)]
+        case WrapText(path, name, before, after):
+            return wrap_text(document, path, name, before, after)
         case Replace(span, text):
-            return Edit(span, text)
+            return [Edit(span, text)]
 
 
-def _rename(document: Document, path: Path, name: str) -> Edit | None:
-    span = document.span(path, Part.KEY)
-    written = document.source.slice(span)
-    if written.startswith("*"):
-        return None
-    if written[:1] in ('"', "'"):
-        span = Span(span.start + 1, span.end - 1)
-    return Edit(span, name)
+_ANCHOR = re.compile(r"&([^\s,\[\]{}]+)\s+(?:![^\s,\[\]{}]*\s+)?$")
 
 
-def _replace_value(document: Document, path: Path, text: str) -> Edit | None:
-    if document.is_shared(path):
-        return None
-    return Edit(document.span(path), text)
-
-
-def _remove(document: Document, path: Path) -> Edit | None:  # noqa: PLR0911 (one return a layout)
-    """Take a field away with what only it needs: its line in block style, one comma in flow style."""
+def _rename(document: Document, path: Path, name: str) -> Edit:
+    """A key under its new name, in the quotes that it had."""
     text = document.source.text
-    start, end = document.extent(path)
-    siblings = document.siblings(path)
-    later = [span for span in siblings if span.start > start]
-    earlier = [span for span in siblings if span.start < start]
-    if document.is_flow(path):
-        if later:
-            return Edit(Span(start, later[0].start), "") if "#" not in text[end : later[0].start] else None
-        if earlier:
-            return Edit(Span(earlier[-1].end, end), "") if "#" not in text[earlier[-1].end : start] else None
-        return Edit(Span(start, end), "")
-    if not siblings:
-        return Edit(Span(start, end), "{}")
-    line_start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    line_end = _line_end(text, end)
-    has_comment = bool(text[end:line_end].strip())
-    if not text[line_start:start].strip():
-        if has_comment:  # the comment keeps the line, and moves to where the field began
-            return Edit(Span(start, end + _count_blanks(text, end)), "")
-        return Edit(Span(line_start, _after_line_end(text, line_end)), "")
-    # The field shares its line with the dash of its list item: what follows moves up to the dash.
-    if has_comment:
-        return Edit(Span(start, end + _count_blanks(text, end)), "")
-    if later and not text[line_end : later[0].start].strip():
-        return Edit(Span(start, later[0].start), "")
-    return Edit(Span(start, end), "")
+    start, end = document.span(path, Part.KEY)
+    written = text[start:end]
+    if written.startswith("*"):
+        raise ObstacleError(f"its key is the alias `{written}`; write the key out")
+    if (anchor := _ANCHOR.search(text[max(start - 200, 0) : start])) and f"*{anchor[1]}" in text:
+        raise ObstacleError(f"its key has the anchor `&{anchor[1]}`, which aliases repeat; write the keys out")
+    if written[:1] in ('"', "'"):
+        return Edit(Span(start + 1, end - 1), name)
+    if written[:1] in ("|", ">") and "#" in written.partition("\n")[0]:
+        raise ObstacleError("its key is a text block with a comment; write the key on one line")
+    return Edit(Span(start, end), name)
 
 
-def _count_blanks(text: str, at: int) -> int:
-    rest = text[at:]
-    return len(rest) - len(rest.lstrip(" \t"))
+_TAG = re.compile(r"(?:^|(?<=[\s\[{,:]))!\S*[ \t]+(?P<anchor>(?:&\S+[ \t]+)?)$")
 
 
-def _line_end(text: str, at: int) -> int:
-    ends = [end for end in (text.find("\n", at), text.find("\r", at)) if end >= 0]
-    return min(ends, default=len(text))
-
-
-def _after_line_end(text: str, at: int) -> int:
-    return at + 2 if text.startswith("\r\n", at) else min(at + 1, len(text))
+def _replace_value(document: Document, path: Path, text: str) -> Edit:
+    """A scalar in the place of another, whose tag goes with it and whose anchor stays."""
+    start, end = document.span(path)
+    before = document.source.text[:start].rpartition("\n")[2]
+    if tag := _TAG.search(before):
+        return Edit(Span(start - len(before) + tag.start(), end), tag["anchor"] + text)
+    return Edit(Span(start, end), text)

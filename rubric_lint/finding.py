@@ -1,7 +1,7 @@
 """The vocabulary: what rules yield (`Problem`) and what the engine makes of it (`Finding`)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -52,6 +52,26 @@ class RemoveField(NamedTuple):
     path: Path
 
 
+class AddField(NamedTuple):
+    """Intent: give the mapping at `path`, which lacks it, the field `name` with the scalar `text`."""
+
+    path: Path
+    name: str
+    text: str
+
+
+class WrapText(NamedTuple):
+    """Intent: make the text at `path` the field `name` of a mapping in its place, between two other fields.
+
+    `before` and `after` are the names and scalars of these.
+    """
+
+    path: Path
+    name: str
+    before: tuple[str, str]
+    after: tuple[str, str]
+
+
 class Replace(NamedTuple):
     """Intent: put `text` in the place of `span`, for what has no path, such as a comment."""
 
@@ -59,7 +79,7 @@ class Replace(NamedTuple):
     text: str
 
 
-Intent = RenameKey | ReplaceValue | RemoveField | Replace
+Intent = RenameKey | ReplaceValue | RemoveField | AddField | WrapText | Replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +122,15 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means."""
+    """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
+
+    `intents` say the same in terms of the data, which is what the outcome of the edits is held against.
+    """
 
     title: str
     edits: tuple[Edit, ...]
     safe: bool
+    intents: tuple[Intent, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +143,10 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong at one place of one file. `pointer` is a JSON Pointer, as the report gives it."""
+    """One thing that is wrong at one place of one file. `pointer` is a JSON Pointer, as the report gives it.
+
+    `obstacle` says what keeps a repair that the rule knows from being carried out in this text.
+    """
 
     rule: str
     severity: Severity
@@ -128,6 +155,7 @@ class Finding:
     pointer: str
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
+    obstacle: str = field(default="", compare=False, repr=False)
 
 
 def pointer(path: Iterable[str | int]) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rubric_lint.build import read_documents
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.edit import make_fix
+from rubric_lint.edit import find_obstacle, make_fix
 from rubric_lint.finding import Finding, Part, Place, Problem, Related, Severity, pointer
 from rubric_lint.finding import Path as DataPath
 from rubric_lint.ignores import apply_ignores, find_ignores, find_unused
@@ -69,7 +69,7 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
         found += _find_absence(document, located, settings)
     for document, rubric in rubrics:
         found += _check(document, rubric)
-    findings = _make_findings(found, settings)
+    findings = _make_findings(found, rubrics, settings)
     if rubrics and faults:
         findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
     ignores = find_ignores(source, documents) if rubrics or settings.claimed else []
@@ -166,8 +166,13 @@ def _find_absence(document: Document, located: list[Rubric], settings: FileSetti
         yield _Found("schema", Problem(message, (), Part.HEAD), document)
 
 
-def _make_findings(found: list[_Found], settings: FileSettings) -> list[Finding]:
+def _make_findings(
+    found: list[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings
+) -> list[Finding]:
     """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
+    paths: dict[int, list[DataPath]] = {}
+    for document, rubric in rubrics:
+        paths.setdefault(id(document), []).append(rubric.path)
     findings: dict[tuple[str, Span, str], Finding] = {}
     for rule, problem, document in found:
         if not _is_enabled(rule, settings):
@@ -175,6 +180,8 @@ def _make_findings(found: list[_Found], settings: FileSettings) -> list[Finding]
         span = problem.span or document.span(problem.path, problem.part)
         key = (rule, span, problem.message)
         if key not in findings:
+            repair, within = problem.repair, paths.get(id(document), ())
+            fix = make_fix(document, repair, within) if repair else None
             findings[key] = Finding(
                 rule=rule,
                 severity=_severity(rule, settings),
@@ -185,7 +192,8 @@ def _make_findings(found: list[_Found], settings: FileSettings) -> list[Finding]
                     Related(place.message, place.span or document.span(place.path, place.part))
                     for place in problem.related
                 ),
-                fix=make_fix(document, problem.repair) if problem.repair else None,
+                fix=fix,
+                obstacle=find_obstacle(document, repair, within) if repair and not fix else "",
             )
     return [finding for finding in findings.values() if not _is_echo(finding, findings.values(), found)]
 

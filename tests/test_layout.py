@@ -17,9 +17,9 @@ LAYERS = (
     ("schema", "deprecation", "rubric", "locate"),
     ("rule",),
     ("rules",),
-    ("settings_file", "config", "files", "edit"),
+    ("settings_file", "config", "files", "sharing", "removal", "insertion", "edit"),
     ("lint",),
-    ("fix",),
+    ("proof", "fix", "write"),
     ("report", "judge", "extract", "output", "loading", "grading", "scoring", "interop", "lsp"),
     ("cli",),
 )

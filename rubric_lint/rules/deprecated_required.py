@@ -3,17 +3,39 @@
 from collections.abc import Iterator
 
 from rubric_lint.deprecation import find_deprecated
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.rubric import Rubric, Shape
+from rubric_lint.finding import AddField, Intent, Part, Problem, RenameKey, Repair, ReplaceValue, Severity, WrapText
+from rubric_lint.rubric import LOWEST, Criterion, Rubric, Shape
 from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Look at every criterion that may have a gate on its score; on others the field is misplaced, not deprecated."""
+    replacement = rubric.replacements.get("required")
     for criterion in rubric.criteria:
-        if criterion.fields and "required" in criterion.fields and criterion.shapes[0] in _WITH_GATE:
-            replacement = rubric.replacements.get("required")
-            yield from find_deprecated(criterion.fields, criterion.path, "required", replacement)
+        fields, shape = criterion.fields or {}, criterion.shapes[0]
+        if replacement is None or shape not in _WITH_GATE:
+            continue
+        if rubric.implicit_required and shape is Shape.CHECKLIST and fields.get("required", False) is False:
+            if replacement.name not in fields:
+                yield _write_out(criterion, replacement.name, str(replacement.value_for(True)))  # noqa: FBT003 (a field's value)
+        elif fields:
+            yield from find_deprecated(fields, criterion.path, "required", replacement)
+
+
+def _write_out(criterion: Criterion, name: str, gate: str) -> Problem:
+    """What the setting makes of a criterion that does not say `required: true`, to be said by the criterion itself."""
+    path = criterion.path
+    if criterion.fields and "required" in criterion.fields:
+        field = (*path, "required")
+        message = f"`required: false` is deprecated; with the setting `implicit-required`, write `{name}: {LOWEST}`"
+        intents: tuple[Intent, ...] = (RenameKey(field, name), ReplaceValue(field, str(LOWEST)))
+        return Problem(message, field, Part.KEY, repair=Repair(f"write `{name}: {LOWEST}`", intents, safe=True))
+    message = f"only the setting `implicit-required` makes `{criterion.id}` a must; write `{name}: {gate}`"
+    title = f"write `{name}: {gate}`"
+    if criterion.fields is None:  # the id that is made from the place has to stay what it is
+        intents = (WrapText(path, "expected_outcome", ("id", criterion.id), (name, gate)),)
+        return Problem(message, path, Part.ENTRY, repair=Repair(title, intents, safe=True))
+    return Problem(message, path, Part.HEAD, repair=Repair(title, (AddField(path, name, gate),), safe=True))
 
 
 _WITH_GATE = (Shape.CHECKLIST, Shape.SCORE_RANGES)

@@ -1,0 +1,90 @@
+"""Putting a field into a text, in the style of the fields that are there."""
+
+import re
+
+from rubric_lint.document import Document
+from rubric_lint.finding import Edit, Part, Path
+from rubric_lint.removal import ObstacleError, line_end, line_start, whole_field
+from rubric_lint.sharing import Sharing
+from rubric_lint.source import Span
+
+_SEPARATOR = re.compile(r"\s*,\s*")
+_BLOCK_TEXT = re.compile(r":[ \t]+(?:[&!]\S*[ \t]+)*[|>][-+0-9]*[ \t]*(?:#.*)?$")
+
+
+def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
+    """The edit that gives the mapping at `path` one more field, the last or, where that is unsafe, the first.
+
+    Raises:
+        ObstacleError: where the mapping has no field of its own that shows how they are written.
+    """
+    text = document.source.text
+    container, step = Sharing(document).locate(path)
+    mapping = container[step]
+    own = [(*path, key) for key in mapping if Sharing(document).field((*path, key))[0] == id(mapping)]
+    if not own:
+        raise ObstacleError("the criterion has no field of its own, all are merged into it; write the gate by hand")
+    fields = sorted((whole_field(document, field), field) for field in own)
+    span, last = fields[-1]
+    quote = text[document.span(last, Part.KEY).start]
+    key = f"{quote}{name}{quote}" if quote in "\"'" else name
+    if document.is_flow(last):
+        between = text[fields[-2][0].end : span.start] if len(fields) > 1 else ""
+        separator = between if _SEPARATOR.fullmatch(between) else ", "
+        return Edit(Span(span.end, span.end), f"{separator}{key}: {scalar}")
+    simple = [field for field, _ in fields if not _BLOCK_TEXT.search(_first_line(text, field))]
+    if simple:
+        at = line_end(text, simple[-1].end).start
+        return Edit(Span(at, at), f"{_new_line(document)}{_indent(text, span)}{key}: {scalar}")
+    first = fields[0][0]
+    return Edit(Span(first.start, first.start), f"{key}: {scalar}{_new_line(document)}{_indent(text, first)}")
+
+
+def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str], after: tuple[str, str]) -> list[Edit]:
+    """The edits that make a text in a list the field `name` of a mapping, with one field before and one after it.
+
+    Raises:
+        ObstacleError: for a text that would have to be indented anew.
+    """
+    text = document.source.text
+    value, end = document.span(path, Part.ENTRY)
+    start = _with_properties(text, value)
+    if document.is_flow(path):
+        quote = '"' if document.source.name.lower().endswith((".json", ".jsonl")) else ""
+        keys = [f"{quote}{key}{quote}" for key in (before[0], name, after[0])]
+        first = f"{quote}{before[1]}{quote}"
+        return [
+            Edit(Span(start, start), f"{{{keys[0]}: {first}, {keys[1]}: "),
+            Edit(Span(end, end), f", {keys[2]}: {after[1]}}}"),
+        ]
+    if "\n" in text[start:end] or "\r" in text[start:end] or text[value] in "|>":
+        raise ObstacleError("the text has several lines; write it as a mapping with an `id` and the gate")
+    new_line = _new_line(document) + _indent(text, Span(start, end))
+    stop = line_end(text, end).start
+    return [
+        Edit(Span(start, start), f"{before[0]}: {before[1]}{new_line}{name}: "),
+        Edit(Span(stop, stop), f"{new_line}{after[0]}: {after[1]}"),
+    ]
+
+
+_PROPERTIES = re.compile(r"(?:(?<=[\s\[,])[&!][^\s,\[\]{}]*[ \t]+)+$")
+
+
+def _with_properties(text: str, start: int) -> int:
+    line = line_start(text, start)
+    found = _PROPERTIES.search(text[line:start])
+    return line + found.start() if found else start
+
+
+def _first_line(text: str, field: Span) -> str:
+    return text[field.start : min(line_end(text, field.start).start, field.end)]
+
+
+def _new_line(document: Document) -> str:
+    text = document.source.text
+    return text[slice(*line_end(text, 0))] or "\n"
+
+
+def _indent(text: str, field: Span) -> str:
+    """The blanks that bring a new line to where a field of the same mapping begins."""
+    return " " * (field.start - line_start(text, field.start))

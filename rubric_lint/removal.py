@@ -1,0 +1,187 @@
+"""Taking a field out of a text: with its line or its comma, and without the comments that stand there."""
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from rubric_lint.comments import find_comments
+from rubric_lint.document import Document
+from rubric_lint.finding import Edit, Path
+from rubric_lint.sharing import Sharing
+from rubric_lint.source import Source, Span
+
+
+class ObstacleError(Exception):
+    """What keeps a repair from being carried out, said so that it completes `not fixed: ...`."""
+
+
+_SPACE = " \t"
+_NEXT = re.compile(r"[^ \t\r\n]")
+_LINE_END = re.compile(r"\r\n|\r|\n|\Z")
+# What may stand before a key on its line and belongs to it alone: an anchor, a tag, the `?` of an explicit key.
+_INTRODUCTION = re.compile(r"(?:^|(?<=[\s\[{,]))(?:[&!][^\s,\[\]{}]*|\?)[ \t]+$")
+_CONTENT = re.compile(r"[^ \t\r\n](?:[^\r\n]*[^ \t\r\n])?")
+_COLON = re.compile(r"\s*:(?=\s|$)")
+_KEEPING = re.compile(r"[|>](?:\d?\+|\+\d)[ \t]*(?:#.*)?$")
+
+
+def remove_field(document: Document, path: Path) -> list[Edit]:
+    """The edits that take the field at `path` away and keep the comments around it.
+
+    Raises:
+        ObstacleError: where that cannot be done.
+    """
+    text, code = document.source.text, mask_comments(document.source)
+    field = whole_field(document, path)
+    if document.is_flow(path):
+        cuts = _cut_from_flow(text, code, field)
+    elif _is_only_field(document, path):
+        if text[slice(*field)] != code[slice(*field)]:
+            raise ObstacleError("it is the only field of its mapping, and has a comment in the middle")
+        return [Edit(field, "{}")]
+    else:
+        cuts = _cut_from_block(text, code, field)
+        _check_keeping(document, path, cuts[-1])
+    return [Edit(cut, "") for cut in cuts]
+
+
+@lru_cache(maxsize=2)
+def mask_comments(source: Source) -> str:
+    """The text of a source with blanks in the place of comments."""
+    text = source.text
+    if "#" not in text or source.name.lower().endswith((".json", ".jsonl")):
+        return text
+    pieces, before = [], 0
+    for start, end in find_comments(source):
+        pieces += [text[before:start], " " * (end - start)]
+        before = end
+    return "".join([*pieces, text[before:]])
+
+
+def whole_field(document: Document, path: Path) -> Span:
+    """From the first character that belongs to a field, be it the tag of its key, to its last."""
+    code = mask_comments(document.source)
+    start, end = document.extent(path)
+    if end == document.span(path).end and (colon := _COLON.match(code, end)) and _has_no_value(document, path):
+        end = colon.end()
+    line = line_start(code, start)
+    while found := _INTRODUCTION.search(code[line:start]):
+        start = line + found.start()
+    return Span(start, end)
+
+
+def _has_no_value(document: Document, path: Path) -> bool:
+    container, step = Sharing(document).locate(path)
+    return container[step] is None
+
+
+def line_start(text: str, at: int) -> int:
+    """Where the line begins on which `at` stands."""
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
+def line_end(text: str, at: int) -> Span:
+    """The line end at or after `at`; empty at the end of the text."""
+    found = _LINE_END.search(text, at)
+    return Span(*found.span()) if found else Span(len(text), len(text))
+
+
+def _is_only_field(document: Document, path: Path) -> bool:
+    if document.siblings(path):
+        return False
+    return any(len(holder) == 1 for holder in Sharing(document).holders(path)[:1])
+
+
+def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
+    start, end = field
+    line, (stop, next_line) = line_start(text, start), line_end(text, end)
+    is_followed = bool(text[end:stop].strip(_SPACE))  # by a comment: nothing else can follow
+    if text[start:end] != code[start:end]:
+        return _cut_around_comments(text, code, field, keeps_line=is_followed)
+    if is_followed:  # the comment keeps the line, and moves to where the field began
+        return [Span(start, _skip_blanks(text, end))]
+    if not text[line:start].strip(_SPACE):
+        return [Span(line, next_line)]
+    # The field shares its line with the dash of its list item: what follows moves up to it, unless it is a comment.
+    following = _NEXT.search(text, stop)
+    if following is None or following[0] == "#":
+        return [Span(_skip_blanks_back(text, start), stop)]
+    return [Span(start, following.start())]
+
+
+def _cut_around_comments(text: str, code: str, field: Span, *, keeps_line: bool) -> list[Span]:
+    """What a field that has comments in its middle leaves are these, each on its line."""
+    cuts = [Span(*found.span()) for found in _CONTENT.finditer(code, *field)]
+    cuts = [Span(start, _skip_blanks(text, end)) for start, end in cuts[:-1]] + cuts[-1:]
+    last = cuts[-1]
+    line = line_start(text, last.start)
+    if not keeps_line and not text[line : last.start].strip(_SPACE):
+        cuts[-1] = Span(line, line_end(text, last.end).end)
+    return cuts
+
+
+def _check_keeping(document: Document, path: Path, cut: Span) -> None:
+    """A text block whose header says `+` owns the blank lines after it, and would get those after the field too."""
+    text = document.source.text
+    if _NEXT.search(text[cut.end : line_end(text, cut.end).end]):
+        return
+    before = [sibling for sibling in document.siblings(path) if sibling.end <= cut.start]
+    if before and _KEEPING.search(text[before[-1].start : line_end(text, before[-1].start).start]):
+        raise ObstacleError("the text block above it keeps the blank lines that follow, so it would grow")
+
+
+def _cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
+    """A field of a flow mapping goes with one comma: that behind it, or if it is the last that before it."""
+    start, end = field
+    after, before = _NEXT.search(code, end), _skip_space_back(code, start) - 1
+    follows = after[0] if after else ""
+    spans = [Span(start, end)]
+    if follows == "," and after:
+        spans.append(Span(*after.span()))
+    elif follows == "}" and code[before] == ",":
+        spans.insert(0, Span(before, before + 1))
+    elif follows != "}" or code[before] != "{":
+        raise ObstacleError("it stands between brackets in a way that leaves its commas unclear")
+    if text[start:end] != code[start:end]:
+        raise ObstacleError("it has a comment in the middle")
+    return [_tidy(text, cut) for cut in _join(text, spans)]
+
+
+def _join(text: str, spans: list[Span]) -> list[Span]:
+    """Two spans with nothing but blanks and line ends between them are one."""
+    for first, second in pairwise(spans):
+        if not _NEXT.search(text[first.end : second.start]):
+            return [Span(first.start, second.end)]
+    return spans
+
+
+def _tidy(text: str, cut: Span) -> Span:
+    """A cut with the blanks around it that would be left over."""
+    start, end = cut
+    left, right = _skip_blanks_back(text, start), _skip_blanks(text, end)
+    begins_line = left == 0 or text[left - 1] in "\r\n"
+    follows = text[right : right + 1]
+    if follows in ("\r", "\n", ""):
+        return Span(left, line_end(text, right).end) if begins_line else Span(left, right)
+    if follows == "}":
+        return Span(left, end)
+    is_free = begins_line or left < start
+    return Span(start, right) if is_free or follows != "#" else cut
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while text[at : at + 1] in (" ", "\t"):
+        at += 1
+    return at
+
+
+def _skip_blanks_back(text: str, at: int) -> int:
+    while at and text[at - 1] in _SPACE:
+        at -= 1
+    return at
+
+
+def _skip_space_back(text: str, at: int) -> int:
+    while at and text[at - 1] in " \t\r\n":
+        at -= 1
+    return at
