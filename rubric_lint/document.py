@@ -94,7 +94,7 @@ class Document:
             children = self._children[id(value)]
             steps: list[Any] = list(children) if isinstance(children, dict) else list(range(len(children)))
             for step in steps:
-                place = children[step]  # type: ignore[index]
+                place = children[step]
                 site = self._alias_sites.get((id(value), step))
                 extent = site if site and len(place) == 2 else self._extent(id(value), step, place)
                 yield (*path, step), extent
@@ -143,6 +143,10 @@ class Document:
     def is_alias(self, container: dict[str, Any] | list[Any], step: str | int) -> bool:
         """Whether a child of a container of this document is written as an alias."""
         return (id(container), step) in self._alias_sites
+
+    def is_merged(self, mapping: dict[str, Any], key: str) -> bool:
+        """Whether a merge key brings a field of a mapping of this document in."""
+        return (id(mapping), key) in self._owners
 
     def written(self, container: dict[str, Any] | list[Any], step: str | int) -> str:
         """The source text of a child of a container of this document, at its definition."""

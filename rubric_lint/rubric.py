@@ -95,7 +95,7 @@ class Criterion(NamedTuple):
 
     `id` is its own or, by its place, `rubric-N`; `fields` the mapping as read, None for a plain text; `weight` is exact
     (the decimal that is written), None where it is not a finite number >= 0; `gate` is the least score (0..10), or for
-    levels the least level, None for no gate.
+    levels the least level, None for no gate. `borrows_id`: an alias or a merge key brings the id in from elsewhere.
     """
 
     path: Path
@@ -108,7 +108,7 @@ class Criterion(NamedTuple):
     gate_path: Path
     scale: Scale | None
     levels: tuple[Level, ...] | None
-    is_alias: bool
+    borrows_id: bool
 
     @property
     def has_own_id(self) -> bool:
@@ -195,9 +195,9 @@ def _build_criterion(
 ) -> Criterion:
     entry = entries[index]
     generated = f"rubric-{index + 1}"
-    is_alias = document.is_alias(entries, index)
+    borrows_id = document.is_alias(entries, index) or (isinstance(entry, dict) and document.is_merged(entry, "id"))
     if isinstance(entry, str):
-        return Criterion(path, generated, None, (Shape.CHECKLIST,), entry, ONE, implied, path, None, None, is_alias)
+        return Criterion(path, generated, None, (Shape.CHECKLIST,), entry, ONE, implied, path, None, None, borrows_id)
     own_id = entry.get("id")
     marked = tuple(shape for field, shape in _SHAPE_FIELDS.items() if field in entry and field in known)
     shapes = marked or (Shape.CHECKLIST,)
@@ -216,7 +216,7 @@ def _build_criterion(
         gate_path=gate_path,
         scale=_read_scale(entry, path, gate, gate_path),
         levels=levels,
-        is_alias=is_alias,
+        borrows_id=borrows_id,
     )
 
 

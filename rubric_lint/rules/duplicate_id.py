@@ -25,8 +25,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 def _place(criterion: Criterion) -> tuple[Path, Part]:
-    if criterion.has_own_id and not criterion.is_alias:
-        return (*criterion.path, "id"), Part.VALUE
+    if criterion.has_own_id and not criterion.borrows_id:
+        return (*criterion.path, "id"), Part.ENTRY
     return criterion.path, Part.ENTRY
 
 

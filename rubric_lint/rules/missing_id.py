@@ -10,10 +10,12 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find mappings without an `id`; a misspelt one is a finding already."""
+    seen: set[int] = set()  # what an alias repeats lacks its id in one place only
     for criterion in rubric.criteria:
         fields = criterion.fields
-        if fields is None or "id" in fields or criterion.shapes[0] is Shape.HOLISTIC:
+        if fields is None or "id" in fields or criterion.shapes[0] is Shape.HOLISTIC or id(fields) in seen:
             continue
+        seen.add(id(fields))
         if not any(find_near(field, ["id"]) for field in fields):
             message = (
                 f"no `id`: judge outputs must call this criterion `{criterion.id}`, which changes when criteria move"
