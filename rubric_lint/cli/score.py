@@ -1,0 +1,204 @@
+"""`rubric-score`: judge outputs to scores and verdicts."""
+
+import gc
+import os
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from rubric_lint.cli.exits import Exit, complain, launch
+from rubric_lint.cli.group import DefaultGroup
+from rubric_lint.cli.judge import judge, prompt, schema
+from rubric_lint.cli.meter import Meter
+from rubric_lint.cli.rules import print_version
+
+if TYPE_CHECKING:
+    from rubric_lint.config import FileSettings
+    from rubric_lint.grading import ScoringRubric
+    from rubric_lint.totals import Totals
+
+STDIN = "-"
+
+
+def _read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
+    """A score as it is written, so that 0.8 is exactly that."""
+    if value is None:
+        return None
+    try:
+        score = Decimal(value)
+    except InvalidOperation:
+        score = Decimal(-1)
+    if not (score.is_finite() and 0 <= score <= 1) or len(value) > 30 or abs(score.adjusted()) > 30:
+        raise click.BadParameter(f"{value!r} is no score; expected a number from 0 to 1")
+    return score
+
+
+_SCORE: dict[str, Any] = {"metavar": "SCORE", "callback": _read_threshold}
+
+
+@click.command("score")
+@click.argument("rubric", type=click.Path())
+@click.argument("outputs", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "json", "table"]),
+    help="How results are written.  [default: table on a terminal, else jsonl]",
+)
+@click.option("--pass", "pass_at", **_SCORE, help="The least score that passes.  [default: the settings', or 0.8]")
+@click.option("--borderline", "borderline_at", **_SCORE, help="The least that is borderline.  [default: 0.6]")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["fail", "borderline", "never"]),
+    default="fail",
+    show_default=True,
+    help="What makes the exit code 1: a verdict that is this or worse.",
+)
+@click.option("--allow-invalid", is_flag=True, help="Let invalid outputs, which are always shown, not fail the run.")
+@click.option("-q", "--quiet", is_flag=True, help="Leave out the line of counts that jsonl and json add on stderr.")
+@click.option("--config", metavar="FILE", type=click.Path(), help="The settings file that holds for the rubric.")
+@click.option("--isolated", is_flag=True, help="Read no settings file.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Versions.")
+def score(
+    *,
+    rubric: str,
+    outputs: tuple[str, ...],
+    form: str | None,
+    pass_at: Decimal | None,
+    borderline_at: Decimal | None,
+    fail_on: str,
+    allow_invalid: bool,
+    quiet: bool,
+    config: str | None,
+    isolated: bool,
+) -> int:
+    """Score what a judge returned, by the rubrics of a file.
+
+    OUTPUTS are JSON Lines or JSON; - is standard input. An entry is what the judge returned, or a record {"id",
+    "rubric", "output"}, where output is the object or the judge's raw text.
+    """
+    from rubric_lint.cli.scoring import Scoring  # noqa: PLC0415  (--help does without the engine)
+    from rubric_lint.report.scores import FORMS  # noqa: PLC0415
+
+    rubrics = load(rubric, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
+    if rubrics is None or not _are_readable(outputs):
+        return Exit.USAGE
+    form = form or ("table" if sys.stdout.isatty() else "jsonl")
+    meter = Meter(sys.stderr, _total_size(outputs))
+    shares_terminal = sys.stdout.isatty()
+
+    def write(text: str) -> None:
+        if shares_terminal:
+            meter.clear()
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+
+    writer = FORMS[form](write)
+    scoring = Scoring(rubrics, writer.add, meter, several=len(outputs) > 1)
+    code = Exit.CLEAN
+    # What is loaded stays, and what is read goes without a collection: there is little to find and much to look at.
+    gc.freeze()
+    gc.set_threshold(100_000)
+    try:
+        for name in outputs:
+            with nullcontext(sys.stdin.buffer) if name == STDIN else Path(name).open("rb") as stream:
+                if not scoring.run(name, stream):
+                    meter.clear()
+                    complain(f"{'standard input' if name == STDIN else name}: holds no outputs")
+                    code = Exit.USAGE
+    except KeyboardInterrupt:
+        code = Exit.INTERRUPTED
+    meter.clear()
+    writer.end(scoring.totals)
+    sys.stdout.buffer.flush()
+    if code is Exit.INTERRUPTED:
+        complain(f"interrupted after {scoring.totals}")
+    elif form != "table" and not quiet:
+        complain(str(scoring.totals))
+    return code or _judge_run(scoring.totals, fail_on, allow_invalid=allow_invalid)
+
+
+def load(
+    path: str, *, config: str | None, isolated: bool, pass_at: Decimal | None, borderline_at: Decimal | None
+) -> "dict[str, ScoringRubric] | None":
+    """The rubrics of a file by name; None when there are none to score with, which is said on standard error."""
+    from rubric_lint.config import SettingsFinder  # noqa: PLC0415
+    from rubric_lint.files import File, Unreadable, read  # noqa: PLC0415
+    from rubric_lint.loading import RubricError, load_rubrics  # noqa: PLC0415
+    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
+
+    if config and isolated:
+        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
+    try:
+        settings = SettingsFinder(file=config, isolated=isolated).for_file(path)
+        settings = _set_thresholds(settings, pass_at, borderline_at)
+        data = read(File(path, replace(settings, claimed=True)))
+        if isinstance(data, Unreadable):
+            complain(f"{data.path}: {data.reason}")
+            return None
+        return load_rubrics(path, data, settings)
+    except SettingsError as wrong:
+        faults = [f"{wrong.path}: {fault}" for fault in wrong.faults]
+    except RubricError as wrong:
+        faults = [*wrong.faults, f"{path} cannot be scored with, so no output was read"]
+    for fault in faults:
+        complain(fault)
+    return None
+
+
+def _set_thresholds(settings: "FileSettings", pass_at: Decimal | None, borderline_at: Decimal | None) -> "FileSettings":
+    pass_at = settings.pass_at if pass_at is None else pass_at
+    borderline_at = settings.borderline_at if borderline_at is None else borderline_at
+    if borderline_at > pass_at:
+        raise click.UsageError(f"borderline begins at {borderline_at}, above pass at {pass_at}; set both")
+    return replace(settings, pass_at=pass_at, borderline_at=borderline_at)
+
+
+def _are_readable(outputs: tuple[str, ...]) -> bool:
+    """Whether every file can be opened; before the first result, so that none is missed at the end of a long run."""
+    readable = True
+    for name in outputs:
+        if name == STDIN:
+            continue
+        try:
+            with Path(name).open("rb"):
+                pass
+        except (OSError, ValueError) as fault:
+            complain(f"{name}: {getattr(fault, 'strerror', None) or fault}")
+            readable = False
+    return readable
+
+
+def _total_size(outputs: tuple[str, ...]) -> int | None:
+    if STDIN in outputs:
+        return None
+    return sum(os.stat(name).st_size for name in outputs)  # noqa: PTH116 (a Path adds nothing here)
+
+
+def _judge_run(totals: "Totals", fail_on: str, *, allow_invalid: bool) -> Exit:
+    failing = {"fail": ("fail",), "borderline": ("fail", "borderline"), "never": ()}[fail_on]
+    found = any(totals.verdicts[verdict] for verdict in totals.verdicts if verdict in failing)
+    return Exit.FOUND if found or (totals.invalid and not allow_invalid) else Exit.CLEAN
+
+
+@click.group(
+    cls=DefaultGroup,
+    default=score,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Scores what judges return, by the rubrics they judged with.",
+)
+def cli() -> None:
+    """Nothing of its own: the commands do it all."""
+
+
+for command in (prompt, schema, judge):
+    cli.add_command(command)
+
+
+def main() -> NoReturn:
+    """Run `rubric-score` as a program."""
+    launch(cli)

@@ -1,0 +1,123 @@
+"""One run of `rubric-score`: every entry of every stream to its result, in order, with nothing kept but counts."""
+
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+from typing import Any, Self
+
+from rubric_lint.cli.meter import Meter
+from rubric_lint.extract import OutputError
+from rubric_lint.grading import ScoringRubric
+from rubric_lint.records import Outcome, score_entry
+from rubric_lint.shortcut import Shortcut
+from rubric_lint.streams import CHUNK, read_entries
+from rubric_lint.totals import Totals
+
+Write = Callable[[list[str]], object]
+Observe = Callable[[Outcome], object]
+
+_BATCH = 1000
+
+
+class Interruption:
+    """Ctrl-C, held back until a result is whole; while input is waited for, or the second time, it acts at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.waiting = False
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._take)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _take(self, _signal: int, _frame: FrameType | None) -> None:
+        if self.asked or self.waiting:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+class Scoring:
+    """Scores streams of outputs, writes each result as a line, and counts.
+
+    `observe` is told every outcome, with reasons, at the cost of the fast way. `several`: errors name their file.
+    """
+
+    def __init__(
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        write: Write,
+        meter: Meter,
+        observe: tuple[Observe, ...] = (),
+        *,
+        several: bool = False,
+    ) -> None:
+        self.totals = Totals(rubrics.values())
+        self._rubrics = rubrics
+        self._write = write
+        self._meter = meter
+        self._observe = observe
+        self._several = several
+        self._shortcut = Shortcut(rubrics)
+
+    def run(self, name: str, stream: Any) -> int:
+        """Score one buffered binary stream; how many entries it had.
+
+        Raises:
+            KeyboardInterrupt: on Ctrl-C, when everything until then is written and counted.
+        """
+        entries = 0
+        lines: list[str] = []
+        file = name if self._several else None
+        shortcut = None if self._observe else self._shortcut.score
+        with Interruption() as interruption:
+            try:
+                for line, text in read_entries(self._chunks(stream, interruption)):
+                    found = shortcut(text) if shortcut and type(text) is bytes else None
+                    lines.append(found or self._take_slowly(text, line, file))
+                    if len(lines) >= _BATCH:
+                        entries += self._flush(lines)
+                    if interruption.asked:
+                        raise KeyboardInterrupt
+            finally:
+                entries += self._flush(lines)
+                self._count()
+        return entries
+
+    def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
+        while True:
+            interruption.waiting = True
+            chunk = stream.read1(CHUNK)
+            interruption.waiting = False
+            if not chunk:
+                return
+            self._meter.advance(len(chunk))
+            yield chunk
+
+    def _take_slowly(self, text: bytes | OutputError, line: int, file: str | None) -> str:
+        outcome = score_entry(text, self._rubrics, line, file)
+        if outcome.result:
+            answers = tuple(criterion.grade.answer for criterion in outcome.result.criteria)
+            self.totals.add(outcome.result.rubric, answers)
+        else:
+            self.totals.invalid += 1
+        for observe in self._observe:
+            observe(outcome)
+        return outcome.render()
+
+    def _flush(self, lines: list[str]) -> int:
+        """Write the lines and forget them; how many there were."""
+        count = len(lines)
+        if self._shortcut.is_full:
+            self._count()
+        if lines:
+            self._write(lines)
+            lines.clear()
+        self._meter.done += count
+        return count
+
+    def _count(self) -> None:
+        for tally in self._shortcut.take_tallies():
+            self.totals.add(*tally)

@@ -1,0 +1,133 @@
+"""From the entries of OUTPUTS to results: the slow way, which finds words for everything that is wrong."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rubric_lint.extract import OutputError, decode
+from rubric_lint.grading import Result, ScoringRubric
+from rubric_lint.near import find_near
+from rubric_lint.output import read_output
+from rubric_lint.wording import join_words
+
+RESERVED = frozenset({"rubric", "shape", "score", "verdict", "criteria", "error"})
+"""The fields of a result, which no field of a record may cover."""
+
+_JUDGEMENTS = ("checks", "score")
+_UNNAMED = object()
+_BLANK = " \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one entry: a result, or the error that says why there is none.
+
+    `line` is where the entry begins, `file` what it came from, None where there is but one. `head` is the record's
+    `id`, if it has one, and `rest` its other fields, both to be carried through.
+    """
+
+    line: int
+    file: str | None = None
+    head: Mapping[str, Any] = field(default_factory=dict)
+    name: str | None = None
+    rest: Mapping[str, Any] = field(default_factory=dict)
+    result: Result | None = None
+    error: OutputError | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The line of results that stands for the entry."""
+        found: dict[str, Any] = dict(self.head)
+        if self.result:
+            return {**found, **self.result.to_json(), **self.rest}
+        if self.name is not None:
+            found["rubric"] = self.name
+        place = {"line": self.line} if self.file is None else {"file": self.file, "line": self.line}
+        if self.error:
+            found["error"] = {**place, "path": self.error.path, "message": self.error.message}
+        return {**found, **self.rest}
+
+    def render(self) -> str:
+        """The same as JSON in one line."""
+        return json.dumps(self.to_json(), ensure_ascii=False)
+
+
+def score_entry(
+    text: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], line: int, file: str | None = None
+) -> Outcome:
+    """Score one entry: a judge output, or a record that holds one."""
+    head: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    name: str | None = None
+    try:
+        entry = _read_entry(text)
+        if "output" not in entry:
+            _refuse_what_is_no_output(entry)
+            return Outcome(line, file, result=_score(entry, _find_rubric(_UNNAMED, rubrics)))
+        head = {"id": entry["id"]} if "id" in entry else {}
+        others = {key: value for key, value in entry.items() if key not in {"id", "rubric", "output"}}
+        rest = {key: value for key, value in others.items() if key not in RESERVED}
+        _refuse_covered(key for key in others if key in RESERVED)
+        rubric = _find_rubric(entry.get("rubric", _UNNAMED), rubrics)
+        name = rubric.name
+        return Outcome(line, file, head, name, rest, result=_score(entry["output"], rubric))
+    except OutputError as fault:
+        return Outcome(line, file, head, name, rest, error=fault)
+
+
+def _read_entry(text: bytes | OutputError) -> dict[str, Any]:
+    if isinstance(text, OutputError):
+        raise text
+    try:
+        decoded = text.decode()
+    except UnicodeDecodeError as fault:
+        column = len(text[: fault.start].decode()) + 1
+        raise OutputError(f"byte {text[fault.start]:02x} at column {column} is not UTF-8") from None
+    body = decoded.strip(_BLANK)
+    value, end = decode(body)
+    if end < len(body):
+        raise OutputError(f"more text behind the JSON value, at column {end + 1}; expected one entry a line")
+    if not isinstance(value, dict):
+        raise OutputError("expected an object, a judge output or a record that holds one")
+    return value
+
+
+def _refuse_covered(names: Iterable[str]) -> None:
+    for name in names:
+        raise OutputError(f"the record's `{name}` would cover that of the result; give it another name", f"/{name}")
+
+
+def _refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
+    for key in ("id", "rubric"):
+        if key in entry:
+            advice = f'write {{"{key}": ..., "output": {{...}}}}'
+            raise OutputError(f"`{key}` beside what the judge returned, and no `output`: {advice}", f"/{key}")
+    if not any(key in entry for key in _JUDGEMENTS):
+        near = [key for key in entry if find_near(key, ("output", *_JUDGEMENTS))]
+        hint = f"; is it `{near[0]}`?" if near else ""
+        raise OutputError(f"neither a judge output nor a record: no field `output`, `checks` or `score`{hint}")
+
+
+def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:
+    if name is _UNNAMED and len(rubrics) == 1:
+        return next(iter(rubrics.values()))
+    known = [f"`{known}`" for known in rubrics]
+    shown = join_words(known) if len(known) <= 5 else f"{', '.join(known[:5])} and {len(known) - 5} more"
+    if name is _UNNAMED:
+        raise OutputError(f"the record does not say which rubric; name it in `rubric`: {shown}", "/rubric")
+    if not isinstance(name, str):
+        raise OutputError("`rubric` is no text; expected the name of a rubric", "/rubric")
+    if name in rubrics:
+        return rubrics[name]
+    near = find_near(name, rubrics)
+    hint = f"did you mean `{near[0]}`?" if near else f"there is {shown}"
+    raise OutputError(f"there is no rubric `{name}`; {hint}", "/rubric")
+
+
+def _score(output: Any, rubric: ScoringRubric) -> Result:
+    try:
+        return rubric.grade(read_output(output, rubric))
+    except OutputError as fault:
+        if isinstance(output, str) and not fault.path:
+            raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None
+        raise

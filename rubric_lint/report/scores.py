@@ -1,0 +1,117 @@
+"""Results of scoring in three formats, each written as they come."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from rubric_lint.report.visible import visible, width
+from rubric_lint.totals import CriterionTotals, RubricTotals, Totals
+
+Write = Callable[[str], object]
+
+
+class Form(Protocol):
+    """Takes results as they come, and the totals at the end."""
+
+    def add(self, results: list[str]) -> None:
+        """Take some results, each a line of JSON."""
+
+    def end(self, totals: Totals) -> None:
+        """Write what comes after the last result."""
+
+
+class Lines:
+    """One result a line."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+
+    def add(self, results: list[str]) -> None:
+        """Write them."""
+        self._write("\n".join([*results, ""]))
+
+    def end(self, totals: Totals) -> None:
+        """Nothing: the totals are not a result."""
+
+
+class Whole:
+    """One object, with the results and the totals."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._before = '{"results": [\n'
+
+    def add(self, results: list[str]) -> None:
+        """Write them as items of the list."""
+        self._write(self._before + ",\n".join(results))
+        self._before = ",\n"
+
+    def end(self, totals: Totals) -> None:
+        """Close the list and add the totals."""
+        opening = self._before if self._before != ",\n" else "\n"
+        self._write(f'{opening}], "totals": {json.dumps(totals.to_json(), ensure_ascii=False)}}}\n')
+
+
+_MOST_LISTED = 20
+
+
+class Table:
+    """The totals for people, after the first of the outputs that are invalid."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._listed = 0
+
+    def add(self, results: list[str]) -> None:
+        """Write those that are errors."""
+        for result in results:
+            if '"error": {' in result:
+                self._list(json.loads(result).get("error"))
+
+    def _list(self, error: dict[str, Any] | None) -> None:
+        if error and self._listed < _MOST_LISTED:
+            place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
+            path = f" {error['path']}" if error["path"] else ""
+            self._write(visible(f"{place}{path}: {error['message']}") + "\n")
+        self._listed += bool(error)
+
+    def end(self, totals: Totals) -> None:
+        """Write the totals: a row for each criterion under its rubric."""
+        if self._listed > _MOST_LISTED:
+            self._write(f"... and {self._listed - _MOST_LISTED} more that are invalid; --format jsonl lists them all\n")
+        for rubric in totals.rubrics.values():
+            if rubric.scored:
+                self._write(("\n" if self._listed else "") + _tabulate(rubric) + "\n")
+        self._write(f"{totals}\n")
+
+
+def _tabulate(rubric: RubricTotals) -> str:
+    head = ("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed")
+    rows = [head, *map(_row, rubric.criteria)]
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in rubric.verdicts.items())
+    title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {float(rubric.mean or 0):.3f}"
+    return "\n".join([title, *(_line(row, widths) for row in rows)]) + "\n"
+
+
+def _row(totals: CriterionTotals) -> tuple[str, ...]:
+    criterion = totals.criterion
+    given = [_word(grade.answer) for grade in criterion.grades if totals.answers[grade.answer]]
+    gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(totals.gates_missed))
+    mean, spread = f"{float(totals.mean or 0):.3f}", f"{totals.spread or 0:.3f}"
+    return (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate)
+
+
+def _word(answer: bool | int) -> str:
+    return {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    blanks = [" " * (room - width(cell)) for cell, room in zip(row, widths, strict=True)]
+    return f"  {row[0]}{blanks[0]}" + "".join(
+        f"  {blank}{cell}" for blank, cell in zip(blanks[1:], row[1:], strict=True)
+    )
+
+
+FORMS: dict[str, Callable[[Write], Form]] = {"jsonl": Lines, "json": Whole, "table": Table}
+"""How results are written, by name."""

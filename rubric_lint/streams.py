@@ -1,0 +1,182 @@
+"""The entries of a stream of JSON Lines or JSON, one by one, however many there are."""
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from rubric_lint.extract import OutputError
+
+LIMIT = 10_000_000
+"""How many bytes an entry may have; a judge output has some hundreds."""
+
+CHUNK = 1 << 20
+
+
+Entry = tuple[int, bytes | OutputError]
+"""The 1-based line on which an entry begins, and its text or why there is none."""
+
+_BLANK = b" \t\r\n"
+_OPEN_ENDS = (b"{", b"[", b",")
+
+
+def read_entries(chunks: Iterable[bytes]) -> Iterator[Entry]:
+    """The entries of a list, of JSON written over several lines, or of JSON Lines; blank lines are no entries.
+
+    Nothing but the text decides which of these it is. Where JSON over several lines is broken, what follows cannot be
+    told apart and is not read; a broken line of JSON Lines costs that line only.
+    """
+    source = iter(chunks)
+    head = next(source, b"").removeprefix(codecs.BOM_UTF8)
+    while b"\n" not in head.lstrip(_BLANK) and len(head) <= LIMIT and (more := next(source, b"")):
+        head += more
+    first = head.lstrip(_BLANK).partition(b"\n")[0].strip(_BLANK)
+    rest = chain([head], source)
+    if first.startswith(b"["):
+        return _read_list(rest)
+    return _read_values(rest) if first.endswith(_OPEN_ENDS) else _read_lines(rest)
+
+
+def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:
+    number = 1
+    tail = b""
+    skipping = False
+    for chunk in chunks:
+        lines = (tail + chunk).split(b"\n")
+        tail = lines.pop()
+        if skipping and lines:
+            del lines[0]
+            number += 1
+            skipping = False
+        for line in lines:
+            if line and not line.isspace():
+                yield (number, line if len(line) <= LIMIT else _refuse_size())
+            number += 1
+        if skipping or len(tail) > LIMIT:
+            if not skipping:
+                yield (number, _refuse_size())
+            skipping, tail = True, b""
+    if tail and not tail.isspace():
+        yield (number, tail if len(tail) <= LIMIT else _refuse_size())
+
+
+def _refuse_size() -> OutputError:
+    return OutputError(f"more than {LIMIT / 1e6:.0f} MB, and no more are read of one output")
+
+
+def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
+    text = _Text(chunks)
+    text.take("[")
+    if text.take("]"):
+        yield from text.refuse_rest()
+        return
+    while True:
+        entry = text.read_value()
+        yield entry
+        if isinstance(entry[1], OutputError):
+            return
+        if text.take("]"):
+            yield from text.refuse_rest()
+            return
+        if not text.take(","):
+            yield text.refuse("the list is cut off or broken: expected `,` or `]` behind an output")
+            return
+
+
+def _read_values(chunks: Iterable[bytes]) -> Iterator[Entry]:
+    text = _Text(chunks)
+    while text.peek():
+        entry = text.read_value()
+        yield entry
+        if isinstance(entry[1], OutputError):
+            return
+
+
+_NO_SPACE = re.compile(r"[^ \t\r\n]")
+_DECODER = json.JSONDecoder()
+
+
+class _Text:
+    """Text that comes in chunks, read value by value."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._text = ""
+        self._position = 0
+        self._line = 1
+        self._ended = False
+
+    def peek(self) -> str:
+        """The next character that is not blank; none at the end."""
+        while True:
+            found = _NO_SPACE.search(self._text, self._position)
+            end = found.start() if found else len(self._text)
+            self._advance(end)
+            if end < len(self._text) or self._ended:
+                return self._text[end : end + 1]
+            self._fill(CHUNK)
+
+    def take(self, mark: str) -> bool:
+        """Step over the next character if it is this one."""
+        if self.peek() != mark:
+            return False
+        self._position += 1
+        return True
+
+    def read_value(self) -> Entry:
+        """The next JSON value as text, or what is wrong with it."""
+        self.peek()
+        line = self._line
+        while True:
+            try:
+                _, end = _DECODER.raw_decode(self._text, self._position)
+            except (ValueError, RecursionError) as fault:
+                missing = len(self._text) - self._position
+                if not self._ended and missing <= LIMIT:
+                    self._fill(max(missing, CHUNK))
+                    continue
+                return self._refuse_value(line, fault)
+            if end < len(self._text) or self._ended:
+                value = self._text[self._position : end]
+                self._advance(end)
+                return (line, value.encode("utf-8", "surrogatepass"))
+            self._fill(CHUNK)
+
+    def refuse(self, message: str) -> Entry:
+        """An entry that says what is wrong here."""
+        return (self._line, OutputError(message))
+
+    def refuse_rest(self) -> Iterator[Entry]:
+        """The entry that says that something stands behind the end, if so."""
+        if self.peek():
+            yield self.refuse("text behind the end of the list, which is not read")
+
+    def _refuse_value(self, line: int, fault: Exception) -> Entry:
+        message = "nested too deeply to be a judge output"
+        if not self._ended:
+            return (line, _refuse_size())
+        if isinstance(fault, json.JSONDecodeError):
+            line = self._line + self._text.count("\n", self._position, fault.pos)
+            column = fault.pos - self._text.rfind("\n", 0, fault.pos)
+            at_end = fault.pos >= len(self._text.rstrip())
+            what = "the file ends too early" if at_end else fault.msg[:1].lower() + fault.msg[1:]
+            message = f"not JSON at column {column}: {what}; nothing behind it is read"
+        elif isinstance(fault, ValueError):
+            message = "a number has more digits than can be read; nothing behind it is read"
+        return (line, OutputError(message))
+
+    def _advance(self, end: int) -> None:
+        self._line += self._text.count("\n", self._position, end)
+        self._position = end
+
+    def _fill(self, size: int) -> None:
+        parts = [self._text[self._position :]]
+        self._position = 0
+        while size > 0 and not self._ended:
+            chunk = next(self._chunks, None)
+            self._ended = chunk is None
+            parts.append(self._decoder.decode(chunk or b"", final=self._ended))
+            size -= len(parts[-1])
+        self._text = "".join(parts)
