@@ -105,7 +105,7 @@ _IN_OUR_WORDS = (
         "could not find expected ':'",
         "a key without its `:`; write the `:`, or quote the text, or check the indentation",
     ),
-    ("cannot start any token", "a plain text cannot begin with `{found}`; put it in quotes"),
+    ("cannot start any token", 'a plain text cannot begin with "{found}"; put it in quotes'),
     (
         "unknown escape character",
         "`\\{found}` is no escape in double quotes; write `\\\\{found}`, or use single quotes",
@@ -115,6 +115,9 @@ _IN_OUR_WORDS = (
         "the document has ended before this; check the indentation, or start a new document with `---`",
     ),
 )
+
+
+_QUOTES = {"'": "''", '"': '\\"'}
 
 
 def _describe_fault(fault: MarkedYAMLError, text: str) -> SyntaxFaultError:
@@ -128,10 +131,16 @@ def _describe_fault(fault: MarkedYAMLError, text: str) -> SyntaxFaultError:
     if opened is not None and is_at_end and "flow" in context:
         bracket = text[opened.index : opened.index + 1]
         return SyntaxFaultError(f"this `{bracket}` is never closed", Span(opened.index, opened.index + 1))
+    if opened is not None and "could not find expected ':'" in problem:
+        at = opened.index  # where the key begins; the fault shows only on the line after
     span = Span(at, min(at + 1, len(text)))
     found = text[at : at + 1]
     if found == "\t":
         return SyntaxFaultError("a tab cannot indent YAML; use spaces", span)
+    if "expected <block end>" in problem and (quote := text[:at].rstrip()[-1:]) in _QUOTES:
+        return SyntaxFaultError(
+            f"text follows the closing quote; inside these quotes write {_QUOTES[quote]} for it", span
+        )
     for sign, words in _IN_OUR_WORDS:
         if sign in problem:
             return SyntaxFaultError(words.replace("{found}", found), span)
@@ -168,9 +177,7 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
         # The values come from the tokens; an int, though, may be too long for Python.
         json.loads(text[start:end], parse_constant=_refuse_constant, parse_int=float)
     except json.JSONDecodeError as fault:
-        at = min(start + fault.pos, max(end - 1, 0))
-        message = fault.msg[:1].lower() + fault.msg[1:].removesuffix(" at").removesuffix(" starting")
-        raise SyntaxFaultError(f"not JSON: {message}", Span(at, min(at + 1, end))) from None
+        raise _describe_json_fault(text, start + fault.pos, end, fault.msg) from None
     except _ConstantError as constant:
         token = next(token for token in tokens if token[0] == constant.name)
         message = f"`{constant.name}` is not JSON; a number here must be finite"
@@ -179,6 +186,29 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
     events = (_read_json_token(token, json.loads) for token in tokens)
     stream = [DocumentStartEvent(first, first), *events, DocumentEndEvent(last, last), StreamEndEvent(last, last)]
     return iter(stream).__next__
+
+
+# What Python's reader says, which changes with its version, and what we say.
+_JSON_WORDS = (
+    ("Unterminated string", "this quote is never closed"),
+    ("Invalid control character", "a control character inside a text; write it as an escape, such as \\n"),
+    ("Invalid \\", "this is no escape of JSON; write a backslash as two"),
+    ("Expecting property name", "expected a field name in double quotes"),
+    ("Expecting ':'", "expected a `:` between the field and its value"),
+    ("Expecting ','", "expected a comma between items, or the closing bracket"),
+    ("Extra data", "text after the end of the value; JSON Lines has one value a line"),
+    ("Expecting value", "expected a value: a text in double quotes, a number, true, false, null, [ or {"),
+)
+
+
+def _describe_json_fault(text: str, at: int, end: int, message: str) -> SyntaxFaultError:
+    before = len(text[:at].rstrip())
+    comma = at if text[at : at + 1] == "," else before - 1
+    if text[comma : comma + 1] == "," and text[comma + 1 : end].lstrip()[:1] in ("]", "}"):
+        return SyntaxFaultError("not JSON: a comma after the last item; remove it", Span(comma, comma + 1))
+    words = next((ours for theirs, ours in _JSON_WORDS if message.startswith(theirs)), message)
+    at = min(at, max(end - 1, 0))
+    return SyntaxFaultError(f"not JSON: {words}", Span(at, min(at + 1, end)))
 
 
 def _read_json_token(token: re.Match[str], loads: Any) -> Event:

@@ -82,8 +82,7 @@ class Replace(NamedTuple):
 Intent = RenameKey | ReplaceValue | RemoveField | AddField | WrapText | Replace
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """A fix in the words of a rule: what to do to which paths. `safe`: it cannot change what the rubric means."""
 
     title: str
@@ -91,8 +90,7 @@ class Repair:
     safe: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Another place that a problem speaks of, and what stands there. `span`, when given, goes before `path`."""
 
     message: str
@@ -101,8 +99,7 @@ class Place:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """What a rule found, in terms of the document. `span`, when given, is the place, and `path` only names it."""
 
     message: str
@@ -133,8 +130,7 @@ class Fix:
     intents: tuple[Intent, ...] = field(default=(), compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """Another place that a finding speaks of, in the same file, and what stands there."""
 
     message: str

@@ -39,7 +39,6 @@ class Ignore:
         return is_inside and any(name.text == finding.rule for name in self.names)
 
 
-MARK = "rubric-lint:"
 _IGNORE = re.compile(r"#\s*rubric-lint:\s*(?P<kind>ignore-file|ignore)\s*\[(?P<names>[^\]]*)\]")
 _BEGINS = re.compile(r"#\s*rubric-lint:")
 _NAME = re.compile(r"[^\s,]+")
@@ -47,7 +46,7 @@ _NAME = re.compile(r"[^\s,]+")
 
 def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
     """The ignore comments of a file that was read into `documents`."""
-    if MARK not in source.text or source.name.lower().endswith((".json", ".jsonl")):
+    if source.name.lower().endswith((".json", ".jsonl")):
         return []
     first_content = documents[0].preamble.end if documents else len(source.text)
     comments = list(find_comments(source))
@@ -130,39 +129,34 @@ def find_unused(
         if ignore.fault:
             message = f"this comment silences nothing; {ignore.fault}"
             yield Finding("unused-ignore", severity, message, ignore.comment, "")
+        idle = [name for name in ignore.names if _is_idle(name.text, ignore, silenced, in_use)]
         for name in ignore.names:
-            reason = _explain_unused(name.text, ignore, silenced, in_use)
-            if reason is not None:
-                yield Finding("unused-ignore", severity, reason, name.span, "", fix=_make_fix(source, ignore, name))
+            if name in idle:
+                message = f"`{name.text}` finds nothing here that this comment could silence; remove it"
+                yield Finding("unused-ignore", severity, message, name.span, "", fix=_make_fix(source, ignore, idle))
+            elif name.text not in BY_NAME:
+                near = find_near(name.text, BY_NAME)
+                hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the checks"
+                yield Finding("unused-ignore", severity, f"there is no check `{name.text}`; {hint}", name.span, "")
 
 
-def _explain_unused(
-    name: str, ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]
-) -> str | None:
-    if name not in BY_NAME:
-        near = find_near(name, BY_NAME)
-        return f"there is no check `{name}`; " + (
-            f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the checks"
-        )
+def _is_idle(name: str, ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]) -> bool:
+    """Whether a name stands in a comment for nothing; rules that do not run now may find something another time."""
     keeps_quiet = any(other.text == "unused-ignore" for other in ignore.names)
-    if name not in in_use or keeps_quiet or (ignore, name) in silenced:
-        return None
-    return f"`{name}` finds nothing here that this comment could silence; remove it"
+    return name in BY_NAME and name in in_use and not keeps_quiet and (ignore, name) not in silenced
 
 
-def _make_fix(source: Source, ignore: Ignore, name: Name) -> Fix:
-    """Take the name away, and the whole comment with its last name."""
-    others = [other for other in ignore.names if other is not name]
-    if others:
-        at = ignore.names.index(name)
-        after = ignore.names[at + 1 :]
-        span = Span(name.span.start, after[0].span.start) if after else Span(others[-1].span.end, name.span.end)
-        return Fix(f"remove `{name.text}` from the comment", (Edit(span, ""),), safe=True)
+def _make_fix(source: Source, ignore: Ignore, idle: list[Name]) -> Fix:
+    """Take the idle names away, and the whole comment when no name is left."""
+    needed = [name.text for name in ignore.names if name not in idle]
+    if needed:
+        names = Span(ignore.names[0].span.start, ignore.names[-1].span.end)
+        return Fix("remove what the comment need not name", (Edit(names, ", ".join(needed)),), safe=True)
     text = source.text
     start, end = ignore.comment
     line = source.line_span(source.position(start).line)
     if text[line.start : start].strip():
-        start -= len(text[line.start : start]) - len(text[line.start : start].rstrip())
+        start = line.start + len(text[line.start : start].rstrip())
     else:  # a line of its own goes with its end
         start = line.start
         end += 2 if text.startswith("\r\n", end) else int(end < len(text))

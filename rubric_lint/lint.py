@@ -1,21 +1,18 @@
 """The engine: the bytes of one file to its findings."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_lint.build import read_documents
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.edit import find_obstacle, make_fix
-from rubric_lint.finding import Finding, Part, Place, Problem, Related, Severity, pointer
+from rubric_lint.finding import Finding, Fix, Part, Place, Problem, Related, Repair, Severity, pointer
 from rubric_lint.finding import Path as DataPath
-from rubric_lint.ignores import apply_ignores, find_ignores, find_unused
 from rubric_lint.locate import FIELD, could_hold_rubrics, find_claim, holds_rubrics, locate, speaks_of_rubrics
 from rubric_lint.near import find_near
 from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
-from rubric_lint.scalar import resolve
 from rubric_lint.schema import schema_for
 from rubric_lint.source import Source, Span, UndecodableError
 
@@ -72,18 +69,34 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     findings = _make_findings(found, rubrics, settings)
     if rubrics and faults:
         findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
-    ignores = find_ignores(source, documents) if rubrics or settings.claimed else []
-    kept, silenced = apply_ignores(ignores, findings)
-    if ignores and _is_enabled("unused-ignore", settings):
-        in_use = [rule.name for rule in RULES if _is_enabled(rule.name, settings)]
-        kept += find_unused(source, ignores, silenced, in_use, _severity("unused-ignore", settings))
+    ignored = 0
+    if MARK in source.text and (rubrics or settings.claimed):
+        findings, ignored = _silence(source, documents, findings, settings)
     return Result(
         source=source,
-        findings=tuple(sorted(kept, key=_order)),
+        findings=tuple(sorted(findings, key=_order)),
         rubrics=len(rubrics),
         criteria=sum(1 if rubric.shape is Shape.HOLISTIC else len(rubric.entries) for _, rubric in rubrics),
-        ignored=len(silenced),
+        ignored=ignored,
     )
+
+
+MARK = "rubric-lint:"
+"""What every comment of ours begins with."""
+
+
+def _silence(
+    source: Source, documents: list[Document], findings: list[Finding], settings: FileSettings
+) -> tuple[list[Finding], int]:
+    """Leave out what ignore comments silence, and tell which of them silence nothing."""
+    from rubric_lint.ignores import apply_ignores, find_ignores, find_unused  # noqa: PLC0415  (few files have any)
+
+    ignores = find_ignores(source, documents)
+    kept, silenced = apply_ignores(ignores, findings)
+    if _is_enabled("unused-ignore", settings):
+        in_use = [rule.name for rule in RULES if _is_enabled(rule.name, settings)]
+        kept += find_unused(source, ignores, silenced, in_use, _severity("unused-ignore", settings))
+    return kept, len(silenced)
 
 
 def _order(finding: Finding) -> tuple[int, int, str, str]:
@@ -161,7 +174,7 @@ def _find_absence(document: Document, located: list[Rubric], settings: FileSetti
     data = document.data
     message = f"missing field `{FIELD}`: a rubric file has it at the top level"
     if isinstance(data, dict) and (near := find_near(FIELD, data)):
-        yield _Found("schema", Problem(f"{message}; did you mean it by `{near[0]}`?", (near[0],), Part.KEY), document)
+        yield _Found("schema", Problem(f"{message}; is `{near[0]}` meant for it?", (near[0],), Part.KEY), document)
     else:
         yield _Found("schema", Problem(message, (), Part.HEAD), document)
 
@@ -180,8 +193,7 @@ def _make_findings(
         span = problem.span or document.span(problem.path, problem.part)
         key = (rule, span, problem.message)
         if key not in findings:
-            repair, within = problem.repair, paths.get(id(document), ())
-            fix = make_fix(document, repair, within) if repair else None
+            fix, obstacle = _make_fix(document, problem.repair, paths.get(id(document), ()))
             findings[key] = Finding(
                 rule=rule,
                 severity=_severity(rule, settings),
@@ -193,17 +205,31 @@ def _make_findings(
                     for place in problem.related
                 ),
                 fix=fix,
-                obstacle=find_obstacle(document, repair, within) if repair and not fix else "",
+                obstacle=obstacle,
             )
-    return [finding for finding in findings.values() if not _is_echo(finding, findings.values(), found)]
+    return [finding for finding in findings.values() if not _is_echo(finding, findings.values())]
 
 
-def _is_echo(finding: Finding, others: Iterable[Finding], found: list[_Found]) -> bool:
-    """Whether the doubt about a scalar is beside the point: it is an error as YAML 1.2 reads it, though no text."""
+def _make_fix(document: Document, repair: Repair | None, rubrics: Collection[DataPath]) -> tuple[Fix | None, str]:
+    """The fix of a problem, or what is in its way."""
+    if repair is None:
+        return None, ""
+    from rubric_lint.edit import find_obstacle, make_fix  # noqa: PLC0415  (clean files need no fix)
+
+    fix = make_fix(document, repair, rubrics)
+    return fix, "" if fix else find_obstacle(document, repair, rubrics)
+
+
+def _is_echo(finding: Finding, others: Iterable[Finding]) -> bool:
+    """Whether a doubt about a scalar adds nothing to an error on it: older readers do not find it right either."""
     if finding.rule != "ambiguous-scalar":
         return False
-    is_faulty = any(other.span == finding.span and other.severity is Severity.ERROR for other in others)
-    return is_faulty and not isinstance(resolve(found[0].document.source.slice(finding.span)), str)
+    errors = [other.message for other in others if other.span == finding.span and other.severity is Severity.ERROR]
+    if not errors:
+        return False
+    is_boolean = " is true to " in finding.message or " is false to " in finding.message
+    wanted = "true or false" if is_boolean else "number" if " is the number " in finding.message else "text"
+    return not any(f"expected {article}{wanted}" in error for error in errors for article in ("", "a "))
 
 
 def _number(path: DataPath, document: Document) -> DataPath:

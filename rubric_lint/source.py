@@ -70,7 +70,8 @@ class Source:
             before = len(body[: fault.start].decode(encoding))
             source = cls(name, body.decode(encoding, "replace"), encoding, bom)
             found = body[fault.start : fault.end].hex(" ")
-            message = f"byte {found} at byte offset {fault.start + len(bom)} is not {encoding.upper()}: {fault.reason}"
+            place = f"byte {found} at byte offset {fault.start + len(bom)}"
+            message = f"{place} is not {encoding.upper()} ({fault.reason}); save the file as UTF-8"
             raise UndecodableError(message, source, Span(before, before + 1)) from None
 
     def to_bytes(self, text: str) -> bytes:

@@ -33,22 +33,22 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None) -> Iter
     gate = scale.gate
     splits_at_gate = gate is not None and band.scores[0] < gate <= band.scores[-1]
     related = (Place("the gate", scale.gate_path),) if splits_at_gate else ()
-    told = join_words([f"{list_scores(scores)} {fate}" for fate, scores in fates.items()])
+    told = ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items())
     starts = join_words([str(scores[0]) for scores in list(fates.values())[1:]])
     cause = f"the gate {gate}" if splits_at_gate else "a verdict threshold"
-    message = f"{cause} splits this band {band.written}, which has one outcome: {told}; start a band at {starts}"
+    message = f"{cause} splits this band {band.written}, which has one outcome ({told}); start a band at {starts}"
     yield Problem(message, band.path, band.part, related)
 
 
 def _judge(score: int, gate: int | None, thresholds: Thresholds | None) -> str:
     if gate is not None and score < gate:
-        return "cannot pass" if thresholds is None else "fail"
+        return "gate missed" if thresholds is None else "fail"
     if thresholds is None:
-        return "can"
+        return "gate met"
     share = Decimal(score) / 10
     if share < thresholds.borderline_at:
         return "fail"
-    return "pass" if share >= thresholds.pass_at else "are borderline"
+    return "pass" if share >= thresholds.pass_at else "borderline"
 
 
 RULE = Rule("split-band", Severity.WARNING, check)
