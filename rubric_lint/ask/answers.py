@@ -1,0 +1,134 @@
+"""The answers to be judged: JSON Lines, each `{"id", "answer", "question"?, "reference"?, "rubric"?}`."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rubric_lint.grading import ScoringRubric
+from rubric_lint.judge import Case
+from rubric_lint.near import find_near
+from rubric_lint.records import RESERVED
+
+_TAKEN = (RESERVED - {"rubric"}) | {"output", "judge"}
+"""The fields that a judge run and the scorer write, so that an answer cannot bring them along."""
+
+_MOST_FAULTS = 10
+"""How many faults of a file are told; one mistake often stands in every line."""
+
+
+class AnswersError(Exception):
+    """A file of answers that cannot be judged; `faults` says why, each with its line."""
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+
+class _LineError(Exception):
+    """What is wrong with a line."""
+
+
+class Answer(NamedTuple):
+    """One answer: `key` its id as JSON, which tells 1 from "1"; `record` all its fields, to be carried through."""
+
+    key: str
+    rubric: ScoringRubric
+    case: Case
+    record: Mapping[str, Any]
+
+
+def check_answers(lines: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> int:
+    """How many answers there are; all of them are read before the first one costs a request.
+
+    Raises:
+        AnswersError: when a line is no answer, or an id comes twice.
+    """
+    faults: list[str] = []
+    seen: dict[str, int] = {}
+    for number, line in _number(lines):
+        try:
+            answer = _read(line, rubrics)
+        except _LineError as fault:
+            faults.append(f"line {number}: {fault}")
+        else:
+            first = seen.setdefault(answer.key, number)
+            if first != number:
+                faults.append(
+                    f"line {number}: the id {answer.key} stands in line {first} already; each answer has its own"
+                )
+        if len(faults) == _MOST_FAULTS:
+            faults.append("and perhaps more; nothing was read after that")
+            break
+    if not faults and not seen:
+        faults.append("holds no answers; each line is an object with `id` and `answer`")
+    if faults:
+        raise AnswersError(faults)
+    return len(seen)
+
+
+def read_answers(lines: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> Iterator[Answer]:
+    """The answers, one by one, of lines that were checked."""
+    for _, line in _number(lines):
+        yield _read(line, rubrics)
+
+
+def _number(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(lines, start=1):
+        text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+        if text.strip():
+            yield number, text
+
+
+def _refuse_constant(name: str) -> None:
+    raise _LineError(f"{name} is not JSON")
+
+
+def _read(line: bytes, rubrics: Mapping[str, ScoringRubric]) -> Answer:
+    """The answer that a line holds; _LineError says what is wrong with it."""
+    try:
+        record = json.loads(line.decode(), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as fault:
+        raise _LineError(f"is not UTF-8 from byte {fault.start + 1} on") from None
+    except json.JSONDecodeError as fault:
+        raise _LineError(f"is not JSON: {fault.msg} at column {fault.colno}") from None
+    except RecursionError:
+        raise _LineError("is nested too deeply") from None
+    if not isinstance(record, dict):
+        raise _LineError('is no object, expected {"id": ..., "answer": ...}')
+    key = record.get("id")
+    if not isinstance(key, str | int) or isinstance(key, bool):
+        raise _LineError("`id` is no text or integer" if "id" in record else _missing("id", record))
+    for field in sorted(_TAKEN & record.keys()):
+        raise _LineError(f"`{field}` is what a field of the results is called; give this one another name")
+    case = Case(*(_text(record, field, needed=field == "answer") for field in Case._fields))
+    return Answer(json.dumps(key), _find_rubric(record, rubrics), case, record)
+
+
+def _text(record: dict[str, Any], field: str, *, needed: bool) -> Any:
+    value = record.get(field)
+    if isinstance(value, str) or (value is None and not needed):
+        return value
+    raise _LineError(f"`{field}` is no text" if field in record else _missing(field, record))
+
+
+def _missing(field: str, record: dict[str, Any]) -> str:
+    near = find_near(field, record)
+    return f"missing field `{field}`" + (f"; did you mean it by `{near[0]}`?" if near else "")
+
+
+def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:
+    name = record.get("rubric")
+    if name is None and len(rubrics) == 1:
+        return next(iter(rubrics.values()))
+    if name is None:
+        raise _LineError(f"missing field `rubric`: the file has {len(rubrics)} rubrics: {_list(rubrics)}")
+    if not isinstance(name, str) or name not in rubrics:
+        near = find_near(str(name), rubrics)
+        hint = f"did you mean `{near[0]}`?" if near else f"there are {_list(rubrics)}"
+        raise _LineError(f"no rubric is named {json.dumps(name, ensure_ascii=False)[:80]}; {hint}")
+    return rubrics[name]
+
+
+def _list(rubrics: Mapping[str, ScoringRubric], most: int = 5) -> str:
+    shown = [f"`{name}`" for name in list(rubrics)[:most]]
+    return ", ".join([*shown, "..."] if len(rubrics) > most else shown)

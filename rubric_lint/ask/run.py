@@ -1,0 +1,215 @@
+"""A run of a judge over answers: several at a time, each asked until its output is valid, each written once."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rubric_lint.ask.answers import Answer
+from rubric_lint.ask.endpoint import Call, Endpoint, Reply, UnansweredError
+from rubric_lint.ask.journal import Journal
+from rubric_lint.ask.samples import agreement, combine, to_json
+from rubric_lint.grading import JudgeOutput, ScoringRubric
+from rubric_lint.judge import Message, output_schema, write_prompt
+from rubric_lint.output import OutputError, read_output
+
+_IN_A_ROW = 5
+"""After so many answers without a reply, one after the other, the fault is not with the answers."""
+
+
+class StoppedError(Exception):
+    """A run that was given up, and why."""
+
+
+class StaleError(Exception):
+    """A results file that holds an answer as another run judged it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How each answer is judged: `samples` outputs, each tried up to `max_attempts` times until it is valid."""
+
+    samples: int = 1
+    max_attempts: int = 3
+    concurrency: int = 8
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run came to. `skipped` were judged by an earlier run; `agreements` sums up the share of each answer."""
+
+    judged: int = 0
+    invalid: int = 0
+    unanswered: int = 0
+    skipped: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    agreements: float = 0.0
+
+    @property
+    def valid(self) -> int:
+        """How many of the judged answers have a valid output."""
+        return self.judged - self.invalid
+
+
+class _Sample(NamedTuple):
+    """One output, valid or (None) not: then `reply` is the last one and `fault` what is wrong with it."""
+
+    output: JudgeOutput | None
+    reply: Reply
+    fault: str
+    attempts: int
+
+
+class Run:
+    """Judges answers and tells `watch`, after each, the id as JSON and why there is no output (None: there is one)."""
+
+    def __init__(
+        self, endpoint: Endpoint, journal: Journal, plan: Plan, watch: Callable[[str, str | None], object]
+    ) -> None:
+        self.tally = Tally()
+        self.endpoint = endpoint
+        self._journal = journal
+        self._plan = plan
+        self._watch = watch
+        self._lost_in_a_row = 0
+
+    async def judge(self, answers: Iterable[Answer]) -> None:
+        """Judge every answer that the journal does not hold.
+
+        Raises:
+            StoppedError: when the endpoint will answer no request, or `_IN_A_ROW` got no reply.
+            OSError: when the results file cannot be written.
+        """
+        waiting = iter(self._skip_judged(answers))
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(self._plan.concurrency):
+                    workers.create_task(self._work(waiting))
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
+
+    def _skip_judged(self, answers: Iterable[Answer]) -> Iterator[Answer]:
+        for answer in answers:
+            if answer.key in self._journal.judged:
+                self.tally.skipped += 1
+            else:
+                yield answer
+
+    async def _work(self, waiting: Iterator[Answer]) -> None:
+        for answer in waiting:
+            try:
+                samples = await self._judge_one(answer)
+            except UnansweredError as fault:
+                self._take_loss(answer, fault)
+                continue
+            self._lost_in_a_row = 0
+            self._journal.append(self._make_record(answer, samples))
+            invalid = next((sample.fault for sample in samples if sample.output is None), None)
+            self.tally.judged += 1
+            self.tally.invalid += invalid is not None
+            self._watch(answer.key, invalid and f"invalid after {self._plan.max_attempts} attempts: {invalid}")
+
+    def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
+        self.tally.unanswered += 1
+        self._lost_in_a_row += 1
+        self._watch(answer.key, f"not judged: {fault}")
+        if fault.lasting:
+            raise StoppedError("every other request would fail as well")
+        if self._lost_in_a_row == _IN_A_ROW:
+            raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
+
+    async def _judge_one(self, answer: Answer) -> list[_Sample]:
+        prompt = write_prompt(answer.rubric, answer.case)
+        samples: list[_Sample] = []
+        # One by one, so that `concurrency` is the number of requests at any time; an invalid one decides already.
+        while len(samples) < self._plan.samples and all(sample.output for sample in samples):
+            samples.append(await self._sample(answer.rubric, prompt))
+        return samples
+
+    async def _sample(self, rubric: ScoringRubric, prompt: tuple[Message, ...]) -> _Sample:
+        schema = output_schema(rubric)
+        messages, attempt = prompt, 0
+        while True:
+            attempt += 1
+            reply = await self.endpoint.complete(messages, schema)
+            self.tally.tokens_in += reply.tokens_in
+            self.tally.tokens_out += reply.tokens_out
+            try:
+                return _Sample(_read(reply, rubric), reply, "", attempt)
+            except OutputError as fault:
+                if attempt == self._plan.max_attempts:
+                    return _Sample(None, reply, str(fault), attempt)
+                messages = (*prompt, *_correct(reply, fault))
+
+    def _make_record(self, answer: Answer, samples: list[_Sample]) -> dict[str, Any]:
+        """The line of an answer: its own fields, the output that is scored, and how it came about."""
+        outputs = [sample.output for sample in samples if sample.output]
+        about: dict[str, Any] = {
+            "model": self.endpoint.call.model,
+            "attempts": [sample.attempts for sample in samples],
+        }
+        output: dict[str, Any] | str
+        if len(outputs) < len(samples):
+            # What the model wrote last, so that the scorer says of it what is wrong, as of any other output.
+            output = samples[-1].reply.text
+            about["fault"] = samples[-1].fault
+        else:
+            output = to_json(answer.rubric, combine(outputs))
+        if outputs and self._plan.samples > 1:
+            about["samples"] = [to_json(answer.rubric, sample) for sample in outputs]
+        if len(outputs) == self._plan.samples > 1:
+            shares = agreement(outputs)
+            about["agreement"] = round(sum(shares) / len(shares), 4)
+            self.tally.agreements += sum(shares) / len(shares)
+        about["fingerprint"] = make_fingerprint(answer, self.endpoint.call, self._plan)
+        return {**answer.record, "output": output, "judge": about}
+
+
+def check_journal(answers: Iterable[Answer], judged: Mapping[str, str], call: Call, plan: Plan) -> int:
+    """How many of the answers are judged already.
+
+    Raises:
+        StaleError: when one of them was judged by another rubric, model or number of samples, or has changed since.
+    """
+    done = 0
+    for answer in answers:
+        if fingerprint := judged.get(answer.key):
+            if fingerprint != make_fingerprint(answer, call, plan):
+                raise StaleError(
+                    f"holds answer {answer.key} as it was judged with another model, rubric, text, temperature or "
+                    "number of samples; name another file with --output"
+                )
+            done += 1
+    return done
+
+
+def make_fingerprint(answer: Answer, call: Call, plan: Plan) -> str:
+    """What tells whether an answer was asked for in the same way."""
+    asked = [call.model, call.temperature, plan.samples, *write_prompt(answer.rubric, answer.case)]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+def _read(reply: Reply, rubric: ScoringRubric) -> JudgeOutput:
+    if reply.fault:
+        raise OutputError(reply.fault)
+    return read_output(reply.text, rubric)
+
+
+def _correct(reply: Reply, fault: OutputError) -> Iterator[Message]:
+    if reply.text.strip():
+        yield Message("assistant", reply.text)
+    place = f" at {fault.path}" if fault.path else ""
+    yield Message(
+        "user",
+        f"That cannot be used: {fault}{place}. Return the whole JSON object once more, with this put right, and "
+        "nothing before or after it. The answer and the rubric are the same.",
+    )
+
+
+def _first(fault: BaseException) -> BaseException:
+    while isinstance(fault, BaseExceptionGroup):
+        fault = fault.exceptions[0]
+    return fault

@@ -1,0 +1,134 @@
+"""A server on loopback that speaks the chat-completions protocol, with whatever failures a test wants of it."""
+
+import json
+import re
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+CUT = "cut the connection"
+DRIP = "send a byte now and then, for ever"
+
+
+class Asked(NamedTuple):
+    """A request: its body, its headers, the answer that is to be judged, and how often that one came before."""
+
+    body: dict
+    headers: dict
+    answer: str
+    before: int
+
+
+class Response(NamedTuple):
+    """What the server sends; a `body` that is no text is sent as JSON, one byte short of `whole` is cut off."""
+
+    body: object
+    status: int = 200
+    headers: dict = {}  # noqa: RUF012
+    delay: float = 0
+    cut_off: bool = False
+
+
+def completion(content, *, finish_reason="stop", **message):
+    body = {
+        "id": "c1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": finish_reason,
+                "message": {"role": "assistant", "content": content, **message},
+            }
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+    return Response(body)
+
+
+class ChatServer:
+    """`behave` says what becomes of each request; `asked` holds them all, `replied` counts the whole replies."""
+
+    def __init__(self, behave: Callable[[Asked], Response | str]):
+        self.behave = behave
+        self.asked: list[Asked] = []
+        self.replied: Counter[str] = Counter()
+        self.at_once = self.most_at_once = 0
+        self.lock = threading.Lock()
+        self.url = ""
+
+
+@contextmanager
+def serving(behave):
+    chat = ChatServer(behave if callable(behave) else lambda _: behave)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            found = re.search(r"<answer-(\w+)>\n(.*?)\n</answer-\1>", body["messages"][1]["content"], re.DOTALL)
+            answer = found[2] if found else ""
+            with chat.lock:
+                before = sum(asked.answer == answer for asked in chat.asked)
+                asked = Asked(body, {name.lower(): value for name, value in self.headers.items()}, answer, before)
+                chat.asked.append(asked)
+                chat.at_once += 1
+                chat.most_at_once = max(chat.most_at_once, chat.at_once)
+            try:
+                self.respond(chat.behave(asked), answer)
+            except OSError:
+                self.close_connection = True  # the other side is gone
+            finally:
+                with chat.lock:
+                    chat.at_once -= 1
+
+        def respond(self, response, answer):
+            if response == CUT:
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+                return
+            if response == DRIP:
+                self.send_response(200)
+                self.send_header("content-length", "100000")
+                self.end_headers()
+                for _ in range(100):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+                    time.sleep(0.05)
+                self.close_connection = True
+                return
+            time.sleep(response.delay)
+            data = response.body if isinstance(response.body, str) else json.dumps(response.body)
+            self.send_response(response.status)
+            for name, value in {"content-type": "application/json", **response.headers}.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(data.encode()) + response.cut_off))
+            self.end_headers()
+            self.wfile.write(data.encode())
+            self.wfile.flush()
+            self.close_connection = self.close_connection or response.cut_off
+            with chat.lock:
+                chat.replied[answer] += response.status == 200
+
+        def log_message(self, *_):
+            pass
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        chat.url = f"http://127.0.0.1:{server.server_port}/v1"
+        try:
+            yield chat
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,433 @@
+import asyncio
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from chat_server import Response, completion, serving
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_lint.ask.answers import AnswersError, check_answers, read_answers
+from rubric_lint.ask.endpoint import Call, Endpoint
+from rubric_lint.ask.journal import Journal, JournalError
+from rubric_lint.ask.run import Plan, Run, StaleError, StoppedError, Tally, check_journal
+from rubric_lint.ask.samples import agreement, combine, to_json
+from rubric_lint.grading import JudgeOutput
+from rubric_lint.loading import load_rubrics
+from rubric_lint.output import read_output
+
+SUITE = b"""\
+tests:
+  - id: ranges
+    rubrics:
+      - id: accuracy
+        score_ranges: {0: Contradicts the source., 5: Agrees with the source in every statement.}
+      - id: tone
+        score_ranges:
+          - {score_range: [0, 4], expected_outcome: Insults the reader.}
+          - {score_range: [5, 10], expected_outcome: Addresses the reader politely.}
+  - id: checklist
+    rubrics: [Names the year, Names the place, Names the architect]
+  - id: holistic
+    rubrics:
+      - {score_range: [0, 4], expected_outcome: Contradicts the source.}
+      - {score_range: [5, 10], expected_outcome: Agrees with the source in every statement.}
+"""
+RUBRICS = load_rubrics("suite.yaml", SUITE)
+RANGES, CHECKLIST, HOLISTIC = RUBRICS.values()
+
+
+def lines(*records):
+    return [json.dumps(record).encode() + b"\n" for record in records]
+
+
+def answer(number, **fields):
+    return {"id": f"a{number}", "rubric": "holistic", "answer": f"Answer {number}.", **fields}
+
+
+# The answers
+
+
+def test_answers_are_read_with_all_their_fields():
+    record = {"id": 7, "rubric": "ranges", "question": "Why?", "answer": "So.", "reference": "Thus.", "run": [1]}
+    found = list(read_answers([b"\xef\xbb\xbf", *lines(record), b"\n"], RUBRICS))
+    assert [(each.key, each.rubric.name, each.case, each.record) for each in found] == [
+        ("7", "ranges", ("So.", "Why?", "Thus."), record)
+    ]
+
+
+def test_the_rubric_need_not_be_named_where_there_is_one():
+    assert check_answers(lines({"id": "a", "answer": "So."}), {"only": HOLISTIC}) == 1
+
+
+NAMES = "`ranges`, `checklist`, `holistic`"
+MANY = f"missing field `rubric`: the file has 3 rubrics: {NAMES}"
+TAKEN = "`score` is what a field of the results is called; give this one another name"
+GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b'{"id": "a", "rubric": "holistic"', "is not JSON: Expecting ',' delimiter at column 33"),
+        (b'{"id": "\xff"}', "is not UTF-8 from byte 9 on"),
+        (b'{"id": "a", "cost": NaN}', "NaN is not JSON"),
+        (b"[" * 100_000, "is nested too deeply"),
+        (b'["a"]', 'is no object, expected {"id": ..., "answer": ...}'),
+        (b'{"answer": "So."}', "missing field `id`"),
+        (b'{"id": null, "answer": "So."}', "`id` is no text or integer"),
+        (b'{"id": true, "answer": "So."}', "`id` is no text or integer"),
+        (b'{"id": "b", "anwser": "So."}', "missing field `answer`; did you mean it by `anwser`?"),
+        (b'{"id": "b", "answer": ["So."]}', "`answer` is no text"),
+        (b'{"id": "b", "answer": "So.", "question": 1}', "`question` is no text"),
+        (b'{"id": "b", "answer": "So.", "score": 1}', TAKEN),
+        (b'{"id": "b", "answer": "So."}', MANY),
+        (b'{"id": "b", "answer": "So.", "rubric": "range"}', 'no rubric is named "range"; did you mean `ranges`?'),
+        (b'{"id": "b", "answer": "So.", "rubric": 5}', f"no rubric is named 5; there are {NAMES}"),
+        (GOOD, 'the id "a" stands in line 1 already; each answer has its own'),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_answer_is_refused_with_its_place(line, fault):
+    with pytest.raises(AnswersError) as refused:
+        check_answers([GOOD, b"\n", line], RUBRICS)
+    assert refused.value.faults == (f"line 3: {fault}",)
+
+
+def test_a_file_without_answers_is_refused():
+    with pytest.raises(AnswersError) as refused:
+        check_answers([b"\n"], RUBRICS)
+    assert refused.value.faults == ("holds no answers; each line is an object with `id` and `answer`",)
+
+
+def test_only_the_first_faults_are_told():
+    with pytest.raises(AnswersError) as refused:
+        check_answers([b"{}\n"] * 1000, RUBRICS)
+    assert refused.value.faults == (
+        *(f"line {number}: missing field `id`" for number in range(1, 11)),
+        "and perhaps more; nothing was read after that",
+    )
+
+
+# Several samples
+
+
+def output(*answers, reasons=None, reasoning=None):
+    return JudgeOutput(answers, tuple(reasons or [None] * len(answers)), reasoning)
+
+
+def test_the_median_counts_with_the_reason_of_a_sample_that_gave_it():
+    samples = [
+        output(9, 0, reasons=["high", "rude"], reasoning="one"),
+        output(2, 6, reasons=["low", "fine"], reasoning="two"),
+        output(7, 6, reasons=["middle", "good"], reasoning="three"),
+    ]
+    assert combine(samples) == output(7, 6, reasons=["middle", "fine"], reasoning="three")
+
+
+def test_the_majority_counts_in_a_checklist():
+    samples = [output(True, False, True), output(True, True, False), output(False, False, True)]  # noqa: FBT003
+    assert combine(samples) == output(True, False, True)  # noqa: FBT003
+
+
+def test_of_an_even_number_the_lower_middle_one_counts_and_no_where_it_is_a_tie():
+    assert combine([output(8, True), output(5, False)]) == output(5, False)  # noqa: FBT003
+
+
+def test_the_agreement_is_the_share_of_pairs_that_are_the_same():
+    samples = [output(7, 1, 3), output(7, 2, 3), output(7, 3, 4), output(7, 4, 4)]
+    assert agreement(samples) == (1.0, 0.0, 2 / 6)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10), st.booleans()), min_size=2, max_size=9), st.randoms())
+def test_samples_in_any_order_come_to_the_same_answers_and_agreement(given_answers, random):
+    samples = [output(*answers) for answers in given_answers]
+    combined, share = combine(samples), agreement(samples)
+    random.shuffle(samples)
+    assert (combine(samples).answers, agreement(samples)) == (combined.answers, share)
+    assert all(answer in {each.answers[at] for each in samples} for at, answer in enumerate(combined.answers))
+
+
+# The results file
+
+
+def result(number):
+    return {"id": f"a{number}", "output": {"score": 5}, "judge": {"fingerprint": f"f{number}"}}
+
+
+def written(*numbers):
+    return b"".join(lines(*map(result, numbers)))
+
+
+def test_a_results_file_holds_what_was_appended_and_knows_it_again(tmp_path):
+    path = tmp_path / "results.jsonl"
+    with Journal(path) as journal:
+        assert journal.judged == {}
+        journal.append(result(1))
+        assert path.read_bytes() == written(1)
+        journal.append(result(2))
+    with Journal(path) as journal:
+        assert journal.judged == {'"a1"': "f1", '"a2"': "f2"}
+
+
+@pytest.mark.parametrize("kept", range(len(written(2))))
+def test_half_a_line_at_the_end_is_taken_away_wherever_it_was_cut(tmp_path, kept):
+    path = tmp_path / "results.jsonl"
+    whole = kept == len(written(2)) - 1  # only the line end is missing
+    torn = written(2)[:kept]
+    path.write_bytes(written(1) + torn)
+    with Journal(path) as journal:
+        assert journal.judged == {'"a1"': "f1"} | ({'"a2"': "f2"} if whole else {})
+        journal.append(result(3))
+    assert path.read_bytes() == (written(1, 2, 3) if whole else written(1, 3))
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"rubrics:\n  - Be right\n", 1),
+        (b'{"id": "a1", "answer": "So."}\n', 1),
+        (b'{"id": "a1", "answer": "So."}', 1),
+        (b"rubrics: []", 1),
+        (written(1)[:20] + b"\n" + written(2), 1),
+        (written(1) + b"\n" + written(2), 2),
+        (written(1) + b"\xff", 2),
+    ],
+)
+def test_another_file_is_refused_and_left_as_it_is(tmp_path, content, line):
+    path = tmp_path / "results.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(JournalError) as refused:
+        Journal(path)
+    assert str(refused.value) == f"line {line} is no result of a judge run; name another file with --output"
+    assert path.read_bytes() == content
+
+
+def test_while_a_run_has_the_file_no_other_one_gets_it(tmp_path):
+    path = tmp_path / "results.jsonl"
+    with Journal(path), pytest.raises(JournalError, match="another run is writing to it"):
+        Journal(path)
+    Journal(path).__exit__(None, None, None)
+
+
+def test_letters_are_written_as_they_are_and_lone_surrogates_as_escapes(tmp_path):
+    path = tmp_path / "results.jsonl"
+    with Journal(path) as journal:
+        journal.append({**result(1), "answer": "Grüße"})
+        journal.append({**result(2), "answer": "\ud83d"})
+    first, second = path.read_bytes().splitlines()
+    assert "Grüße".encode() in first
+    assert b"\\ud83d" in second
+
+
+# A run
+
+
+def judge(server, tmp_path, *records, samples=1, concurrency=4, max_attempts=3, **call):
+    """Judge; the tally, what was told of each answer, and the results."""
+    called = Call("judge-1", server.url, **{"retries": 0, **call})
+    plan = Plan(samples, max_attempts, concurrency)
+    told, path = [], tmp_path / "results.jsonl"
+
+    async def run(journal):
+        run = Run(Endpoint(called, "none"), journal, plan, lambda key, fault: told.append((key, fault)))
+        async with run.endpoint:
+            try:
+                await run.judge(read_answers(lines(*records), RUBRICS))
+            except StoppedError as fault:
+                told.append(("stopped", str(fault)))
+        return run.tally
+
+    with Journal(path) as journal:
+        tally = asyncio.run(run(journal))
+    return tally, sorted(told), [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+SCORED = completion('{"reasoning": "Right.", "score": 8}')
+
+
+def test_each_answer_is_judged_once_and_keeps_its_fields(tmp_path):
+    records = [answer(number, run=number) for number in range(10)]
+    with serving(SCORED) as server:
+        tally, told, results = judge(server, tmp_path, *records)
+    assert tally == Tally(judged=10, tokens_in=1000, tokens_out=100)
+    assert told == [(f'"a{number}"', None) for number in range(10)]
+    prints = {result["id"]: result["judge"].pop("fingerprint") for result in results}
+    assert len(set(prints.values())) == 10
+    assert sorted(results, key=lambda result: result["id"]) == [
+        {
+            **record,
+            "output": {"reasoning": "Right.", "score": 8},
+            "judge": {"model": "judge-1", "attempts": [1]},
+        }
+        for record in records
+    ]
+
+
+def test_no_more_requests_are_made_at_a_time_than_were_asked_for(tmp_path):
+    with serving(SCORED._replace(delay=0.05)) as server:
+        judge(server, tmp_path, *map(answer, range(12)), concurrency=3)
+    assert server.most_at_once == 3
+
+
+def test_an_invalid_output_is_asked_for_again_with_what_is_wrong(tmp_path):
+    def behave(asked):
+        return completion('{"reasoning": "Right.", "score": 11}') if asked.before == 0 else SCORED
+
+    with serving(behave) as server:
+        tally, _, results = judge(server, tmp_path, answer(1))
+    first, second = (asked.body["messages"] for asked in server.asked)
+    assert (tally.judged, tally.invalid) == (1, 0)
+    assert (results[0]["output"], results[0]["judge"]["attempts"]) == ({"reasoning": "Right.", "score": 8}, [2])
+    assert second[:2] == first
+    assert second[2] == {"role": "assistant", "content": '{"reasoning": "Right.", "score": 11}'}
+    assert second[3]["role"] == "user"
+    assert "11" in second[3]["content"]
+    assert "/score" in second[3]["content"]
+
+
+def test_an_output_that_stays_invalid_is_kept_as_the_model_wrote_it(tmp_path):
+    with serving(completion("I would say 8.")) as server:
+        tally, told, results = judge(server, tmp_path, answer(1), samples=3)
+    assert (tally.judged, tally.invalid, len(server.asked)) == (1, 1, 3)
+    assert results[0]["output"] == "I would say 8."
+    assert results[0]["judge"]["attempts"] == [3]
+    assert told == [('"a1"', f"invalid after 3 attempts: {results[0]['judge']['fault']}")]
+
+
+def test_a_refusal_and_an_empty_output_are_invalid_outputs(tmp_path):
+    def behave(asked):
+        return completion(None, refusal="No.") if "1" in asked.answer else completion("")
+
+    with serving(behave) as server:
+        _, told, results = judge(server, tmp_path, answer(1), answer(2), max_attempts=2)
+    assert told == [
+        ('"a1"', "invalid after 2 attempts: the model refused: No."),
+        ('"a2"', "invalid after 2 attempts: the output is empty"),
+    ]
+    assert [result["output"] for result in results] == ["", ""]
+    assert [len(asked.body["messages"]) for asked in server.asked if asked.before] == [3, 3]
+
+
+def checks(*satisfied):
+    listed = [{"id": f"rubric-{at}", "reasoning": f"{at}", "satisfied": yes} for at, yes in enumerate(satisfied, 1)]
+    return completion(json.dumps({"checks": listed, "overall_reasoning": "Sum."}))
+
+
+def test_samples_are_combined_and_kept(tmp_path):
+    replies = [checks(True, False, True), checks(True, True, False), checks(True, False, False)]  # noqa: FBT003
+    with serving(lambda asked: replies[asked.before]) as server:
+        tally, _, results = judge(server, tmp_path, answer(1, rubric="checklist"), samples=3)
+    judged = results[0]["judge"]
+    assert [check["satisfied"] for check in results[0]["output"]["checks"]] == [True, False, False]
+    assert [[check["satisfied"] for check in sample["checks"]] for sample in judged["samples"]] == [
+        [True, False, True],
+        [True, True, False],
+        [True, False, False],
+    ]
+    assert judged["agreement"] == round((1 + 1 / 3 + 1 / 3) / 3, 4)
+    assert tally.agreements == pytest.approx(5 / 9)
+
+
+def test_what_a_run_writes_is_what_a_judge_would_have_written():
+    for rubric, reply in ((HOLISTIC, SCORED), (CHECKLIST, checks(True, False, True))):  # noqa: FBT003
+        raw = reply.body["choices"][0]["message"]["content"]
+        assert to_json(rubric, read_output(raw, rubric)) == json.loads(raw)
+
+
+def test_an_answer_without_a_reply_is_told_and_not_written(tmp_path):
+    def behave(asked):
+        return Response({"error": {"message": "Too long."}}, 400) if "2" in asked.answer else SCORED
+
+    with serving(behave) as server:
+        tally, told, results = judge(server, tmp_path, *map(answer, range(4)))
+    assert (tally.judged, tally.unanswered) == (3, 1)
+    assert ('"a2"', "not judged: HTTP 400: Too long.") in told
+    assert sorted(result["id"] for result in results) == ["a0", "a1", "a3"]
+
+
+def test_a_run_is_stopped_when_no_answer_gets_a_reply(tmp_path):
+    with serving(Response({"error": {"message": "No."}}, 400)) as server:
+        tally, told, results = judge(server, tmp_path, *map(answer, range(1000)), concurrency=1)
+    assert (tally.unanswered, len(server.asked), results) == (5, 5, [])
+    assert told[-1] == ("stopped", "5 answers in a row got no reply")
+
+
+def test_a_run_is_stopped_at_once_when_every_request_would_fail(tmp_path):
+    with serving(Response({"error": {"message": "Wrong key."}}, 401)) as server:
+        _, told, results = judge(server, tmp_path, *map(answer, range(1000)), concurrency=1)
+    assert (len(server.asked), results) == (1, [])
+    assert told == [
+        ('"a0"', "not judged: HTTP 401: Wrong key."),
+        ("stopped", "every other request would fail as well"),
+    ]
+
+
+def test_a_run_goes_on_where_another_one_stopped(tmp_path):
+    records = [answer(number) for number in range(8)]
+    with serving(SCORED) as server:
+        judge(server, tmp_path, *records[:5])
+        tally, told, results = judge(server, tmp_path, *records)
+    assert (tally.judged, tally.skipped, len(told)) == (3, 5, 3)
+    assert sorted(result["id"] for result in results) == [record["id"] for record in records]
+    assert [asked.before for asked in server.asked] == [0] * 8
+
+
+@pytest.mark.parametrize(
+    ("changed", "call", "plan"),
+    [
+        ({"answer": "Another answer."}, {}, {}),
+        ({"question": "Why?"}, {}, {}),
+        ({"rubric": "checklist"}, {}, {}),
+        ({}, {"model": "judge-2"}, {}),
+        ({}, {"temperature": 0.5}, {}),
+        ({}, {}, {"samples": 3}),
+    ],
+    ids=["answer", "question", "rubric", "model", "temperature", "samples"],
+)
+def test_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_path, changed, call, plan):
+    with serving(SCORED) as server:
+        judge(server, tmp_path, answer(1))
+        before = Call("judge-1", server.url), Plan()
+    with Journal(tmp_path / "results.jsonl") as journal:
+        same = read_answers(lines(answer(1), answer(2)), RUBRICS)
+        assert check_journal(same, journal.judged, *before) == 1
+        with pytest.raises(StaleError, match='holds answer "a1" as it was judged with another model'):
+            check_journal(
+                read_answers(lines(answer(1, **changed)), RUBRICS),
+                journal.judged,
+                Call(**{"model": "judge-1", "base_url": server.url, **call}),
+                Plan(**plan),
+            )
+
+
+def test_a_new_weight_is_no_reason_to_judge_again(tmp_path):
+    weighed = load_rubrics("suite.yaml", SUITE.replace(b"id: accuracy\n", b"id: accuracy\n        weight: 3\n"))
+    assert weighed["ranges"].criteria[0].weight == Decimal(3)
+    checked = completion('{"checks": [{"id": "accuracy", "score": 7}, {"id": "tone", "score": 7}]}')
+    with serving(checked) as server:
+        judge(server, tmp_path, answer(1, rubric="ranges"))
+        with Journal(tmp_path / "results.jsonl") as journal:
+            answers = read_answers(lines(answer(1, rubric="ranges")), weighed)
+            assert check_journal(answers, journal.judged, Call("judge-1", server.url), Plan()) == 1
+
+
+def test_a_disk_without_room_ends_the_run_and_names_the_file(tmp_path):
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with serving(SCORED) as server:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+        try:
+            with pytest.raises(OSError, match="File too large") as fault:
+                judge(server, tmp_path, answer(1))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert fault.value.filename == str(tmp_path / "results.jsonl")
+        tally, _, results = judge(server, tmp_path, answer(1))
+    assert (tally.judged, len(results)) == (1, 1)
+
+
+def test_a_device_is_no_results_file():
+    with pytest.raises(JournalError, match="is no regular file"):
+        Journal(Path(os.devnull))

@@ -1,0 +1,315 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+from chat_server import Response, completion, serving
+from click.testing import CliRunner
+
+from rubric_lint.cli.score import cli
+from rubric_lint.judge import Case, as_text, output_schema, write_prompt
+from rubric_lint.loading import load_rubrics
+
+KEY = "sk-secret-0123456789"
+RUBRIC = """\
+rubrics:
+  - {score_range: [0, 4], expected_outcome: Contradicts the source.}
+  - {score_range: [5, 10], expected_outcome: Agrees with the source in every statement.}
+"""
+SUITE = """\
+tests:
+  - {id: first, rubrics: [Names the year]}
+  - {id: second, rubrics: [Names the place]}
+"""
+pytestmark = pytest.mark.usefixtures("folder")
+SCORED = completion('{"reasoning": "Right.", "score": 8}')
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "a.rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    (tmp_path / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    write_answers(tmp_path, 3)
+    return tmp_path
+
+
+def write_answers(folder, count):
+    lines = (json.dumps({"id": f"a{number}", "answer": f"Answer {number}."}) + "\n" for number in range(count))
+    (folder / "answers.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+def run(*arguments, text=None, **environment):
+    """Run `rubric-score`: exit code, standard output, standard error."""
+    result = CliRunner().invoke(cli, arguments, input=text, env=environment, standalone_mode=False)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        if not hasattr(result.exception, "format_message"):
+            raise result.exception
+        return result.exception.exit_code, result.stdout, result.exception.format_message()
+    return result.return_value, result.stdout, result.stderr
+
+
+def rubric(name, text):
+    return load_rubrics(name, text.encode())
+
+
+# prompt and schema
+
+
+def test_the_prompt_is_printed_as_text():
+    expected = as_text(write_prompt(rubric("a.rubric.yaml", RUBRIC)["a"], Case("So.", "Why?", "Thus.")))
+    asked = run("prompt", "a.rubric.yaml", "--answer", "So.", "--question", "Why?", "--reference", "Thus.")
+    assert asked == (0, f"{expected}\n", "")
+
+
+def test_the_prompt_is_printed_as_chat_messages():
+    code, out, err = run("prompt", "a.rubric.yaml", "--answer", "So.", "--format", "messages")
+    messages = write_prompt(rubric("a.rubric.yaml", RUBRIC)["a"], Case("So."))
+    assert (code, json.loads(out), err) == (0, [message._asdict() for message in messages], "")
+
+
+def test_texts_may_come_from_files_and_from_standard_input(folder):
+    (folder / "answer.txt").write_text("Größe\n", encoding="utf-8")
+    read = run("prompt", "a.rubric.yaml", "--answer", "@answer.txt", "--question", "@-", text="Why?")
+    assert read == run("prompt", "a.rubric.yaml", "--answer", "Größe\n", "--question", "Why?")
+
+
+def test_a_text_that_cannot_be_read_is_named(folder):
+    (folder / "latin.txt").write_bytes(b"Gr\xf6\xdfe")
+    asked = [run("prompt", "a.rubric.yaml", "--answer", name) for name in ("@missing.txt", "@latin.txt")]
+    assert asked == [
+        (2, "", "Invalid value for '--answer': missing.txt: No such file or directory"),
+        (2, "", "Invalid value for '--answer': latin.txt: is not UTF-8 from byte 3 on"),
+    ]
+
+
+def test_the_schema_is_printed_as_json():
+    code, out, err = run("schema", "suite.yaml", "--rubric", "second")
+    assert (code, json.loads(out), err) == (0, output_schema(rubric("suite.yaml", SUITE)["second"]), "")
+
+
+def test_which_rubric_is_meant_must_be_said_where_there_are_several():
+    assert [run("schema", "suite.yaml"), run("schema", "suite.yaml", "--rubric", "secnd")] == [
+        (2, "", "the file has 2 rubrics; name one with --rubric: first, second"),
+        (2, "", "no rubric is named 'secnd'; did you mean 'second'?"),
+    ]
+
+
+def test_a_rubric_with_errors_is_refused(folder):
+    (folder / "bad.rubric.yaml").write_text(RUBRIC.replace("[5, 10]", "[4, 10]"), encoding="utf-8")
+    result = CliRunner().invoke(cli, ["schema", "bad.rubric.yaml"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("rubric-lint: bad.rubric.yaml:3:19: overlap: score 4 is in this band")
+
+
+# judge
+
+
+def judge(server, *arguments, **environment):
+    options = ["--model", "judge-1", "--base-url", server.url, *arguments]
+    return run("judge", "a.rubric.yaml", "answers.jsonl", *options, **{"OPENAI_API_KEY": KEY, **environment})
+
+
+def ids(path):
+    return sorted(json.loads(line)["id"] for line in path.read_text("utf-8").splitlines())
+
+
+def test_answers_are_judged_into_a_file_that_can_be_scored():
+    with serving(SCORED) as server:
+        judged = judge(server)
+    assert judged == (
+        0,
+        "",
+        "3 of 3 answers judged; 300 tokens read and 30 written by the model\n",
+    )
+    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
+    code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
+    scored = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert sorted((each["id"], each["answer"], each["score"], each["verdict"]) for each in scored) == [
+        (f"a{number}", f"Answer {number}.", 0.8, "pass") for number in range(3)
+    ]
+
+
+def test_a_second_run_asks_nothing():
+    with serving(SCORED) as server:
+        judge(server, "--output", "results.jsonl")
+        again = judge(server, "--output", "results.jsonl")
+    assert again == (
+        0,
+        "",
+        "results.jsonl holds 3 of 3 answers; going on with the others\n0 of 0 answers judged\n",
+    )
+    assert len(server.asked) == 3
+
+
+def test_results_of_another_model_are_refused():
+    with serving(SCORED) as server:
+        judge(server)
+        code, _, err = judge(server, "--model", "judge-2")
+    assert code == 2
+    assert err.startswith('rubric-lint: answers.judged.jsonl: holds answer "a0" as it was judged with another model')
+
+
+def test_the_agreement_between_samples_is_told():
+    def behave(asked):
+        return completion(json.dumps({"reasoning": "", "score": 9 if asked.before == 2 else 8}))
+
+    with serving(behave) as server:
+        _, _, err = judge(server, "--samples", "3")
+    assert err == "3 of 3 answers judged; 33% agreement between samples; 900 tokens read and 90 written by the model\n"
+
+
+def test_invalid_outputs_make_the_exit_code_1_and_are_counted_by_the_scorer():
+    with serving(lambda asked: completion("8/10") if "1" in asked.answer else SCORED) as server:
+        code, _, err = judge(server)
+    assert code == 1
+    assert err.startswith('rubric-lint: answer "a1": invalid after 3 attempts: ')
+    assert err.splitlines()[1].startswith("3 of 3 answers judged; 1 with an invalid output; ")
+    code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
+    assert (code, [json.loads(line)["id"] for line in out.splitlines() if "error" in json.loads(line)]) == (1, ["a1"])
+
+
+def test_a_wrong_key_ends_the_run_and_is_not_shown():
+    failure = Response({"error": {"message": f"Incorrect API key provided: {KEY}."}}, 401)
+    with serving(failure) as server:
+        code, out, err = judge(server, "--concurrency", "1")
+    assert (code, out) == (2, "")
+    assert err == (
+        'rubric-lint: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.\n'
+        "0 of 3 answers judged; 1 without a reply\n"
+        "rubric-lint: stopped: every other request would fail as well; what was judged is kept, and the same command "
+        "goes on from there\n"
+    )
+
+
+NO_KEY = (
+    "the environment variable {} holds no key; set it, name another variable with --api-key-env, or name an endpoint "
+    "that wants no key with --base-url"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "message"),
+    [
+        ([], {}, NO_KEY.format("OPENAI_API_KEY")),
+        (["--api-key-env", "MINE", "--base-url", "http://127.0.0.1:9"], {"OPENAI_API_KEY": KEY}, NO_KEY.format("MINE")),
+        (["--api-key-env", "MINE"], {"MINE": "sk-sécret"},
+         "the key in MINE holds characters that no HTTP header can carry"),
+        (["--base-url", "127.0.0.1:9"], {"OPENAI_API_KEY": KEY},
+         "--base-url is no URL that begins with http:// or https://"),
+        (["--output", "answers.jsonl"], {"OPENAI_API_KEY": KEY},
+         "--output names the file of answers; results go into a file of their own"),
+    ],
+    ids=["no key", "no key of that name", "no ASCII", "no URL", "answers as results"],
+)  # fmt: skip
+def test_a_wrong_call_is_refused_before_anything_is_asked(folder, arguments, environment, message):
+    before = (folder / "answers.jsonl").read_bytes()
+    asked = run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "m", *arguments, **environment)
+    assert asked == (2, "", message)
+    assert (folder / "answers.jsonl").read_bytes() == before
+
+
+def test_an_endpoint_without_keys_needs_none():
+    with serving(SCORED) as server:
+        code, _, _ = judge(server, OPENAI_API_KEY="")
+    assert code == 0
+
+
+def test_wrong_answers_are_refused_before_anything_is_asked(folder):
+    (folder / "answers.jsonl").write_text('{"id": "a", "answer": "So."}\n{"id": "a"}\n', encoding="utf-8")
+    with serving(SCORED) as server:
+        assert judge(server) == (2, "", "rubric-lint: answers.jsonl: line 2: missing field `answer`\n")
+    assert server.asked == []
+
+
+def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with serving(SCORED) as server:
+        assert judge(server) == (
+            2,
+            "",
+            "rubric-lint: judging needs the openai package; install it with: pip install 'rubric-lint[judge]'\n",
+        )
+    assert not (folder / "answers.judged.jsonl").exists()
+
+
+# Stopped runs
+
+PROGRAM = [sys.executable, "-W", "error", "-c", "from rubric_lint.cli.score import main; main()"]
+
+
+def start(server, *arguments):
+    options = ["--model", "judge-1", "--base-url", server.url, "--concurrency", "3", "--output", "results.jsonl"]
+    command = [*PROGRAM, "judge", "a.rubric.yaml", "answers.jsonl", *options, *arguments]
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+    environment = {**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": root}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_until(true, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda stop: stop.name)
+def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, stop):
+    write_answers(folder, 40)
+    results = folder / "results.jsonl"
+    gate = threading.Event()
+
+    def behave(_asked):
+        if len(server.asked) > 20:
+            gate.wait()  # so that the run is half-way for sure when it is stopped
+        return SCORED
+
+    with serving(behave) as server:
+        first = start(server)
+        wait_until(lambda: len(server.asked) == 23)
+        wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") == 20)
+        first.send_signal(stop)
+        _, err = first.communicate(timeout=60)
+        halfway = ids(results)
+        asked_at_stop = Counter(asked.answer for asked in server.asked)
+        gate.set()
+        second = start(server)
+        out = second.communicate(timeout=60)
+    assert (first.returncode, second.returncode) == (130 if stop is signal.SIGINT else -stop, 0)
+    assert ("interrupted; what was judged is kept" in err) == (stop is signal.SIGINT)
+    assert "".join(out).splitlines() == [
+        "results.jsonl holds 20 of 40 answers; going on with the others",
+        "20 of 20 answers judged; 2,000 tokens read and 200 written by the model",
+    ]
+    # Each answer has one result. Those that had one when the run was stopped were asked for once, as were those that
+    # nobody had asked for; only the three whose reply the first run did not live to see were asked for again.
+    assert len(halfway) == 20
+    assert ids(results) == sorted(f"a{number}" for number in range(40))
+    asked = Counter(asked.answer for asked in server.asked)
+    cut_short = {f"Answer {number}." for number in range(40) if f"a{number}" not in halfway} & asked_at_stop.keys()
+    assert len(cut_short) == 3
+    assert asked == {f"Answer {number}.": 2 if f"Answer {number}." in cut_short else 1 for number in range(40)}
+
+
+def test_runs_killed_at_any_moment_leave_one_result_for_each_answer(folder):
+    write_answers(folder, 60)
+    results = folder / "results.jsonl"
+    with serving(SCORED._replace(delay=0.01)) as server:
+        for kept in (1, 17, 31, 50):
+            run_ = start(server)
+            wait_until(lambda kept=kept: results.exists() and results.read_bytes().count(b"\n") >= kept)
+            run_.kill()
+            run_.communicate(timeout=60)
+        last = start(server)
+        last.communicate(timeout=60)
+    assert last.returncode == 0
+    assert ids(results) == sorted(f"a{number}" for number in range(60))
+    assert sum(Counter(asked.answer for asked in server.asked).values()) <= 60 + 4 * 3
