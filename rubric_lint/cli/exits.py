@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import traceback
 from enum import IntEnum
 from pathlib import Path
 from typing import NoReturn
@@ -36,6 +35,8 @@ def report_fault(fault: Exception, file: str = "") -> None:
     """Say on standard error that the tool itself is at fault, where, and what to report."""
     python = ".".join(map(str, sys.version_info[:3]))
     subject = f"{file}: " if file else ""
+    import traceback  # noqa: PLC0415  (a run without a fault does without)
+
     complain(f"{subject}a fault of rubric-lint, not of the file: {type(fault).__name__}: {fault}{_place(fault)}")
     which = ", the file" if file else ""
     hint = f"please report this line{which} and: rubric-lint {__version__}, Python {python}, {sys.platform}"
@@ -46,6 +47,8 @@ def report_fault(fault: Exception, file: str = "") -> None:
 
 def _place(fault: Exception) -> str:
     """The last place of our own that the fault came through; a rule's module is the rule's name."""
+    import traceback  # noqa: PLC0415
+
     package = Path(__file__).parents[1]
     for frame in reversed(traceback.extract_tb((fault.__cause__ or fault).__traceback__)):
         file = Path(frame.filename)

@@ -1,6 +1,5 @@
 """How far a run is, on a terminal only, and never in the way of what it found."""
 
-import shutil
 import time
 from collections.abc import Iterable, Iterator
 from typing import TextIO, TypeVar
@@ -51,6 +50,8 @@ class Progress:
     def _draw(self, done: int, total: int) -> None:
         filled = _BAR * done // total
         # A row that fills the last cell wraps on some terminals, and what has wrapped cannot be cleared.
+        import shutil  # noqa: PLC0415  (few runs draw)
+
         room = shutil.get_terminal_size().columns - 1
         bar = f"{done}/{total} files [{'#' * filled}{'-' * (_BAR - filled)}]"[:room]
         self._stream.write("\r" + bar)
