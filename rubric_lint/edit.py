@@ -143,7 +143,7 @@ def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:
             return [Edit(span, text)]
 
 
-_ANCHOR = re.compile(r"&([^\s,\[\]{}]+)\s+(?:![^\s,\[\]{}]*\s+)?$")
+_ANCHOR = re.compile(r"&([^\s,\[\]{}]+)[ \t]+(?:![^\s,\[\]{}]*[ \t]+)?$")
 
 
 def _rename(document: Document, path: Path, name: str) -> Edit:

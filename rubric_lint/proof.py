@@ -1,0 +1,184 @@
+"""The proof that new text says what it should: worked out from the data, without a look at the edits."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rubric_lint.build import read_documents
+from rubric_lint.comments import find_comments
+from rubric_lint.config import FileSettings
+from rubric_lint.document import Document
+from rubric_lint.finding import (
+    AddField,
+    Edit,
+    Finding,
+    Intent,
+    Path,
+    RemoveField,
+    RenameKey,
+    ReplaceValue,
+    WrapText,
+    pointer,
+)
+from rubric_lint.locate import locate
+from rubric_lint.rubric import LOWEST, Criterion, Shape, Thresholds, build_rubric
+from rubric_lint.scalar import resolve
+from rubric_lint.sharing import Sharing
+from rubric_lint.source import Source, Span
+
+
+class Change(NamedTuple):
+    """What a fix is to do: its intents on the document that `pointer` leads into, or if it has none its edits."""
+
+    pointer: str
+    intents: tuple[Intent, ...]
+    edits: tuple[Edit, ...]
+    safe: bool
+
+
+Known = frozenset[tuple[str, str]]
+"""Findings by rule and JSON Pointer, the form in which those of two texts can be compared."""
+
+
+def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: FileSettings) -> str:
+    """Why `new` is not what `changes` should make of `old`; empty when it is."""
+    (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
+    if len(before) != len(after) or len(faults) != len(new_faults):
+        return "it could not be read any more"
+    if _edited_comments(old, changes) != [new.slice(span) for span in _comments(new)]:
+        return "a comment would get lost"
+    for number, (then, now) in enumerate(zip(before, after, strict=True)):
+        mine = [change for change in changes if _document_of(change, len(before)) == number]
+        is_safe = all(change.safe for change in mine)
+        models = [list(_model(document, settings)) for document in (then, now)] if is_safe else [[], []]
+        expected = _apply(then, [intent for change in mine for intent in change.intents])
+        if (path := _find_difference(expected, now)) is not None:
+            return f"`{pointer(path)}` would not be as intended"
+        if models[0] != models[1]:
+            return "a rubric would be scored in another way"
+    return ""
+
+
+def _document_of(change: Change, count: int) -> int:
+    return int(change.pointer.split("/")[1]) if count > 1 and change.intents else 0
+
+
+def name_findings(findings: Iterable[Finding]) -> Known:
+    """The findings, so that they can be looked for in another text."""
+    return frozenset((finding.rule, finding.pointer) for finding in findings)
+
+
+def move(known: Known, changes: Iterable[Change]) -> Known:
+    """Where findings are after the changes: they go along with a field that is renamed, or a text that is wrapped."""
+    intents = [intent for change in changes for intent in change.intents]
+    moved = set(known)
+    for name in {intent.name for intent in intents if isinstance(intent, WrapText)}:
+        moved |= {(rule, f"{place}/{name}") for rule, place in known}
+    for old, name in {(str(intent.path[-1]), intent.name) for intent in intents if isinstance(intent, RenameKey)}:
+        moved |= {(rule, "/".join(name if step == old else step for step in place.split("/"))) for rule, place in moved}
+    return frozenset(moved)
+
+
+def _comments(source: Source) -> Iterator[Span]:
+    return iter(()) if source.name.lower().endswith((".json", ".jsonl")) else find_comments(source)
+
+
+def _edited_comments(source: Source, changes: Iterable[Change]) -> list[str]:
+    """The comments of a text; what a change does that has no intents, it does to comments."""
+    edits = sorted((edit for change in changes if not change.intents for edit in change.edits), reverse=True)
+    comments = []
+    for start, end in _comments(source):
+        text = source.text[start:end]
+        for span, new in edits:
+            if span.start < end and span.end > start:
+                text = text[: max(span.start - start, 0)] + new + text[min(span.end, end) - start :]
+        if text:
+            comments.append(text)
+    return comments
+
+
+def _apply(document: Document, intents: Iterable[Intent]) -> Document:
+    """The document with the intents carried out on its data, in place."""
+    sharing = Sharing(document)
+    # Looked up before anything changes: a path leads nowhere once a key on it has another name.
+    targets = [(intent, sharing.holders(intent.path)) for intent in intents if isinstance(intent, _OnField)]
+    additions = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, AddField)]
+    wraps = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, WrapText)]
+    for adding, container, step in additions:
+        mapping = container[step]
+        for each in [mapping, *sharing.heirs(mapping)]:
+            each.setdefault(adding.name, resolve(adding.text))
+    for wrap, container, step in wraps:
+        fields = (wrap.before, (wrap.name, None), wrap.after)
+        wrapped: dict[str, Any] = {name: None if text is None else resolve(text) for name, text in fields}
+        wrapped[wrap.name] = container[step]
+        container[step] = wrapped
+    for intent, holders in sorted(targets, key=lambda target: isinstance(target[0], RenameKey)):
+        for holder in holders:
+            _change(holder, intent)
+    return document
+
+
+_OnField = RenameKey | ReplaceValue | RemoveField
+
+
+def _change(mapping: dict[str, Any], intent: RenameKey | ReplaceValue | RemoveField) -> None:
+    key = str(intent.path[-1])
+    if key not in mapping:  # two intents for one field, by two of the paths that lead there
+        return
+    match intent:
+        case RenameKey(_, name):
+            fields = [(name if field == key else field, value) for field, value in mapping.items()]
+            if name in mapping:  # a field of its own goes before a merged one
+                fields = [(field, value) for field, value in mapping.items() if field != key]
+            mapping.clear()
+            mapping.update(fields)
+        case ReplaceValue(_, text):
+            mapping[key] = resolve(text)
+        case RemoveField():
+            del mapping[key]
+
+
+def _find_difference(expected: Document, found: Document) -> Path | None:
+    """Where the data of two documents differs: in a value, in its type, or in the order of fields."""
+    stack: list[tuple[Path, Any, Any]] = [((), expected.data, found.data)]
+    seen: set[tuple[int, int]] = set()
+    merging = {identity for identity, _ in (*expected._owners, *found._owners)}
+    while stack:
+        path, one, other = stack.pop()
+        if type(one) is not type(other):
+            return path
+        if isinstance(one, dict | list):
+            if (id(one), id(other)) in seen:
+                continue
+            seen.add((id(one), id(other)))
+        if isinstance(one, dict):
+            # Where keys are merged, their order depends on what is merged first and says nothing.
+            in_order = id(one) not in merging and id(other) not in merging
+            if one.keys() != other.keys() or (in_order and list(one) != list(other)):
+                return path
+            stack += [((*path, key), value, other[key]) for key, value in one.items()]
+        elif isinstance(one, list):
+            if len(one) != len(other):
+                return path
+            stack += [((*path, index), value, other[index]) for index, value in enumerate(one)]
+        elif one != other and not (isinstance(one, float) and math.isnan(one) and math.isnan(other)):
+            return path
+    return None
+
+
+def _model(document: Document, settings: FileSettings) -> Iterator[Any]:
+    """All that a score and a verdict depend on, rubric by rubric; read before the data is changed."""
+    thresholds = Thresholds(settings.pass_at, settings.borderline_at)
+    for path, version in locate(document, version=settings.version, claimed=settings.claimed):
+        rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required)
+        yield path, rubric.shape, [_describe(criterion) for criterion in rubric.entries]
+
+
+def _describe(criterion: Criterion) -> Any:
+    # A gate at the lowest score, which nothing misses, is the same as none.
+    is_idle = criterion.gate == LOWEST and criterion.shapes[0] is not Shape.LEVELS
+    bands = [(band.lower, band.upper, band.outcome) for band in criterion.scale.bands] if criterion.scale else None
+    levels = [(level.number, level.name, level.outcome) for level in criterion.levels or ()]
+    gate = None if is_idle else criterion.gate
+    return criterion.id, criterion.shapes, criterion.outcome, criterion.weight, gate, bands, levels

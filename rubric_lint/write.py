@@ -1,0 +1,92 @@
+"""Writing a file so that at every moment it is the old one or the new one, whole."""
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class WriteError(Exception):
+    """A file that was left as it was, and why."""
+
+
+class Written:
+    """What became of a write: `others` is the number of other names (hard links) that keep the old content."""
+
+    __slots__ = ("others",)
+
+    def __init__(self, others: int) -> None:
+        self.others = others
+
+
+def replace_file(name: str, old: bytes, new: bytes) -> Written:
+    """Put `new` in the place of `old` in the file `name`, by way of a second file that takes the place of the first.
+
+    A symbolic link stays one, and what it leads to is written. Mode and, where that is allowed, owner are kept.
+
+    Raises:
+        WriteError: when the file may not or cannot be written, or no longer holds `old`. It is as it was then.
+    """
+    try:
+        path = Path(name).resolve(strict=True)
+        before = path.stat()
+        _check(path, before)
+        with _write_beside(path, new, before) as beside:
+            # As late as possible, so that what somebody else has just written is not lost.
+            if path.read_bytes() != old or _identity(path.stat()) != _identity(before):
+                raise WriteError("has been changed by another program meanwhile; run this again")
+            beside.replace(path)
+    except (OSError, RuntimeError) as fault:  # RuntimeError: links in a circle, before Python 3.13
+        raise WriteError(f"cannot be written: {getattr(fault, 'strerror', None) or fault}") from fault
+    _sync_folder(path.parent)
+    return Written(before.st_nlink - 1)
+
+
+def _check(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise WriteError("is no regular file, and only such are written")
+    # The superuser may write everything; what is marked as read-only is to stay as it is nevertheless.
+    if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
+        raise WriteError("is read-only; allow writing to it first")
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+@contextlib.contextmanager
+def _write_beside(path: Path, data: bytes, like: os.stat_result) -> Iterator[Path]:
+    """A file in the same folder that holds `data`, is on the disk, and is gone in the end if nobody has renamed it."""
+    # The suffix keeps what a killed process leaves behind out of every search for rubrics.
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".rubric-fix", dir=path.parent)
+    beside = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            _copy_owner_and_mode(descriptor, beside, like)
+            os.fsync(descriptor)
+        yield beside
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _copy_owner_and_mode(descriptor: int, path: Path, like: os.stat_result) -> None:
+    status = os.fstat(descriptor)
+    if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (like.st_uid, like.st_gid):
+        for owner, group in ((-1, like.st_gid), (like.st_uid, -1)):
+            with contextlib.suppress(PermissionError):
+                os.fchown(descriptor, owner, group)
+    path.chmod(stat.S_IMODE(like.st_mode))  # after the owner, a change of which takes special bits away
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on the disk too; the content is there, so nothing is lost where a system cannot do this."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
