@@ -183,6 +183,10 @@ class _Builder:
                 self.children[id(container)] = children
                 opened = event.start_mark.index
                 anchor = event.anchor
+                if anchor is not None or event.ctag is not None:
+                    properties = _PROPERTIES.match(text, opened)
+                    if properties and text[properties.end()] != "#":
+                        opened = properties.end()
                 if anchor is not None:
                     self.anchors[anchor] = _Anchor(container, (opened, opened), 0, is_open=True)
                 is_flow = event.flow_style

@@ -1,0 +1,248 @@
+"""Text to data and places: values by YAML 1.2, and where each key and value stands."""
+
+import io
+import json
+import math
+from textwrap import dedent
+
+import pytest
+import ruamel.yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_lint.build import read_documents
+from rubric_lint.finding import Part
+from rubric_lint.source import Source, Span
+
+
+def read(text, name="a.yaml"):
+    documents, faults = read_documents(Source(name, text))
+    assert faults == []
+    return documents
+
+
+def read_one(text, name="a.yaml"):
+    (document,) = read(dedent(text), name)
+    return document
+
+
+def slices(document, path):
+    """The key, value, head and entry at a path, as they are written."""
+    return [document.source.slice(document.span(path, part)) for part in Part]
+
+
+SUITE = """\
+    # cases
+    plain: some words
+    quoted "key": 'it''s'
+    "double": "a\\tb"  # not this
+    literal: |
+      one
+
+      two
+
+    folded: >-
+      one
+      two
+    # between
+    block:
+      - a: 1
+        b: 2   # not this
+      -
+        - deep
+
+    flow: {a: [1, 2], "b": , c}
+    empty:
+    last: ~
+    """
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("plain",), ["plain", "some words", "some words", "some words"]),
+        (('quoted "key"',), ['quoted "key"', "'it''s'", "'it''s'", "'it''s'"]),
+        (("double",), ['"double"', '"a\\tb"', '"a\\tb"', '"a\\tb"']),
+        (("literal",), ["literal", *["|\n  one\n\n  two"] * 3]),
+        (("folded",), ["folded", *[">-\n  one\n  two"] * 3]),
+        (("block", 0), ["a: 1\n    b: 2", "a: 1\n    b: 2", "a", "a"]),
+        (("block", 0, "b"), ["b", "2", "2", "2"]),
+        (("block", 1), ["- deep"] * 4),
+        (("block", 1, 0), ["deep"] * 4),
+        (("flow",), ["flow", '{a: [1, 2], "b": , c}', "a", "a"]),
+        (("flow", "a"), ["a", "[1, 2]", "[1, 2]", "[1, 2]"]),
+        (("flow", "a", 1), ["2"] * 4),
+        (("flow", "b"), ['"b"'] * 2 + [""] * 2),
+        (("empty",), ["empty"] * 2 + [""] * 2),
+        (("last",), ["last", "~", "~", "~"]),
+    ],
+)
+def test_places_of_keys_and_values(path, expected):
+    document = read_one(SUITE)
+    actual = slices(document, path)
+    if expected[2:] == [""] * 2:  # a value that is not written has no head either
+        actual, expected = actual[:2], expected[:2]
+    assert actual == expected
+
+
+def test_the_root():
+    document = read_one("# first\na: 1\nb: 2\n# last\n")
+    assert slices(document, ()) == ["a: 1\nb: 2", "a: 1\nb: 2", "a", "a: 1\nb: 2"]
+
+
+DATA = {
+    "types": ("[1, 1.5, 0o17, 0x1F, true, ~, text, '1', \"true\"]", [1, 1.5, 15, 31, True, None, "text", "1", "true"]),
+    "YAML 1.1 words": ("[yes, off, 12:30, 1_0, 017, 2020-01-01]", ["yes", "off", "12:30", "1_0", 17, "2020-01-01"]),
+    "keys are texts": ("{1: a, true: b, 1.50: c, ~: d}", {"1": "a", "true": "b", "1.50": "c", "~": "d"}),
+    "collections as keys": ("? [a, b]\n: c\n? {d: e}\n: f\n", {"[a, b]": "c", "{d: e}": "f"}),
+    "tags": ("[!!str 7, !!int '7', !!float '1', !own x, !!bool 'true']", ["7", 7, 1, "x", True]),
+    "empty": ("", None),
+    "comments": ("# a\n# b\n", None),
+    "a scalar": ("just text", "just text"),
+    "aliases": ("a: &x [1]\nb: *x\nc: {d: *x}\n", {"a": [1], "b": [1], "c": {"d": [1]}}),
+    "an alias of a key": ("&k a: 1\nb: {*k : 2}\n", {"a": 1, "b": {"a": 2}}),
+    "a merge": ("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\n", {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}}),
+    "merges in order": (
+        "a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}\n",
+        {"a": {"x": 1}, "b": {"x": 2, "y": 2}, "c": {"x": 1, "y": 2}},
+    ),
+    "a merge of a merge": (
+        "a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: {<<: *b}\n",
+        {"a": {"x": 1}, "b": {"y": 2, "x": 1}, "c": {"y": 2, "x": 1}},
+    ),
+    "a quoted merge key": ("a: &a {x: 1}\nb: {'<<': *a}\n", {"a": {"x": 1}, "b": {"<<": {"x": 1}}}),
+    "a merge of text": ("a: {<<: text, b: 1}\n", {"a": {"<<": "text", "b": 1}}),
+    "the last of two keys": ("a: 1\na: 2\n", {"a": 2}),
+    "a redefined anchor": ("a: &x 1\nb: *x\nc: &x 2\nd: *x\n", {"a": 1, "b": 1, "c": 2, "d": 2}),
+    "old line ends in text": ("a: x\u2028y\nb: p\u2029q\n", {"a": "x\u2028y", "b": "p\u2029q"}),
+    "what libyaml refuses": ('{"a":1, b:2}', {"a": 1, "b:2": None}),
+    "surrogate pairs": ('a: "\\ud83d\\udc4d"\n', {"a": "👍"}),
+    "a tab after a colon": ("a:\tb\n", {"a": "b"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), DATA.values(), ids=DATA)
+def test_data(text, expected):
+    assert read_one(text).data == expected
+
+
+def test_an_alias_is_the_very_object_and_has_a_place_of_its_own():
+    document = read_one("a: &x [1, 2]\nb: [*x]\n")
+    assert document.data["b"][0] is document.data["a"]
+    assert slices(document, ("b", 0)) == ["[1, 2]", "[1, 2]", "[1, 2]", "*x"]
+
+
+def test_an_anchor_and_a_tag_are_no_part_of_a_value():
+    document = read_one("a: &x !!str text\nb: !own 'q'\nc: &y\nd: &z [1]\ne: &p !!map\n  f: 1\ng: !!seq\n  - 2\n")
+    expected = ["text", "'q'", "c", "[1]", "f: 1", "- 2"]
+    assert [slices(document, (key,))[1] for key in "abcdeg"] == expected
+
+
+def test_merged_fields_stand_at_their_definition():
+    document = read_one("a: &a {x: 1}\nb:\n  <<: *a\n  y: 2\n")
+    assert [slices(document, ("b", key))[:2] for key in "yx"] == [["y", "2"], ["x", "1"]]
+
+
+def test_every_repeated_key_is_kept_with_both_places():
+    text = "a: 1\nb: {c: [x], c: 2, c: 3}\n'a': 4\n"
+    document = read_one(text)
+    found = [
+        (pair.key, document.source.position(pair.first.start)[:2], document.source.position(pair.second.start)[:2])
+        for pair in document.duplicates
+    ]
+    assert found == [("c", (2, 5), (2, 13)), ("c", (2, 13), (2, 19)), ("a", (1, 1), (3, 1))]
+    assert [pair.shadowed for pair in document.duplicates] == [["x"], 2, 1]
+
+
+def test_documents_are_numbered_where_there_are_several():
+    text = "# one\n---\na: 1\n...\n# two\n---\nb: 2\n--- c\n"
+    found = [(each.number, each.data, each.source.slice(each.preamble)) for each in read(text)]
+    assert found == [(0, {"a": 1}, "# one\n---\n"), (1, {"b": 2}, "\n# two\n---\n"), (2, "c", "--- ")]
+    assert [each.number for each in read("a: 1\n")] == [None]
+
+
+def test_lines_of_json():
+    text = '{"a": 1}\n\n[2]\n{"a": }\n"é"\r\n{"b": [3'
+    documents, faults = read_documents(Source("a.jsonl", text))
+    assert [(each.number, each.data) for each in documents] == [(0, {"a": 1}), (1, [2]), (2, "é")]
+    assert [text[slice(*fault.span)] for fault in faults] == ["}", "3"]
+
+
+def test_entries_are_all_that_is_written_in_order():
+    document = read_one("a: &x\n  - b: 1\nc: *x\nd: {<<: {e: 2}, f: [3]}\n")
+    found = [("/".join(map(str, path)), document.source.slice(span)) for path, span in document.entries()]
+    assert found == [
+        ("a", "a: &x\n  - b: 1"),
+        ("c", "c: *x"),
+        ("d", "d: {<<: {e: 2}, f: [3]}"),
+        ("a/0", "b: 1"),
+        ("a/0/b", "b: 1"),
+        ("d/f", "f: [3]"),
+        ("d/e", "e: 2"),
+        ("d/f/0", "3"),
+    ]
+
+
+KEYS = st.text(alphabet="abc é👍'\"#:-{[", min_size=1, max_size=5)
+TEXTS = st.text(alphabet="ab é👍'\"#:-{[\n\\\t", max_size=8)
+SCALARS = st.one_of(TEXTS, st.integers(-20, 20), st.booleans(), st.none(), st.floats(-9, 9, width=16))
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+def every_scalar(value, path=()):
+    if isinstance(value, dict | list):
+        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from every_scalar(item, (*path, step))
+    else:
+        yield path, value
+
+
+def assert_places(document, data):
+    """Each scalar of the data stands where the document says, and each key."""
+    assert (repr(document.data), document.duplicates) == (repr(data), ())
+    for path, value in every_scalar(data):
+        span = document.span(path)
+        if value is not None:
+            position = document.source.position(span.start)
+            assert read_one_value(" " * (position.column - 1) + document.source.slice(span)) == value
+        if path and isinstance(path[-1], str):
+            assert read_one_value(document.source.slice(document.span(path, Part.KEY)), as_key=True) == path[-1]
+
+
+def read_one_value(text, *, as_key=False):
+    if as_key:
+        return next(iter(read(f"{{{text}: }}")[0].data))
+    return read(text)[0].data
+
+
+@settings(max_examples=150, deadline=None)
+@given(VALUES)
+def test_json_means_what_it_means_to_python(data):
+    for text in (json.dumps(data), json.dumps(data, indent=1, ensure_ascii=False)):
+        assert_places(read(text, "a.json")[0], data)
+
+
+@settings(max_examples=150, deadline=None)
+@given(VALUES, st.sampled_from([None, False, True]))
+def test_yaml_means_what_it_means_to_ruamel(data, style):
+    out = io.StringIO()
+    writer = ruamel.yaml.YAML(typ="safe", pure=True)
+    writer.default_flow_style = style
+    writer.allow_unicode = True
+    writer.dump(data, out)
+    try:
+        read_by_ruamel = ruamel.yaml.YAML(typ="safe", pure=True).load(out.getvalue())
+    except ruamel.yaml.YAMLError:
+        return  # not all that it writes it can read
+    document = read(out.getvalue())[0]
+    assert document.data == read_by_ruamel or any(isinstance(value, float) for _, value in every_scalar(data))
+    assert Span(0, 0) <= document.span(()) <= Span(len(out.getvalue()), len(out.getvalue()))
+
+
+def test_numbers_that_are_none_are_still_numbers():
+    data = read_one("[.nan, .inf, -.inf]").data
+    assert (math.isnan(data[0]), data[1:]) == (True, [math.inf, -math.inf])
