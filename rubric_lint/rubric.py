@@ -199,28 +199,26 @@ def _build_criterion(
     if isinstance(entry, str):
         return Criterion(path, generated, None, (Shape.CHECKLIST,), entry, ONE, implied, path, None, None, borrows_id)
     own_id = entry.get("id")
-    marked = tuple(shape for field, shape in _SHAPE_FIELDS.items() if field in entry and field in known)
-    shapes = marked or (Shape.CHECKLIST,)
+    shapes = _read_shapes(entry, known)
     gate, gate_path = _read_gate(entry, path, shapes[0])
-    if gate is None and shapes[0] is Shape.CHECKLIST and not entry.keys() & {"required", "required_min_score"}:
+    if implied is not None and gate is None and shapes is _CHECKLIST and gate_path[-1] not in entry:
         gate = implied
     levels = _read_levels(entry["levels"], (*path, "levels")) if isinstance(entry.get("levels"), list) else None
-    return Criterion(
-        path=path,
-        id=own_id if isinstance(own_id, str) else generated,
-        fields=entry,
-        shapes=shapes,
-        outcome=_read_outcome(entry),
-        weight=_read_weight(document, entry),
-        gate=gate,
-        gate_path=gate_path,
-        scale=_read_scale(entry, path, gate, gate_path),
-        levels=levels,
-        borrows_id=borrows_id,
-    )
+    identifier = own_id if isinstance(own_id, str) else generated
+    outcome, weight = _read_outcome(entry), _read_weight(document, entry)
+    scale = _read_scale(entry, path, gate, gate_path)
+    # By position: by name would take twice the time, for every criterion there is.
+    return Criterion(path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
 
 
+_CHECKLIST = (Shape.CHECKLIST,)
 _SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "score_range": Shape.HOLISTIC}
+
+
+def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape, ...]:
+    if _SHAPE_FIELDS.keys().isdisjoint(entry):
+        return _CHECKLIST
+    return tuple(shape for field, shape in _SHAPE_FIELDS.items() if field in entry and field in known) or _CHECKLIST
 
 
 def _read_outcome(entry: Mapping[str, Any]) -> str | None:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
+from math import ceil
 
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.rubric import Band, Rubric, Scale, Thresholds
+from rubric_lint.rubric import HIGHEST, Band, Rubric, Scale, Thresholds
 from rubric_lint.rule import Rule
 from rubric_lint.wording import join_words, list_scores
 
@@ -12,11 +13,14 @@ from rubric_lint.wording import join_words, list_scores
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Look for gates inside bands; where one scale alone makes the verdict, for thresholds too."""
     is_alone = len(rubric.scales) == 1 and len(rubric.criteria) <= 1
+    thresholds = rubric.thresholds if is_alone else None
+    cuts = [ceil(threshold * HIGHEST) for threshold in thresholds or ()]
     for scale in rubric.scales:
-        for band in scale.bands:
+        lowest = cuts if scale.gate is None else [*cuts, scale.gate]
+        for band in scale.bands if lowest else ():
             # Bands that overlap or are out of bounds have to change anyway.
-            if len(band.scores) > 1 and band.is_sound and not _overlaps(band, scale):
-                yield from _check_band(band, scale, rubric.thresholds if is_alone else None)
+            if any(cut in band.scores[1:] for cut in lowest) and band.is_sound and not _overlaps(band, scale):
+                yield from _check_band(band, scale, thresholds)
 
 
 def _overlaps(band: Band, scale: Scale) -> bool:
