@@ -1,7 +1,6 @@
 """Events to documents: plain data and its places, in one pass and without recursion."""
 
 import gc
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ from ruamel.yaml.events import (
 
 from rubric_lint.document import Children, Document, Duplicate, Place
 from rubric_lint.events import MAX_DEPTH, SyntaxFaultError, open_c_parser, open_json, open_pure_parser, too_deep
-from rubric_lint.scalar import SPECIAL_STARTS, Ambiguity, read_plain, resolve
+from rubric_lint.scalar import PROPERTIES, SPECIAL_STARTS, Ambiguity, read_plain, resolve
 from rubric_lint.source import Source, Span
 
 MAX_ALIASED = 1_000_000
@@ -74,7 +73,6 @@ def _number(documents: list[Document]) -> list[Document]:
     return [replace(document, number=number) for number, document in enumerate(documents)]
 
 
-_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)+")
 _BLOCK_STYLES = ("|", ">")
 _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")
 
@@ -183,10 +181,9 @@ class _Builder:
                 self.children[id(container)] = children
                 opened = event.start_mark.index
                 anchor = event.anchor
-                if anchor is not None or event.ctag is not None:
-                    properties = _PROPERTIES.match(text, opened)
-                    if properties and text[properties.end()] != "#":
-                        opened = properties.end()
+                has_properties = anchor is not None or event.ctag is not None
+                if has_properties and (properties := PROPERTIES.match(text, opened)):
+                    opened = properties.end()
                 if anchor is not None:
                     self.anchors[anchor] = _Anchor(container, (opened, opened), 0, is_open=True)
                 is_flow = event.flow_style
@@ -247,7 +244,7 @@ class _Builder:
         text, value, plain = self.source.text, event.value, event.implicit[0]
         if event.style in _BLOCK_STYLES:
             end = start + len(text[start:end].rstrip())
-        if properties := _PROPERTIES.match(text, start, end):
+        if properties := PROPERTIES.match(text, start, end):
             start = properties.end()
         elif not event.style:
             start = end  # nothing but an anchor or a tag: the value is not written

@@ -9,9 +9,11 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import ScalarEvent, StreamEndEvent
 
 from rubric_lint.events import open_c_parser, open_pure_parser
+from rubric_lint.scalar import PROPERTIES
 from rubric_lint.source import Source, Span
 
 _COMMENT = re.compile(r"(?:(?<=[\s])|^)#[^\r\n]*", re.MULTILINE)
+_LINE = re.compile(r"[^\r\n]*")
 
 
 def find_comments(source: Source) -> Iterator[Span]:
@@ -37,9 +39,11 @@ def _scan(text: str, next_event: Callable[[], Any]) -> list[Span]:
     for event in takewhile(lambda event: type(event) is not StreamEndEvent, iter(next_event, None)):
         if type(event) is ScalarEvent:
             start, end = event.start_mark.index, event.end_mark.index
+            if properties := PROPERTIES.match(text, start, end):
+                start = properties.end()
             if event.style in ("|", ">"):
-                line_end = text.find("\n", start, end)
-                start = end if line_end < 0 else line_end
+                header = _LINE.match(text, start, end)
+                start = header.end() if header else end
             if start < end:
                 scalars.append(Span(start, end))
     return scalars

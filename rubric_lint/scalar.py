@@ -33,6 +33,10 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _MOST_DIGITS = 4000
 
 
+PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+(?:#[^\r\n]*\s+)*)+")
+"""The anchor and the tag of a value, up to where the value itself begins."""
+
+
 def resolve(text: str) -> str | int | float | bool | None:
     """The value of a plain scalar by the core schema of YAML 1.2."""
     if text in _CONSTANTS:

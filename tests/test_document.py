@@ -133,9 +133,11 @@ def test_an_alias_is_the_very_object_and_has_a_place_of_its_own():
 
 
 def test_an_anchor_and_a_tag_are_no_part_of_a_value():
-    document = read_one("a: &x !!str text\nb: !own 'q'\nc: &y\nd: &z [1]\ne: &p !!map\n  f: 1\ng: !!seq\n  - 2\n")
-    expected = ["text", "'q'", "c", "[1]", "f: 1", "- 2"]
-    assert [slices(document, (key,))[1] for key in "abcdeg"] == expected
+    document = read_one(
+        "a: &x !!str text\nb: !own 'q'\nc: &y\nd: &z [1]\ne: &p !!map\n  f: 1\ng: !!seq # x\n  - 2\nh: !own # x\n  t\n"
+    )
+    expected = ["text", "'q'", "c", "[1]", "f: 1", "- 2", "t"]
+    assert [slices(document, (key,))[1] for key in "abcdegh"] == expected
 
 
 def test_merged_fields_stand_at_their_definition():

@@ -1,0 +1,164 @@
+"""Where comments are, and which findings the ones to this tool silence."""
+
+from textwrap import dedent
+
+import pytest
+
+from rubric_lint.comments import find_comments
+from rubric_lint.config import FileSettings
+from rubric_lint.lint import lint
+from rubric_lint.source import Source
+
+COMMENTS = {
+    "alone and behind": ("# a\nb: c # d\n  # e\n#\n", ["# a", "# d", "# e", "#"]),
+    "no space before": ("a: b#c\nd: 'e'\n", []),
+    "in plain text": ("a: b #c\n", ["#c"]),
+    "in quotes": ("a: 'b # c'\nd: \"e # f\" # g\n'h # i': j\n", ["# g"]),
+    "in a block text": ("a: |\n  # b\n  c # d\n# e\nf: >- # g\n  # h\n", ["# e", "# g"]),
+    "in an indented block text": ("a:\n  - |2\n     # b\n    # c\n  # d\n", ["# d"]),
+    "in flow": ("a: [b, # c\n  d # e\n  ] # f\n", ["# c", "# e", "# f"]),
+    "around anchors and tags": ("a: &b # c\n  d: !e # f\n    g\n", ["# c", "# f"]),
+    "in a directive": ("%YAML 1.2 # a\n--- # b\nc: d\n... # e\n# f\n", ["# a", "# b", "# e", "# f"]),
+    "after a tab": ("a: b\t# c\n", ["# c"]),
+    "over several lines": ("a: b\n  c\n  # d\ne: 'f\n  # g'\n", ["# d"]),
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+@pytest.mark.parametrize(("text", "expected"), COMMENTS.values(), ids=COMMENTS)
+def test_comments_are_found(text, expected, line_end):
+    source = Source("a.yaml", text.replace("\n", line_end))
+    assert [source.slice(span) for span in find_comments(source)] == expected
+
+
+def check(text, settings=FileSettings()):  # noqa: B008 (frozen)
+    """The rule and line of each finding, and how many were silenced."""
+    result = lint("a.yaml", dedent(text).encode(), settings)
+    found = [(finding.rule, result.source.position(finding.span.start).line) for finding in result.findings]
+    return found, result.ignored
+
+
+BANDS = """\
+{0}
+rubrics: {1}
+  {2}
+  - id: a {3}
+    {4}
+    score_ranges: {5}
+      {6}
+      - score_range: [0, 4] {7}
+        expected_outcome: It is not said.
+      {8}
+      - score_range: [4, 9] {9}
+        expected_outcome: It is said. {10}
+  - id: b
+    expected_outcome: It is said.
+"""
+OVERLAP, COVERAGE, MIXING, SPLIT = ("overlap", 11), ("coverage", 6), ("mixing", 13), ("split-band", 11)
+ALL = [COVERAGE, OVERLAP, MIXING]
+
+
+def place(**comments):
+    """The text with a comment in some of its gaps."""
+    gaps = {f"_{number}": "" for number in range(11)} | comments
+    return BANDS.format(*gaps.values())
+
+
+def test_what_there_is_to_silence():
+    assert check(place()) == (ALL, 0)
+
+
+IGNORES = {
+    "on the line": ({"_9": "# rubric-lint: ignore[overlap]"}, [COVERAGE, MIXING], 1),
+    "above the entry": ({"_8": "# rubric-lint: ignore[overlap]"}, [COVERAGE, MIXING], 1),
+    "above the field": ({"_4": "# rubric-lint: ignore[coverage]"}, [OVERLAP, MIXING], 1),
+    "two above the field": ({"_4": "# rubric-lint: ignore[coverage, overlap]"}, [MIXING], 2),
+    "above the criterion": ({"_2": "# rubric-lint: ignore[coverage,overlap]"}, [MIXING], 2),
+    "above the rubric": ({"_0": "# rubric-lint: ignore[mixing]"}, [COVERAGE, OVERLAP], 1),
+    "with a reason": ({"_9": "# rubric-lint: ignore[overlap] both are fine"}, [COVERAGE, MIXING], 1),
+    "without spaces": ({"_9": "#rubric-lint:ignore[overlap]"}, [COVERAGE, MIXING], 1),
+    "with spaces": ({"_9": "#  rubric-lint:  ignore [ overlap ]"}, [COVERAGE, MIXING], 1),
+    "among other comments": (
+        {"_8": "# one\n      # rubric-lint: ignore[overlap]\n      # two"},
+        [COVERAGE, ("mixing", 15)],
+        1,
+    ),
+    "for the file": ({"_0": "# rubric-lint: ignore-file[overlap, coverage, mixing]"}, [], 3),
+    "on another line": ({"_7": "# rubric-lint: ignore[overlap]"}, [COVERAGE, ("unused-ignore", 8), OVERLAP, MIXING], 0),
+    "on the first line of the entry": (
+        {"_3": "# rubric-lint: ignore[overlap]"},
+        [("unused-ignore", 4), COVERAGE, OVERLAP, MIXING],
+        0,
+    ),
+    "above another entry": (
+        {"_6": "# rubric-lint: ignore[overlap]"},
+        [COVERAGE, ("unused-ignore", 7), OVERLAP, MIXING],
+        0,
+    ),
+    "of another rule": ({"_9": "# rubric-lint: ignore[bounds]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
+    "one of two": ({"_9": "# rubric-lint: ignore[overlap, bounds]"}, [COVERAGE, ("unused-ignore", 11), MIXING], 1),
+    "of no rule": ({"_9": "# rubric-lint: ignore[overlaps]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
+    "of nothing": ({"_9": "# rubric-lint: ignore[]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
+    "of everything": ({"_9": "# rubric-lint: ignore"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
+    "misspelt": ({"_9": "# rubric-lint: disable[overlap]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
+    "the file's below its content": (
+        {"_2": "# rubric-lint: ignore-file[overlap]"},
+        [("unused-ignore", 3), COVERAGE, OVERLAP, MIXING],
+        0,
+    ),
+    "above a blank line": (
+        {"_8": "# rubric-lint: ignore[overlap]\n"},
+        [COVERAGE, ("unused-ignore", 10), ("overlap", 12), ("mixing", 14)],
+        0,
+    ),
+    "someone else's": ({"_9": "# see rubric-lint: ignore[overlap]"}, [COVERAGE, OVERLAP, MIXING], 0),
+    "in a text": ({"_0": "text: 'It # rubric-lint: ignore-file[overlap]'"}, [COVERAGE, OVERLAP, MIXING], 0),
+    "itself": ({"_9": "# rubric-lint: ignore[overlap, bounds, unused-ignore]"}, [COVERAGE, MIXING], 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("comments", "findings", "ignored"), IGNORES.values(), ids=IGNORES)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+def test_ignore_comments(comments, findings, ignored, line_end):
+    assert check(place(**comments).replace("\n", line_end)) == (findings, ignored)
+
+
+def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused():
+    text = place(_9="# rubric-lint: ignore[bounds]")
+    assert check(text, FileSettings(enabled=frozenset({"overlap", "unused-ignore"}))) == ([OVERLAP], 0)
+
+
+@pytest.mark.parametrize(
+    ("comment", "marked", "message"),
+    [
+        ("ignore[overlaps]", "overlaps", "there is no check `overlaps`; did you mean `overlap`?"),
+        ("ignore[everything]", "everything", "there is no check `everything`; `rubric-lint --rules` lists the checks"),
+    ],
+)
+def test_a_name_that_is_none_is_pointed_out(comment, marked, message):
+    result = lint("a.yaml", place(_9=f"# rubric-lint: {comment}").encode())
+    found = [(result.source.slice(each.span), each.message) for each in result.findings if each.rule == "unused-ignore"]
+    assert found == [(marked, message)]
+
+
+def test_a_syntax_fault_is_not_silenced_and_has_no_other_beside_it():
+    assert check("# rubric-lint: ignore-file[overlap]\nrubrics:\n  - 'open\n") == ([("syntax", 3)], 0)
+
+
+def test_files_without_rubrics_are_not_searched_for_ignores():
+    assert check("# rubric-lint: ignore[overlap]\nrubrics: see below\n") == ([], 0)
+
+
+def test_each_document_has_its_own_entries_but_one_file_above_them():
+    text = """\
+        # rubric-lint: ignore-file[missing-id]
+        rubrics:
+          # rubric-lint: ignore[empty-outcome]
+          - expected_outcome: ""
+        ---
+        rubrics:
+          - expected_outcome: ""
+          # rubric-lint: ignore[empty-outcome]
+          - expected_outcome: ""
+        """
+    assert check(text) == ([("empty-outcome", 7)], 5)
