@@ -1,43 +1,44 @@
 """`rubric-lint`: tells the authors of rubrics what is wrong, and where."""
 
 import sys
-from typing import Any, NoReturn
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
+from rubric_lint.cli.options import ASKED, NAMES, check_sources, choice
 from rubric_lint.cli.progress import Progress
-from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version, read_names
+from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
 from rubric_lint.cli.schema import schema
 from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
 from rubric_lint.report import REPORTERS, Look, Statistics
 
-_NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_names, "shell_complete": complete_name}
-_ASKED: dict[str, Any] = {"is_eager": True, "expose_value": False}
-
-
-def _choice(*names: str) -> dict[str, Any]:
-    return {"type": click.Choice(names), "default": names[0], "show_default": True}
+if TYPE_CHECKING:
+    from rubric_lint.config import SettingsFinder
+    from rubric_lint.report.fixes import Outcome
 
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(allow_dash=True))
-@click.option("--format", "form", **_choice(*REPORTERS), help="How findings are written.")
-@click.option("--select", **_NAMES, help="Run these rules only; names between commas.")
-@click.option("--ignore", **_NAMES, help="Run all rules but these.")
-@click.option("--fail-on", **_choice("error", "warning", "never"), help="What makes the exit code 1: this or worse.")
+@click.option("--format", "form", **choice(*REPORTERS), help="How findings are written.")
+@click.option("--select", **NAMES, help="Run these rules only; names between commas.")
+@click.option("--ignore", **NAMES, help="Run all rules but these.")
+@click.option("--fail-on", **choice("error", "warning", "never"), help="What makes the exit code 1: this or worse.")
+@click.option("--fix", is_flag=True, help="Make the safe fixes first, as rubric-fix does.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix: make fixes too that may change what a rubric means.")
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something, not where.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave the summary out.")
-@click.option("--color", **_choice("auto", "always", "never"), help="Whether to colour.")
+@click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
 @click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
 @click.option("--config", metavar="FILE", type=click.Path(), help="The settings file that holds for all files.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option(
-    "--explain", metavar="NAME", **_ASKED, callback=print_page, shell_complete=complete_name, help="Explain a rule."
+    "--explain", metavar="NAME", **ASKED, callback=print_page, shell_complete=complete_name, help="Explain a rule."
 )
-@click.option("--rules", is_flag=True, **_ASKED, callback=print_rules, help="List the rules.")
-@click.option("--version", is_flag=True, **_ASKED, callback=print_version, help="Print the versions.")
+@click.option("--rules", is_flag=True, **ASKED, callback=print_rules, help="List the rules.")
+@click.option("--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions.")
 def check(
     *,
     paths: tuple[str, ...],
@@ -45,6 +46,8 @@ def check(
     select: frozenset[str],
     ignore: frozenset[str],
     fail_on: str,
+    fix: bool,
+    unsafe_fixes: bool,
     statistics: bool,
     quiet: bool,
     color: str,
@@ -58,10 +61,11 @@ def check(
     """
     if statistics and form == "json":
         raise click.UsageError("--statistics is for people; count the findings of the JSON report by their rule")
-    if config and isolated:
-        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
-    if stdin_filename and "-" not in paths:
-        raise click.UsageError("--stdin-filename says what standard input is called; give the path - to read it")
+    check_sources(paths, stdin_filename, config, isolated=isolated)
+    if unsafe_fixes and not fix:
+        raise click.UsageError("--unsafe-fixes says which fixes to make; add --fix")
+    if fix and "-" in paths:
+        raise click.UsageError("--fix writes files; `rubric-fix -` fixes standard input to standard output")
 
     # --help, --explain and completion do without the engine.
     from rubric_lint.cli.run import Run  # noqa: PLC0415
@@ -79,6 +83,7 @@ def check(
     reporter = Statistics(write, look) if statistics else REPORTERS[form](write, look)
     try:
         finder = SettingsFinder(Overrides(select or None, ignore), file=config, isolated=isolated)
+        fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
         summary = Run(reporter, progress).lint_all(paths or (".",), stdin_filename or "<stdin>", finder)
     except SettingsError as wrong:
         for fault in wrong.faults:
@@ -88,9 +93,26 @@ def check(
     if summary.faults:
         return Exit.FAULT
     if summary.unreadable:
-        return Exit.USAGE
+        return max(Exit.USAGE, fixed)
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
-    return Exit.FOUND if failing[fail_on] else Exit.CLEAN
+    return max(Exit.FOUND if failing[fail_on] else Exit.CLEAN, fixed)
+
+
+def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, unsafe: bool, quiet: bool) -> Exit:
+    """Fix the files and tell of it on standard error, as standard output is for the findings."""
+    from rubric_lint.cli.fix import exit_code  # noqa: PLC0415
+    from rubric_lint.cli.fixing import Fixing  # noqa: PLC0415
+    from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
+
+    def report(outcome: "Outcome") -> None:
+        progress.clear()
+        for line in word_troubles(outcome):
+            complain(line)
+
+    totals = Fixing(report, progress, unsafe=unsafe).fix_all(paths, "", finder)
+    if not quiet:
+        click.echo(totals.word(is_dry=False), err=True)
+    return exit_code(totals)
 
 
 @click.group(

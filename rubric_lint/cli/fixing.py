@@ -1,0 +1,95 @@
+"""One run of the fixer: each file read, fixed, written and reported before the next, whatever becomes of it."""
+
+import gc
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import chain
+
+from rubric_lint.cli.exits import complain, report_fault
+from rubric_lint.cli.progress import Progress
+from rubric_lint.cli.run import STDIN
+from rubric_lint.config import SettingsFinder
+from rubric_lint.files import LIMIT, File, Unreadable, find, read
+from rubric_lint.fix import fix
+from rubric_lint.report.fixes import Outcome, Totals
+from rubric_lint.write import WriteError, replace_file
+
+
+class Fixing:
+    """Fixes the files at `paths` and tells `report`; `is_dry`: nothing is written; `unsafe`: unsafe fixes are made too.
+
+    Standard input is fixed to standard output.
+    """
+
+    def __init__(
+        self, report: Callable[[Outcome], object], progress: Progress, *, is_dry: bool = False, unsafe: bool = False
+    ) -> None:
+        self._report = report
+        self._progress = progress
+        self._is_dry = is_dry
+        self._unsafe = unsafe
+        self._stdin: File | None = None
+        self._refused: set[str] = set()
+        self._totals = Totals()
+
+    def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Totals:
+        """Fix everything.
+
+        Raises:
+            SettingsError: when the settings that hold for standard input cannot be used.
+        """
+        paths = list(paths)
+        stdin = []
+        if STDIN in paths:
+            paths = [path for path in paths if path != STDIN]
+            self._stdin = File(stdin_name, finder.for_file(stdin_name))
+            stdin = [self._stdin]
+        gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
+        for file in self._progress.over(chain(stdin, find(paths, finder))):
+            self._take(file)
+        return self._totals
+
+    def _take(self, file: File | Unreadable) -> None:
+        data = file if isinstance(file, Unreadable) else self._read(file)
+        if isinstance(file, Unreadable) or isinstance(data, Unreadable):
+            self._refuse(data)  # type: ignore[arg-type]
+            return
+        try:
+            fixed = fix(file.name, data, file.settings, unsafe=self._unsafe)
+        except Exception as fault:
+            self._progress.clear()
+            report_fault(fault, file.name)
+            self._totals.faults += 1
+            return
+        outcome = Outcome(fixed, self._unsafe)
+        if not self._is_dry:
+            outcome = self._write(file, data, outcome)
+        self._totals.add(outcome)
+        self._report(outcome)
+
+    def _read(self, file: File) -> bytes | Unreadable:
+        if file is not self._stdin:
+            return read(file)
+        data = sys.stdin.buffer.read(LIMIT + 1)
+        if len(data) <= LIMIT:
+            return data
+        return Unreadable(file.name, f"has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
+
+    def _refuse(self, what: Unreadable) -> None:
+        self._progress.clear()
+        complain(f"{what.path}: {what.reason}")
+        self._totals.unreadable += what.path not in self._refused  # a settings file may have several faults
+        self._refused.add(what.path)
+
+    def _write(self, file: File, data: bytes, outcome: Outcome) -> Outcome:
+        fixed = outcome.fixed
+        if file is self._stdin:
+            sys.stdout.buffer.write(fixed.data if fixed.is_changed else data)
+            sys.stdout.buffer.flush()
+        elif fixed.is_changed:
+            try:
+                return replace(outcome, others=replace_file(file.name, data, fixed.data).others)
+            except WriteError as fault:
+                return replace(outcome, failure=str(fault))
+        return outcome

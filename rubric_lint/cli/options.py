@@ -1,0 +1,30 @@
+"""Options that several commands have in common."""
+
+from typing import Any
+
+import click
+
+from rubric_lint.cli.rules import complete_name, read_names
+
+NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_names, "shell_complete": complete_name}
+"""Names of rules, between commas or with the option repeated."""
+
+ASKED: dict[str, Any] = {"is_eager": True, "expose_value": False}
+"""A question that is answered before anything else is looked at."""
+
+
+def choice(*names: str) -> dict[str, Any]:
+    """One of several names, the first unless another one is given."""
+    return {"type": click.Choice(names), "default": names[0], "show_default": True}
+
+
+def check_sources(paths: tuple[str, ...], stdin_filename: str | None, config: str | None, *, isolated: bool) -> None:
+    """See to it that the options on what is read, and by which settings, do not contradict each other.
+
+    Raises:
+        click.UsageError: when they do.
+    """
+    if config and isolated:
+        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
+    if stdin_filename and "-" not in paths:
+        raise click.UsageError("--stdin-filename says what standard input is called; give the path - to read it")

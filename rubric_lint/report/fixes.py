@@ -1,0 +1,174 @@
+"""What `rubric-fix` did or would do: for people, for programs, and as a diff."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubric_lint.report.summary import counted
+from rubric_lint.report.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rubric_lint.fix import Fixed
+
+VERSION = 1
+"""The version of the JSON report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
+
+    `unsafe`: unsafe fixes were asked for.
+    """
+
+    fixed: Fixed
+    unsafe: bool = False
+    failure: str = ""
+    others: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.fixed.before.name
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file is, or would be, another one now."""
+        return self.fixed.is_changed and not self.failure
+
+
+@dataclass(slots=True)
+class Totals:
+    """Counts over the files of a run.
+
+    Those of `unreadable` could not be read or written, those of `faults` were left as they were for a doubt.
+    """
+
+    files: int = 0
+    changed: int = 0
+    left: int = 0
+    unreadable: int = 0
+    faults: int = 0
+    fixes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count one file."""
+        self.files += 1
+        self.faults += bool(outcome.fixed.doubt)
+        self.unreadable += bool(outcome.failure)
+        self.changed += outcome.is_changed
+        self.left += sum(1 for _ in outcome.fixed.left(unsafe=outcome.unsafe))
+        if outcome.is_changed:
+            self.fixes.update(applied.rule for applied in outcome.fixed.applied)
+
+    def word(self, *, is_dry: bool) -> str:
+        """One line on all files."""
+        kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
+        read = counted(self.files, "file")
+        if self.changed:
+            verb = "Would fix" if is_dry else "Fixed"
+            text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
+        else:
+            text = f"Nothing to fix in {read}." if not self.faults + self.unreadable else f"Nothing fixed in {read}."
+        more = [
+            (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
+            (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
+            (self.faults, f"{counted(self.faults, 'file')} left as they were for doubt in the outcome"),
+        ]
+        notes = "; ".join(note for count, note in more if count)
+        return text + (f"\n{notes}." if notes else "")
+
+
+def word_outcome(outcome: Outcome, *, is_dry: bool) -> Iterator[str]:
+    """The lines that tell people about one file; none where there was nothing to fix."""
+    fixed, name = outcome.fixed, visible(outcome.name)
+    if outcome.is_changed:
+        yield f"{name}: {'would fix' if is_dry else 'fixed'} {counted(len(fixed.applied), 'finding')}"
+        for (rule, title), count in sorted(Counter(fixed.applied).items()):
+            yield f"  {count} x {visible(title)} ({rule})"
+    yield from word_troubles(outcome)
+
+
+def word_troubles(outcome: Outcome) -> Iterator[str]:
+    """The lines that say what could not be done with a file."""
+    fixed, name = outcome.fixed, visible(outcome.name)
+    if fixed.doubt:
+        yield f"{name}: left as it was, nothing is fixed: {visible(fixed.doubt)}"
+    if outcome.failure:
+        yield f"{name}: left as it was: {visible(outcome.failure)}"
+    if outcome.others:
+        yield f"{name}: warning: {counted(outcome.others, 'other hard link')} to the file still hold the old text"
+    if not fixed.doubt:
+        for finding, reason in fixed.left(unsafe=outcome.unsafe):
+            line, column, _ = fixed.result.source.position(finding.span.start)
+            yield f"{name}:{line}:{column}: {finding.rule} not fixed: {visible(reason)}"
+
+
+def as_data(outcome: Outcome) -> dict[str, Any]:
+    """One file in the JSON report."""
+    fixed = outcome.fixed
+    kinds = sorted(Counter(fixed.applied).items()) if outcome.is_changed else []
+    return {
+        "file": outcome.name.encode("utf-8", "replace").decode(),
+        "changed": outcome.is_changed,
+        "fixes": [{"rule": rule, "title": title, "count": count} for (rule, title), count in kinds],
+        "left": [
+            {
+                "rule": finding.rule,
+                "reason": reason,
+                "path": finding.pointer,
+                "start": fixed.result.source.position(finding.span.start)._asdict(),
+            }
+            for finding, reason in fixed.left(unsafe=outcome.unsafe)
+        ],
+        "error": fixed.doubt or outcome.failure or None,
+        "other_links": outcome.others,
+    }
+
+
+def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
+    """The JSON report of a run, with the files that there is something to say about."""
+    import json  # noqa: PLC0415  (only this format needs it)
+
+    counts = {
+        "files": totals.files,
+        "changed": totals.changed,
+        "fixes": totals.fixes.total(),
+        "left": totals.left,
+        "unreadable": totals.unreadable,
+        "faults": totals.faults,
+    }
+    told = [each for each in files if each["changed"] or each["left"] or each["error"]]
+    return json.dumps({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+def write_diff(outcome: Outcome, *, color: bool) -> str:
+    """The unified diff of one file, as `patch` and `git apply` read it; empty where nothing changes."""
+    if not outcome.is_changed:
+        return ""
+    fixed, name = outcome.fixed, outcome.name.lstrip("/")
+    lines = unified_diff(_LINE.findall(fixed.before.text), _LINE.findall(fixed.text), f"a/{name}", f"b/{name}")
+    return "".join(_paint(line, color=color) for line in lines)
+
+
+_COLOURS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"}, "@": {"fg": "cyan"}}
+
+
+def _paint(line: str, *, color: bool) -> str:
+    text = line.rstrip("\r\n")
+    end = line[len(text) :] or "\n\\ No newline at end of file\n"
+    if color and not line.startswith(" "):
+        is_head = line.startswith(("+++ ", "--- "))
+        text = click.style(text, **({"bold": True} if is_head else _COLOURS.get(line[:1], {})))
+    return text + end

@@ -1,0 +1,123 @@
+import json
+import random
+import re
+from difflib import SequenceMatcher
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+from styled_suites import json_suites, yaml_suites
+
+from rubric_lint.fix import fix
+from rubric_lint.lint import lint
+from rubric_lint.loading import load_rubrics
+from rubric_lint.scoring import score
+from rubric_lint.source import Source
+
+SUITES = yaml_suites() | json_suites()
+# All that a migration may take out of a text, token by token, and put in.
+TAKEN = {"description", "required", "true", "false", "bool", "!", ":", ",", "?", '"', "'", ""}
+PUT = {"expected_outcome", "required_min_score", "10"}
+
+
+def read(name, data):
+    """The data of all documents, by readers that know nothing of places."""
+    text = Source.from_bytes(name, data).text
+    if name.endswith(".json"):
+        return [json.loads(text)]
+    if name.endswith(".jsonl"):
+        return [json.loads(line) for line in text.splitlines()]
+    return [plain(document) for document in YAML(typ="safe", pure=True).load_all(text)]
+
+
+def plain(value):
+    """Data as JSON would have it, without the line end that some styles of text bring along."""
+    match value:
+        case dict():
+            return {str(key): plain(each) for key, each in value.items()}
+        case list():
+            return [plain(each) for each in value]
+        case str():
+            return value.removesuffix("\n")
+        case _:
+            return value
+
+
+def tokens(text):
+    return re.findall(r"\w+|\s|[^\w\s]", text)
+
+
+def judge(name, data, seed):
+    """The results of random judge outputs, which depend on ids, answers that are allowed, and the seed only."""
+    results = []
+    for rubric in load_rubrics(name, data).values():
+        chance = random.Random(seed)  # noqa: S311 (a judge that throws dice)
+        for _ in range(8):
+            checks = [
+                {"id": each.id, "satisfied": chance.random() < 0.7}
+                if rubric.shape == "checklist"
+                else {"id": each.id, "score": chance.choice([0, 3, 5, 9, 10, 10])}
+                for each in rubric.criteria
+            ]
+            result = score(rubric, {"checks": checks})
+            results.append((rubric.name, result.score, result.verdict))
+    return results
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    fix("suite.yaml", b"rubrics: [{id: a, description: b}]")
+
+
+@settings(max_examples=500, deadline=None)
+@given(SUITES)
+def test_the_data_is_as_intended_and_no_deprecation_is_left(suite):
+    fixed = fix(suite.name, suite.data)
+    assert (fixed.doubt, [(left.finding.message, left.reason) for left in fixed.left()]) == ("", [])
+    assert read(suite.name, fixed.data) == suite.after
+
+
+@settings(max_examples=300, deadline=None)
+@given(SUITES)
+def test_nothing_is_taken_or_put_but_the_fields(suite):
+    fixed = fix(suite.name, suite.data)
+    old, new = tokens(fixed.before.text), tokens(fixed.text)
+    taken, put = set(), set()
+    for _, old_start, old_end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if old[old_start:old_end] != new[new_start:new_end]:
+            taken.update(token.strip() for token in old[old_start:old_end])
+            put.update(new[new_start:new_end])
+    assert taken <= TAKEN
+    assert put <= PUT
+
+
+@settings(max_examples=300, deadline=None)
+@given(SUITES)
+def test_encoding_line_ends_and_comments_stay(suite):
+    fixed = fix(suite.name, suite.data)
+    after = Source.from_bytes(suite.name, fixed.data)
+    assert (after.encoding, after.bom) == (fixed.before.encoding, fixed.before.bom)
+    assert after.text.count("\r") == after.text.count("\r\n")
+    if "\r\n" in fixed.before.text:
+        assert after.text.count("\n") == after.text.count("\r\n")
+    assert re.findall(r"# note, \{\d+\}: x(?: 'it| \*a)?|# of its own", after.text) == suite.comments
+
+
+@settings(max_examples=300, deadline=None)
+@given(SUITES)
+def test_a_second_run_changes_nothing_and_nothing_new_is_found(suite):
+    fixed = fix(suite.name, suite.data)
+    again = fix(suite.name, fixed.data)
+    assert (again.applied, again.data) == ((), fixed.data)
+    before = {(finding.rule, finding.severity) for finding in lint(suite.name, suite.data).findings}
+    after = {(finding.rule, finding.severity) for finding in lint(suite.name, fixed.data).findings}
+    assert after <= before
+
+
+@settings(max_examples=200, deadline=None)
+@given(SUITES, st.integers(0, 1 << 30))
+def test_every_judge_output_has_the_score_and_verdict_it_had(suite, seed):
+    before = judge(suite.name, suite.data, seed)
+    assert before
+    assert judge(suite.name, fix(suite.name, suite.data).data, seed) == before

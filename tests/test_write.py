@@ -1,0 +1,212 @@
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from rubric_lint.write import WriteError, replace_file
+
+ROOT = Path(__file__).parent.parent
+OLD, NEW = b"old: 1\n" * 1000, b"new: 2\n" * 1000
+
+# One process that imports once; each run is a fork of it that rewrites a file in turns until it is killed.
+KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+from rubric_lint.write import replace_file
+
+path, runs = Path(sys.argv[1]), int(sys.argv[2])
+texts = [bytes([letter]) * 200_000 for letter in b"ab"]
+chance = random.Random(5)
+seen = set()
+for _ in range(runs):
+    path.write_bytes(texts[0])
+    child = os.fork()
+    if not child:
+        while True:
+            for old, new in (texts, texts[::-1]):
+                replace_file(str(path), old, new)
+    time.sleep(chance.uniform(0, 0.006))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    found = path.read_bytes()
+    if found not in texts:
+        sys.exit(f"neither old nor new: {len(found)} bytes")
+    seen.add(found)
+sys.exit(0 if len(seen) == 2 else "was never killed at another moment")
+"""
+
+# Tells the outcome of one write as text, in a process of its own: what surrounds it cannot be undone here.
+ONE_WRITE = """
+import sys
+from pathlib import Path
+from rubric_lint.write import WriteError, replace_file
+try:
+    replace_file(sys.argv[1], Path(sys.argv[1]).read_bytes(), b"n" * int(sys.argv[2]))
+except WriteError as fault:
+    print(fault)
+"""
+
+
+def run(code, *args, before="", **kwargs):
+    command = [sys.executable, "-c", before + textwrap.dedent(code), *map(str, args)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, **kwargs)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "suite.yaml"
+    path.write_bytes(OLD)
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_file_holds_the_new_text_and_nothing_is_left_beside_it(file):
+    assert replace_file(str(file), OLD, NEW).others == 0
+    assert (file.read_bytes(), names(file.parent)) == (NEW, ["suite.yaml"])
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o755, 0o2755])
+def test_the_mode_stays(file, mode):
+    file.chmod(mode)
+    replace_file(str(file), OLD, NEW)
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser gives files away")
+def test_the_owner_stays(file):
+    os.chown(file, 1234, 2345)
+    replace_file(str(file), OLD, NEW)
+    assert (file.stat().st_uid, file.stat().st_gid) == (1234, 2345)
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_is_written(file, tmp_path):
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    first, second = other / "first.yaml", other / "second.yaml"
+    first.symlink_to("../suite.yaml")
+    second.symlink_to(first)
+    replace_file(str(second), OLD, NEW)
+    assert (file.read_bytes(), second.read_bytes()) == (NEW, NEW)
+    assert (str(first.readlink()), second.readlink()) == ("../suite.yaml", first)
+    assert names(other) == ["first.yaml", "second.yaml"]
+
+
+def test_other_hard_links_are_counted_and_keep_the_old_text(file, tmp_path):
+    other = tmp_path / "other.yaml"
+    os.link(file, other)
+    assert replace_file(str(file), OLD, NEW).others == 1
+    assert (file.read_bytes(), other.read_bytes()) == (NEW, OLD)
+
+
+def refuse(file, before=OLD):
+    with pytest.raises(WriteError) as refused:
+        replace_file(str(file), before, NEW)
+    return str(refused.value)
+
+
+def test_a_file_that_another_program_has_changed_is_left_alone(file):
+    file.write_bytes(b"mine: 3\n")
+    assert refuse(file) == "has been changed by another program meanwhile; run this again"
+    assert (file.read_bytes(), names(file.parent)) == (b"mine: 3\n", ["suite.yaml"])
+
+
+def test_a_read_only_file_is_left_alone_even_by_the_superuser(file):
+    file.chmod(0o444)
+    assert refuse(file) == "is read-only; allow writing to it first"
+    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (OLD, 0o444)
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        pytest.param(lambda path: path.unlink(), "cannot be written: No such file or directory", id="gone"),
+        pytest.param(
+            lambda path: (path.unlink(), path.mkdir()), "is no regular file, and only such are written", id="folder"
+        ),
+        pytest.param(
+            lambda path: (path.unlink(), os.mkfifo(path)), "is no regular file, and only such are written", id="pipe"
+        ),
+    ],
+)
+def test_what_is_no_file_is_not_written(file, make, expected):
+    make(file)
+    assert refuse(file) == expected
+
+
+def test_a_link_in_a_circle_is_not_written(file):
+    file.unlink()
+    file.symlink_to(file.name)
+    assert refuse(file).startswith("cannot be written: ")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write every folder")
+def test_a_folder_that_may_not_be_written_leaves_the_file_alone(file):
+    file.parent.chmod(0o500)
+    message = refuse(file)
+    file.parent.chmod(0o700)
+    assert (message, file.read_bytes()) == ("cannot be written: Permission denied", OLD)
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """A folder on a file system of its own with hardly any room."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if not shutil.which("mount") or subprocess.run(mounting, capture_output=True, check=False).returncode:
+        pytest.skip("no file system may be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_leaves_the_old_file(full_disk):
+    path = full_disk / "suite.yaml"
+    path.write_bytes(OLD)
+    done = run(ONE_WRITE, path, 1_000_000)
+    assert (done.stdout, done.stderr) == ("cannot be written: No space left on device\n", "")
+    assert (path.read_bytes(), names(full_disk)) == (OLD, ["suite.yaml"])
+
+
+def test_a_limit_on_the_size_of_files_leaves_the_old_file(file):
+    limit = "import resource, signal\nresource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
+    done = run(ONE_WRITE, file, 1_000_000, before=limit)
+    assert (done.stdout, done.stderr) == ("cannot be written: File too large\n", "")
+    assert (file.read_bytes(), names(file.parent)) == (OLD, ["suite.yaml"])
+
+
+def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(file):
+    done = run(KILLED, file, 400)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_many_writers_at_once_leave_one_whole_text(file):
+    path = str(file)
+    loop = """
+    import sys, time
+    from pathlib import Path
+    from rubric_lint.write import WriteError, replace_file
+    path, mine = sys.argv[1], sys.argv[2].encode() * 100_000
+    until = time.monotonic() + 1.5
+    while time.monotonic() < until:
+        try:
+            replace_file(path, Path(path).read_bytes(), mine)
+        except WriteError:
+            pass
+    """
+    command = [sys.executable, "-c", textwrap.dedent(loop), path]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    writers = [subprocess.Popen([*command, letter], env=env) for letter in "abc"]
+    texts = {OLD, *(letter * 100_000 for letter in (b"a", b"b", b"c"))}
+    while any(writer.poll() is None for writer in writers):
+        assert file.read_bytes() in texts
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    assert names(file.parent) == ["suite.yaml"]
