@@ -1,0 +1,311 @@
+"""The schemas themselves, and what their violations come to: one finding, at the right place, in plain words."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from rubric_lint.build import read_documents
+from rubric_lint.catalogue import Claim, bundle, catalogue, load, read_claim, schemas_root
+from rubric_lint.config import FileSettings
+from rubric_lint.lint import lint
+from rubric_lint.schema import case_lists, schema_for
+from rubric_lint.source import Source
+
+BUNDLED = {entry.bundled_name: json.loads(bundle(entry)) for entry in catalogue()}
+AUTHORED = {entry.source: load(entry.source) for entry in catalogue()}
+FORMAT = {name: schema for name, schema in BUNDLED.items() if name.startswith(("rubric", "suite"))}
+
+
+def every_node(node, way=()):
+    if isinstance(node, dict):
+        yield way, node
+    for step, child in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        yield from every_node(child, (*way, step))
+
+
+def every_property(schema):
+    """All property schemas that say something: not those that a condition only names."""
+    for way, node in every_node(schema):
+        inside_condition = {"if", "then", "else", "not"} & set(way)
+        if way and way[-1] == "properties" and not inside_condition:
+            yield from (("/".join(map(str, (*way, name))), each) for name, each in node.items())
+
+
+def describes(schema, root):
+    """Whether a property, or what it refers to, is described."""
+    if "description" in schema:
+        return True
+    reference = schema.get("$ref", "")
+    return reference.startswith("#/definitions/") and "description" in root["definitions"][reference.split("/")[-1]]
+
+
+def test_the_catalogue_names_every_authored_schema():
+    expected = {
+        *(f"{version}/{name}.json" for version in ("v1", "v2") for name in ("rubric", "suite", "judge-output")),
+        "report/v1.json",
+        "config/v1.json",
+    }
+    assert AUTHORED.keys() == expected
+
+
+@pytest.mark.parametrize("schema", [*BUNDLED.values(), *AUTHORED.values()], ids=[*BUNDLED, *AUTHORED])
+def test_every_schema_is_valid_draft_07(schema):
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    Draft7Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_bundled_file_is_fresh(name):
+    entry = next(entry for entry in catalogue() if entry.bundled_name == name)
+    assert (schemas_root() / "bundled" / name).read_text("utf-8") == bundle(entry), "run `rubric-lint schema bundle`"
+
+
+def test_there_are_no_other_bundled_files():
+    assert {path.name for path in (schemas_root() / "bundled").iterdir()} == BUNDLED.keys()
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_bundled_file_needs_no_other(name):
+    schema = BUNDLED[name]
+    references = {node["$ref"] for _, node in every_node(schema) if isinstance(node.get("$ref"), str)}
+    assert references - {f"#/definitions/{definition}" for definition in schema.get("definitions", {})} == set()
+    assert {key for _, node in every_node(schema) for key in node if key.startswith("x-")} == set()
+    assert schema["$id"] == f"https://rubric-lint.github.io/schemas/{name}"
+    identities = [way for way, node in every_node(schema) if isinstance(node.get("$id"), str)]
+    assert identities == [()]
+
+
+@pytest.mark.parametrize("name", FORMAT)
+def test_no_definition_is_left_unused(name):
+    schema = BUNDLED[name]
+    references = {node["$ref"] for _, node in every_node(schema) if isinstance(node.get("$ref"), str)}
+    assert {f"#/definitions/{definition}" for definition in schema.get("definitions", {})} - references == set()
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_property_is_described(name):
+    schema = BUNDLED[name]
+    assert [way for way, each in every_property(schema) if isinstance(each, dict) and not describes(each, schema)] == []
+
+
+@pytest.mark.parametrize("name", FORMAT)
+def test_editors_are_spared_what_they_word_badly(name):
+    used = {key for way, node in every_node(FORMAT[name]) for key in node if way[-1:] != ("properties",)}
+    assert used & {"oneOf", "const", "unevaluatedProperties", "deprecationMessage", "$defs"} == set()
+
+
+def test_the_suite_leaves_alone_what_is_no_rubric():
+    validator = Draft7Validator(BUNDLED["suite-v2.schema.json"])
+    strange = {"tests": 7, "cases": {"a": [None]}, "defaults": [], "assert": "x", "score_ranges": {"a": 1}, "b": [[{}]]}
+    assert validator.is_valid(strange)
+    assert not validator.is_valid({"tests": [{"a": [{"evaluators": [{"rubrics": []}]}]}]})
+
+
+def test_the_lists_whose_entries_have_rubrics_of_their_own():
+    expected = {"evalcases", "eval_cases", "cases", "tests", "evaluators", "assert", "assertions"}
+    assert (case_lists(), case_lists("v1")) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://rubric-lint.github.io/schemas/rubric-v2.schema.json", Claim("rubric", "v2")),
+        ("https://rubric-lint.github.io/schemas/v1/suite.json", Claim("suite", "v1")),
+        ("schemas/bundled/suite-v1.schema.json#", Claim("suite", "v1")),
+        ("rubric-v2.schema.json", Claim("rubric", "v2")),
+        ("https://rubric-lint.github.io/schemas/report-v1.schema.json", None),
+        ("https://rubric-lint.github.io/schemas/report/v1.json", None),
+        ("https://example.org/rubric.json", None),
+        ("my-rubric-v2.schema.json", None),
+        ("", None),
+    ],
+)
+def test_which_addresses_name_our_schemas(url, expected):
+    assert read_claim(url) == expected
+
+
+# The facts that other modules read out of the schema.
+def test_the_fields_that_only_this_format_has():
+    always = ("expected_outcome", "score_ranges", "required_min_score", "levels", "required_min_level")
+    assert schema_for().distinctive == {**dict.fromkeys(always, "always"), "score_range": "list of numbers"}
+
+
+def test_what_the_deprecated_fields_become():
+    description, required = schema_for().replacements["description"], schema_for().replacements["required"]
+    assert (schema_for().replacements.keys(), schema_for("v1").replacements) == ({"description", "required"}, {})
+    assert (description.name, description.covers("x"), description.value_for("x")) == ("expected_outcome", True, "x")
+    values = [
+        (required.covers(value), required.covers(value) and required.value_for(value)) for value in (True, False, "yes")
+    ]
+    assert (required.name, values) == ("required_min_score", [(True, 10), (True, None), (False, False)])
+
+
+CLAIMED = {version: FileSettings(version=version, claimed=True) for version in ("v1", "v2")}
+
+
+def problems(entry, version="v2"):
+    """What the schema alone makes of one entry of a list."""
+    text = f"rubrics:\n  - {entry}\n"
+    result = lint("a.yaml", text.encode(), CLAIMED[version])
+    by_schema = {"schema", "unknown-field", "bounds", "levels", "weight", "empty-outcome"}
+    return [
+        (finding.rule, result.source.slice(finding.span), finding.message)
+        for finding in result.findings
+        if finding.rule in by_schema
+    ]
+
+
+FIELDS = (
+    "`id`, `expected_outcome`, `weight`, `required_min_score`, `score_ranges`, `score_range`, `levels`, "
+    "`required_min_level`"
+)
+SCORE = "expected an integer from 0 to 10"
+NO_ID = "the bands of a holistic scale share one score, so they have no id"
+OF_LEVELS = "it is the gate of a criterion with `levels`; the gate here is `required_min_score`"
+WRONG = {
+    "{id: a, expected_outcome: It}": [],
+    "{id: 7, expected_outcome: It}": [("schema", "7", "`id` is 7, expected a text")],
+    "{id: ' ', expected_outcome: It}": [("schema", "' '", "`id` is blank, expected a text that says something")],
+    "{id: a, expected_outcome: ''}": [
+        ("empty-outcome", "''", "`expected_outcome` is blank, expected a text that says something")
+    ],
+    "{id: a, expected_outcome: }": [
+        ("empty-outcome", "expected_outcome", "`expected_outcome` is empty, expected a text")
+    ],
+    "{id: a, expected_outcome: [It]}": [("schema", "[It]", "`expected_outcome` is a list, expected a text")],
+    "{id: a, expected_outcome: 7, weight: x}": [
+        ("schema", "7", "`expected_outcome` is 7, expected a text"),
+        ("schema", "x", '`weight` is the text "x", expected a number'),
+    ],
+    "{id: a, expected_outcom: It}": [
+        ("unknown-field", "expected_outcom", "unknown field `expected_outcom`; did you mean `expected_outcome`?")
+    ],
+    "{id: a, expectedOutcome: It}": [
+        ("unknown-field", "expectedOutcome", "unknown field `expectedOutcome`; did you mean `expected_outcome`?")
+    ],
+    "{id: a, colour: red, expected_outcome: It}": [
+        ("unknown-field", "colour", f"unknown field `colour`; known here are {FIELDS}")
+    ],
+    "' '": [("empty-outcome", "' '", "`rubrics` has a blank text, expected a text that says something")],
+    "7": [("schema", "7", "`rubrics` has 7, expected a text or a mapping")],
+    "null": [("schema", "null", "`rubrics` has an empty item, expected a text or a mapping")],
+    "[a]": [("schema", "[a]", "`rubrics` has a list, expected a text or a mapping")],
+    "{id: a, required_min_score: -1, expected_outcome: It}": [
+        ("bounds", "-1", f"`required_min_score` is -1, {SCORE}")
+    ],
+    "{id: a, expected_outcome: It, required: 1}": [("schema", "1", "`required` is 1, expected true or false")],
+    "{id: a, expected_outcome: It, required_min_level: 2}": [
+        (
+            "schema",
+            "required_min_level",
+            f"`required_min_level` cannot stand here: {OF_LEVELS}",
+        )
+    ],
+    "{id: a, score_range: [0, 10], expected_outcome: It}": [
+        ("schema", "id", f"`id` cannot stand here: {NO_ID}")
+    ],
+    "{id: a, score_ranges: [x]}": [
+        ("schema", "x", '`score_ranges` has the text "x", expected a mapping with `score_range` and `expected_outcome`')
+    ],
+    "{id: a, score_ranges: {x: It}}": [("bounds", "x", f"`score_ranges` has the key `x`, {SCORE}")],
+    "{id: a, score_ranges: {0: 7}}": [("schema", "7", "`0` is 7, expected a text")],
+    "{id: a, score_ranges: {0: ''}}": [("empty-outcome", "''", "`0` is blank, expected a text that says something")],
+    "{id: a, score_ranges: {'': It}}": [("bounds", "''", f"`score_ranges` has the key ``, {SCORE}")],
+    "{id: a, levels: [{level: 1, expected_outcome: It}]}": [
+        ("levels", "[{level: 1, expected_outcome: It}]", "`levels` has 1 item, expected at least 2")
+    ],
+    "{id: a, levels: [{level: x, expected_outcome: It}, {level: 2, expected_outcome: So}]}": [
+        ("schema", "x", '`level` is the text "x", expected an integer')
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("entry", WRONG)
+def test_messages(entry):
+    assert problems(entry) == WRONG[entry]
+
+
+MISSING = {
+    "{id: a}": ["expected_outcome"],
+    "{id: a, weight: x}": ["expected_outcome", "-weight"],
+    "{id: a, score_ranges: [{score_range: [0, 10]}]}": ["expected_outcome"],
+    "{id: a, score_ranges: [{expected_outcome: It}]}": ["score_range"],
+    "{id: a, score_ranges: [{}]}": ["score_range", "expected_outcome"],
+    "{id: a, levels: [{level: 1}, {expected_outcome: It}]}": ["expected_outcome", "level"],
+    "{id: a, levels: [{}, {level: 1, expected_outcome: It}]}": ["level", "expected_outcome"],
+}
+
+
+@pytest.mark.parametrize("entry", MISSING)
+def test_every_missing_field_is_a_finding_of_its_own(entry):
+    found = [message.split("`")[1] for _, _, message in problems(entry) if message.startswith("missing field")]
+    assert sorted(found) == sorted(field for field in MISSING[entry] if field[0] != "-")
+    assert len(problems(entry)) == len(MISSING[entry])
+
+
+V1 = {
+    "{id: a, description: It, weight: 2, required: true}": [],
+    "{id: a, description: It, expected_outcome: It}": ["unknown-field"],
+    "{id: a, expected_outcome: It}": ["schema", "unknown-field"],
+    "{id: a, description: ''}": ["empty-outcome"],
+    "{id: a, description: It, weight: -1}": ["weight"],
+    "A text": [],
+}
+
+
+@pytest.mark.parametrize("entry", V1)
+def test_version_1(entry):
+    assert sorted(rule for rule, _, _ in problems(entry, "v1")) == sorted(V1[entry])
+
+
+NUMBERS = st.one_of(st.integers(-2, 12), st.floats(-2, 12), st.sampled_from([7.0, float("inf")]))
+ANY = st.recursive(
+    st.one_of(st.none(), st.booleans(), NUMBERS, st.text(max_size=3)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=2), inner, max_size=2)),
+    max_leaves=5,
+)
+BAND = st.dictionaries(st.sampled_from(["score_range", "expected_outcome", "description", "x"]), ANY, max_size=3)
+LEVEL = st.dictionaries(st.sampled_from(["level", "name", "expected_outcome", "x"]), ANY, max_size=3)
+PARTS = {
+    "score_ranges": st.one_of(
+        ANY, st.lists(BAND, max_size=3), st.dictionaries(st.sampled_from(["0", "5", "11", "x"]), ANY)
+    ),
+    "levels": st.one_of(ANY, st.lists(LEVEL, max_size=3)),
+    "score_range": st.one_of(ANY, st.lists(NUMBERS, max_size=3)),
+}
+NAMES = [*schema_for().entry_fields, "wieght", "x"]
+ENTRY = st.one_of(
+    ANY,
+    st.lists(st.sampled_from(NAMES), unique=True, max_size=4).flatmap(
+        lambda names: st.fixed_dictionaries(
+            {name: PARTS.get(name, st.one_of(ANY, st.just("It"), NUMBERS)) for name in names}
+        )
+    ),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ENTRY, st.sampled_from(["v1", "v2"]))
+def test_both_validators_and_the_findings_agree(entry, version):
+    """What the fast validator refuses is worded, and what it passes has nothing to word."""
+    schema = schema_for(version)
+    data = {"rubrics": [entry]}
+    text = json.dumps(data)
+    if "Infinity" in text:
+        return  # no JSON
+    (document,) = read_documents(Source("a.json", text))[0]
+    found = list(schema.find_problems(document, ("rubrics",), data["rubrics"]))
+    places = [(problem.path, problem.part, problem.message) for _, problem in found]
+    assert (schema.is_valid(data["rubrics"]), len(places)) == (not found, len(set(places)))
+    for _, problem in found:
+        document.span(problem.path, problem.part)  # every place exists
+    bundled = Draft7Validator(FORMAT[f"rubric-{version}.schema.json"])
+    assert bundled.is_valid(data) == schema.is_valid(data["rubrics"])
+
+
+def test_the_schema_folder_is_beside_the_package():
+    assert schemas_root() == Path(__file__).parents[1] / "schemas"
