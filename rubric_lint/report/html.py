@@ -1,0 +1,232 @@
+"""The HTML report of scores: one page for a team to look at, without scripts and without a network."""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from rubric_lint import __version__
+from rubric_lint.grading import CriterionResult, Result, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.records import Outcome
+from rubric_lint.report.charts import BINS, draw_answers, draw_histogram, name_answer
+from rubric_lint.report.summary import counted
+from rubric_lint.report.visible import visible
+from rubric_lint.rubric import Shape
+from rubric_lint.totals import CriterionTotals, RubricTotals, Totals
+
+_RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1, Verdict.PASS: 2}
+_TEXTS = ("question", "answer", "reference")
+_MOST_INVALID = 20
+_LONGEST = 4000
+"""How many characters of one text are shown."""
+
+
+class HtmlReport:
+    """Takes outcomes one by one; of all of them it keeps counts only, of the worst and the first invalid ones more."""
+
+    def __init__(self, worst: int = 10) -> None:
+        self._most = worst
+        self._taken = 0
+        self._bins: Counter[tuple[int, Verdict]] = Counter()
+        # The best of the worst comes first, to be the next one to go; the number tells equal ones apart.
+        self._worst: list[tuple[int, Fraction, int, Outcome]] = []
+        self._invalid: list[Outcome] = []
+        self._agreements = 0
+        self._agreement = 0.0
+
+    def add(self, outcome: Outcome) -> None:
+        """Take what became of one entry."""
+        self._taken += 1
+        result = outcome.result
+        if result is None:
+            if len(self._invalid) < _MOST_INVALID:
+                self._invalid.append(outcome)
+            return
+        self._bins[min(int(result.score * BINS), BINS - 1), result.verdict] += 1
+        heapq.heappush(self._worst, (-_RANKS[result.verdict], -result.score, -self._taken, outcome))
+        if len(self._worst) > self._most:
+            heapq.heappop(self._worst)
+        judged = outcome.rest.get("judge")
+        share = judged.get("agreement") if isinstance(judged, dict) else None
+        if isinstance(share, float | int) and 0 <= share <= 1:
+            self._agreements += 1
+            self._agreement += share
+
+    def render(self, totals: Totals, title: str) -> str:
+        """The page; `totals` are those of the same outcomes."""
+        body = "\n".join([
+            *self._render_figures(totals),
+            *self._render_distribution(totals),
+            *(part for rubric in totals.rubrics.values() if rubric.scored for part in _render_rubric(rubric)),
+            *self._render_worst(),
+            *self._render_invalid(totals),
+        ])  # fmt: skip
+        page = Template((Path(__file__).parent / "page.html").read_text("utf-8"))
+        return page.substitute(title=_text(title), body=body, counts=_text(str(totals)), version=__version__)
+
+    def _render_figures(self, totals: Totals) -> Iterator[str]:
+        verdicts = totals.verdicts
+        yield '<dl class="figures">'
+        yield _figure("Outputs", f"{totals.outputs:,}")
+        yield _figure("Mean score", _score(totals.mean))
+        for verdict in Verdict:
+            share = f"{verdicts[verdict] / totals.outputs:.0%} of all" if totals.outputs else ""
+            yield _figure(verdict.capitalize(), f"{verdicts[verdict]:,}", share, verdict)
+        yield _figure("Invalid", f"{totals.invalid:,}", "never scored" if totals.invalid else "")
+        if self._agreements:
+            yield _figure("Samples agree", f"{self._agreement / self._agreements:.0%}", "of all pairs")
+        yield "</dl>"
+        shares = {**{str(verdict): verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
+        told = ", ".join(f"{count:,} {name}" for name, count in shares.items())
+        bars = "".join(f'<i class="{name}" style="flex:{count} 0 0"></i>' for name, count in shares.items() if count)
+        yield f'<div class="shares" role="img" aria-label="{told}">{bars}</div>'
+
+    def _render_distribution(self, totals: Totals) -> Iterator[str]:
+        rubrics = [rubric.rubric for rubric in totals.rubrics.values() if rubric.scored]
+        if not rubrics:
+            return
+        pass_at, borderline_at = rubrics[0].model.thresholds
+        marks = [(f"pass {pass_at}", float(pass_at)), (f"borderline {borderline_at}", float(borderline_at))]
+        yield "<h2>Distribution of scores</h2>"
+        yield '<section class="card">'
+        keys = "".join(f'<span><i class="{verdict}"></i>{verdict}</span>' for verdict in Verdict)
+        note = "; a score that would pass is a fail where a gate is missed" if any(map(_has_gate, rubrics)) else ""
+        yield f'<p class="key">{keys}<span>number of answers by score{note}</span></p>'
+        yield f'<div class="scroll" tabindex="0">{draw_histogram(self._bins, marks)}</div>'
+        yield "</section>"
+
+    def _render_worst(self) -> Iterator[str]:
+        if not self._worst:
+            return
+        worst = [entry[-1] for entry in sorted(self._worst, reverse=True)]
+        yield f"<h2>The worst {counted(len(worst), 'answer')}</h2>" if len(worst) > 1 else "<h2>The worst answer</h2>"
+        yield '<p class="note">Those that fail first, then by their score, with what the judge gave as its reasons.</p>'
+        yield '<ol class="answers">'
+        for outcome in worst:
+            if outcome.result:
+                yield f'<li class="card">{_render_answer(outcome, outcome.result)}</li>'
+        yield "</ol>"
+
+    def _render_invalid(self, totals: Totals) -> Iterator[str]:
+        if not self._invalid:
+            return
+        more = f", the first {len(self._invalid)}" if totals.invalid > len(self._invalid) else ""
+        yield f"<h2>Invalid outputs ({totals.invalid:,}{more})</h2>"
+        yield '<p class="note">What is not valid for its rubric has no score, and no part in the figures above.</p>'
+        yield f'<section class="card scroll" tabindex="0"><table>{_render_heads("Output", "Where", "Why")}'
+        for outcome in self._invalid:
+            place = ", ".join(part for part in (outcome.file, f"line {outcome.line}") if part)
+            message, path = (outcome.error.message, outcome.error.path) if outcome.error else ("", "")
+            where = f"{_text(place)}<br><code>{_text(path)}</code>" if path else _text(place)
+            yield f'<tr><th scope="row">{_text(_name(outcome))}</th><td>{where}</td><td>{_text(message)}</td></tr>'
+        yield "</tbody></table></section>"
+
+
+def _figure(name: str, value: str, note: str = "", kind: str = "") -> str:
+    small = f"<small>{note}</small>" if note else ""
+    return f'<div class="{kind}"><dt>{name}</dt><dd>{value}{small}</dd></div>'
+
+
+def _has_gate(rubric: ScoringRubric) -> bool:
+    return any(criterion.gate is not None for criterion in rubric.criteria)
+
+
+def _render_rubric(totals: RubricTotals) -> Iterator[str]:
+    rubric = totals.rubric
+    yield f'<h2>Criteria of <span dir="auto">{_text(rubric.name)}</span></h2>'
+    yield f'<p class="note">{counted(totals.scored, "answer")}, mean score {_score(totals.mean)}.</p>'
+    yield '<section class="card scroll" tabindex="0"><table>'
+    yield _render_heads("Criterion", "Mean", "Spread", "Gate missed", "Answers of the judge")
+    for criterion in totals.criteria:
+        yield _render_criterion(criterion, _label(rubric, criterion.criterion), totals.scored)
+    yield "</tbody></table></section>"
+
+
+def _render_heads(*names: str) -> str:
+    cells = "".join(f'<th scope="col">{name}</th>' for name in names)
+    return f"<thead><tr>{cells}</tr></thead><tbody>"
+
+
+def _render_criterion(totals: CriterionTotals, name: str, scored: int) -> str:
+    criterion, mean = totals.criterion, totals.mean or Fraction(0)
+    about = f'<small dir="auto">{_text(criterion.outcome)}</small>' if criterion.outcome else ""
+    missed = totals.gates_missed
+    gate = '<span class="soft">no gate</span>'
+    if missed is not None:
+        kind = ' class="missed"' if missed else ""
+        gate = f'<span{kind}>{missed:,} of {scored:,}</span><br><span class="soft">{_name_gate(totals)}</span>'
+    return (
+        f'<tr><th scope="row"><span dir="auto">{_text(name)}</span>{about}'
+        f"<small>weight {float(criterion.weight):g}</small></th>"
+        f'<td class="number">{_score(mean)}<div class="meter"><i style="width:{float(mean):.1%}"></i></div></td>'
+        f'<td class="number">{totals.spread or 0:.3f}</td><td class="number">{gate}</td>'
+        f"<td>{draw_answers(totals)}</td></tr>"
+    )
+
+
+def _name_gate(totals: CriterionTotals) -> str:
+    """The gate as answers go: the least that meets it."""
+    meeting = [grade.answer for grade in totals.criterion.grades if grade.gate_met]
+    return f"at least {name_answer(meeting[0])}" if meeting and meeting[0] is not True else "must be yes"
+
+
+def _render_answer(outcome: Outcome, result: Result) -> str:
+    head = (
+        f'<div class="head"><h3 dir="auto">{_text(_name(outcome))}</h3>'
+        f'<span class="verdict {result.verdict}">{result.verdict}</span>'
+        f'<span class="soft">{_text(result.rubric.name)}</span><span class="number">{_score(result.score)}</span></div>'
+    )
+    said = "".join(
+        f'<dt>{name.capitalize()}</dt><dd dir="auto" tabindex="0">{_text(text)}</dd>'
+        for name, text in _find_texts(outcome.rest)
+    )
+    rows = "".join(_render_judgement(judged, _label(result.rubric, judged.criterion)) for judged in result.criteria)
+    overall = ""
+    if result.reasoning and result.reasoning not in {criterion.reasoning for criterion in result.criteria}:
+        overall = f'<dl class="said"><dt>Over all</dt><dd dir="auto">{_text(result.reasoning)}</dd></dl>'
+    listed = f'<dl class="said">{said}</dl>' if said else ""
+    return f'{head}{listed}<table class="reasons"><tbody>{rows}</tbody></table>{overall}'
+
+
+def _find_texts(rest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in _TEXTS:
+        if isinstance(text := rest.get(name), str) and text.strip():
+            yield name, text
+
+
+def _label(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:
+    return "Whole answer" if rubric.shape is Shape.HOLISTIC else criterion.id
+
+
+def _render_judgement(judged: CriterionResult, name: str) -> str:
+    grade = judged.grade
+    missed = "" if grade.gate_met else '<br><span class="missed">misses its gate</span>'
+    outcome = "" if isinstance(grade.answer, bool) or not grade.outcome else _text(grade.outcome)
+    reason = f'<div class="reason" dir="auto">{_text(judged.reasoning)}</div>' if judged.reasoning else ""
+    return (
+        f'<tr><th scope="row" dir="auto">{_text(name)}</th>'
+        f'<td class="given"><b>{name_answer(grade.answer)}</b>{missed}</td>'
+        f'<td>{reason}<span class="soft" dir="auto">{outcome}</span></td></tr>'
+    )
+
+
+def _name(outcome: Outcome) -> str:
+    """What an answer goes by: its id, or where it stands."""
+    given = outcome.head.get("id")
+    if isinstance(given, str | int) and str(given).strip():
+        return str(given)
+    return f"{outcome.file + ', ' if outcome.file else ''}line {outcome.line}"
+
+
+def _score(score: Fraction | None) -> str:
+    return "none" if score is None else f"{float(score):.3f}"
+
+
+def _text(text: str) -> str:
+    """Text of others as it may stand in the page: cut, what is unseen made visible, and nothing of it markup."""
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text) - _LONGEST:,} more characters)"
+    return escape("\n".join(visible(line.expandtabs(4)) for line in shown.replace("\r\n", "\n").split("\n")))

@@ -1,0 +1,307 @@
+import json
+import re
+import shutil
+import subprocess
+import tracemalloc
+import zlib
+from html.parser import HTMLParser
+
+import pytest
+
+from rubric_lint.loading import load_rubrics
+from rubric_lint.records import score_entry
+from rubric_lint.report.html import HtmlReport
+from rubric_lint.totals import Totals
+
+SUITE = b"""\
+tests:
+  - id: tower
+    rubrics:
+      - id: accuracy
+        weight: 2
+        required_min_score: 5
+        score_ranges: {0: Contradicts the source., 5: Agrees with the source in every statement.}
+      - {id: tone, score_ranges: {0: Insults the reader., 5: Addresses the reader politely.}}
+  - id: sorting
+    rubrics: [Names the pivot]
+"""
+RUBRICS = load_rubrics("suite.yaml", SUITE)
+
+
+def tower(number, accuracy, tone, reason="Because.", **fields):
+    checks = [{"id": "accuracy", "score": accuracy, "reasoning": reason}, {"id": "tone", "score": tone}]
+    return {"id": number, "rubric": "tower", "output": {"checks": checks}, **fields}
+
+
+def report(*records, title="answers by suite", worst=10):
+    page, totals = HtmlReport(worst), Totals(RUBRICS.values())
+    for line, record in enumerate(records, 1):
+        outcome = score_entry(json.dumps(record).encode(), RUBRICS, line)
+        page.add(outcome)
+        if outcome.result:
+            totals.add(outcome.result.rubric, tuple(each.grade.answer for each in outcome.result.criteria))
+        else:
+            totals.invalid += 1
+    return page.render(totals, title)
+
+
+class Reader(HTMLParser):
+    """The text of a page, with a bar between what stands in different elements; and whether its tags pair."""
+
+    VOID = frozenset({"meta", "br"})
+
+    def __init__(self, page):
+        super().__init__()
+        self.parts, self.open, self.tags, self.attributes = [], [], [], []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *attribute) for attribute in attrs]
+        self.parts.append("|")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        self.parts.append("|")
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.parts.append(data)
+
+    @property
+    def text(self):
+        return re.sub(r"(\s*\|\s*)+", " | ", "".join(self.parts)).strip(" |")
+
+
+def section(text, heading):
+    """What stands from one heading to the next one."""
+    start = text.index(f"| {heading} |") + 2
+    ends = [
+        text.find(f"| {other}", start + 1) for other in ("Distribution", "Criteria of", "The worst", "Invalid outputs")
+    ]
+    return text[start : min([end for end in ends if end > 0], default=len(text))].strip(" |")
+
+
+RECORDS = (
+    tower("a1", 10, 10),
+    tower("a2", 10, 1),
+    tower("a3", 4, 10),
+    tower("a4", 11, 10),
+    {"id": "s1", "rubric": "sorting", "output": {"checks": [{"id": "rubric-1", "satisfied": True}]}},
+)
+
+
+def test_the_figures_come_first():
+    text = Reader(report(*RECORDS)).text
+    assert text.startswith(
+        "answers by suite | Scores by rubric | answers by suite | Outputs | 5 | Mean score | 0.825 | Pass | 2 | 40% of "
+        "all | Borderline | 1 | 20% of all | Fail | 1 | 20% of all | Invalid | 1 | never scored | Distribution of"
+    )
+
+
+def test_each_criterion_has_its_mean_its_spread_and_its_missed_gates():
+    assert section(Reader(report(*RECORDS)).text, "Criteria of | tower").split(" | ")[2:] == [
+        "3 answers, mean score 0.767.",
+        *("Criterion", "Mean", "Spread", "Gate missed", "Answers of the judge"),
+        *("accuracy", "weight 2", "0.800", "0.283", "1 of 3", "at least 5"),
+        *(f"{score}: {times}" for score, times in enumerate([0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2])),
+        *("0", "10"),
+        *("tone", "weight 1", "0.700", "0.424", "no gate"),
+        *(f"{score}: {times}" for score, times in enumerate([0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2])),
+        *("0", "10"),
+    ]
+
+
+def test_the_worst_answers_come_with_the_reasons_of_the_judge():
+    records = (*RECORDS, tower("a5", 0, 10, "It says 1789.", question="When?", answer="In 1789."))
+    assert section(Reader(report(*records, worst=2)).text, "The worst 2 answers").split(" | ")[2:] == [
+        *("a5", "fail", "tower", "0.333", "Question", "When?", "Answer", "In 1789."),
+        *("accuracy", "0", "misses its gate", "It says 1789.", "Contradicts the source."),
+        *("tone", "10", "Addresses the reader politely."),
+        *("a3", "fail", "tower", "0.600"),
+        *("accuracy", "4", "misses its gate", "Because.", "Contradicts the source."),
+        *("tone", "10", "Addresses the reader politely."),
+    ]
+
+
+def test_the_worst_are_found_wherever_they_stand_and_of_equal_ones_the_first():
+    scores = [7, 9, 3, 10, 3, 8, 2, 9, 3]
+    records = [tower(f"a{place}", score, score) for place, score in enumerate(scores)]
+    names = re.findall(r'<h3 dir="auto">(\w+)</h3>', report(*records, worst=3))
+    assert names == ["a6", "a2", "a4"]
+
+
+def test_invalid_outputs_are_listed_with_their_place_and_reason():
+    listed = section(Reader(report(*RECORDS)).text, "Invalid outputs (1)").split(" | ")
+    assert listed[2:8] == ["Output", "Where", "Why", "a4", "line 4", "/checks/0/score"]
+    assert "11" in listed[8]
+
+
+def test_many_invalid_outputs_are_counted_and_the_first_ones_listed():
+    page = report(*[tower(f"a{number}", 11, 1) for number in range(1000)])
+    assert "Invalid outputs (1,000, the first 20)" in page
+    assert re.findall(r'<th scope="row">(\w+)</th>', page) == [f"a{number}" for number in range(20)]
+
+
+def test_the_distribution_is_drawn_in_the_colours_of_the_verdicts_and_told_in_words():
+    page = report(*RECORDS, tower("a6", 10, 4))
+    drawn = re.findall(r'<rect class="(\w+)"[^>]*><title>([^<]*)</title></rect>', page.partition("</svg>")[0])
+    assert drawn == [
+        ("fail", "0.60 to 0.65: 1 fail"),
+        ("borderline", "0.70 to 0.75: 1 borderline"),
+        ("pass", "0.80 to 0.85: 1 pass"),
+        ("pass", "0.95 to 1.00: 2 pass"),
+    ]
+    assert 'aria-label="Answers by score. 0.60 to 0.65: 1; 0.70 to 0.75: 1; 0.80 to 0.85: 1; 0.95 to 1.00: 2."' in page
+
+
+def test_the_agreement_of_samples_is_shown_where_a_judge_run_wrote_it():
+    records = [tower(f"a{share}", 9, 9, judge={"agreement": share}) for share in (1, 0.5)]
+    assert "| Samples agree | 75% | of all pairs |" in Reader(report(*records)).text
+    assert "Samples agree" not in report(tower("a1", 9, 9, judge={"agreement": "all"}))
+
+
+def test_a_run_without_outputs_has_a_page_too():
+    assert "Outputs | 0 | Mean score | none | Pass | 0 |" in Reader(report()).text
+
+
+EVIL = "</dd></style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\"'"
+
+
+def test_nothing_that_others_wrote_is_markup():
+    names = {"id": EVIL, "question": EVIL, "answer": EVIL, "reference": EVIL}
+    evil = load_rubrics("a.rubric.yaml", json.dumps({"rubrics": [{"id": EVIL, "expected_outcome": EVIL}]}).encode())
+    page, totals = HtmlReport(), Totals(evil.values())
+    for output in (
+        {"checks": [{"id": EVIL, "satisfied": False, "reasoning": EVIL}], "overall_reasoning": EVIL + "!"},
+        EVIL,
+    ):
+        page.add(score_entry(json.dumps({**names, "output": output}).encode(), evil, 1, EVIL))
+    totals.add(evil["a"], (False,))
+    read = Reader(page.render(totals, EVIL))
+    assert {"script", "img"} & set(read.tags) == set()
+    assert read.text.count(EVIL) >= 12
+    assert [attribute for attribute in read.attributes if attribute[1].startswith("on")] == []
+
+
+def test_unseen_characters_are_shown_and_long_texts_are_cut():
+    page = report(tower("a1", 1, 1, "right \u202eto left\u202c, bell \x07, half \ud83d", answer="x" * 5000))
+    assert "right \\u202eto left\\u202c, bell \\x07, half \\ud83d" in page
+    assert f"{'x' * 4000}… (1,000 more characters)" in page
+    assert "x" * 4001 not in page
+
+
+def test_the_page_asks_for_nothing_from_anywhere():
+    read = Reader(report(*RECORDS))
+    assert {"script", "link", "img", "iframe", "object", "base"} & set(read.tags) == set()
+    assert [each for each in read.attributes if each[1] in {"src", "href", "srcset", "data", "action"}] == []
+    assert "url(" not in report(*RECORDS)
+    assert "@import" not in report(*RECORDS)
+    assert ("meta", "content", "default-src 'none'; style-src 'unsafe-inline'") in read.attributes
+
+
+def test_the_same_outcomes_give_the_same_page():
+    assert report(*RECORDS) == report(*RECORDS)
+
+
+def test_the_report_keeps_no_more_of_many_outcomes_than_of_few():
+    page = HtmlReport()
+
+    def add(count):
+        for number in range(count):
+            record = tower(f"a{number}", number % 11, number % 7, "x" * 1000)
+            page.add(score_entry(json.dumps(record).encode(), RUBRICS, number + 1))
+
+    add(300)
+    tracemalloc.start()
+    add(3000)
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert grown < 500_000
+
+
+# How it looks
+
+
+def palettes():
+    """The colours of the page in light, in dark and in print, by name."""
+    style = report().partition("<style>")[2].partition("</style>")[0]
+    blocks = [dict(re.findall(r"--([\w-]+): (#\w+)", block)) for block in re.findall(r":root \{([^}]*)\}", style)]
+    light, dark, printed = blocks
+    return {"light": light, "dark": {**light, **dark}, "print": {**light, **printed}}
+
+
+def luminance(colour):
+    """WCAG 2.2, relative luminance."""
+    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+    shares = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return sum(weight * share for weight, share in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one, other):
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+TEXTS = [
+    *((text, back) for text in ("text", "soft") for back in ("page", "card")),
+    *((verdict, back) for verdict in ("pass", "borderline", "fail") for back in ("card", f"{verdict}-back")),
+]
+SHAPES = [(shape, "card") for shape in ("pass", "borderline", "fail", "invalid", "plain")]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark", "print"])
+def test_every_text_and_bar_stands_out_from_its_ground(mode):
+    colours = palettes()[mode]
+    found = {pair: contrast(*(colours[name] for name in pair)) for pair in (*TEXTS, *SHAPES)}
+    # WCAG 2.2, 1.4.3 and 1.4.11, level AA
+    assert {pair: ratio for pair, ratio in found.items() if ratio < (4.5 if pair in TEXTS else 3)} == {}
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+         "--disable-background-networking")  # fmt: skip
+
+
+def browse(folder, *options):
+    page = folder / "report.html"
+    page.write_text(report(*RECORDS, title=EVIL), encoding="utf-8")
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", *options, page.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, stdin=subprocess.DEVNULL)
+
+
+def corner(picture):
+    """The colour of the first pixel of a PNG, which every filter of its row leaves as it is."""
+    assert picture.startswith(b"\x89PNG")
+    data, at = b"", 8
+    while at < len(picture):
+        size, kind = int.from_bytes(picture[at : at + 4]), picture[at + 4 : at + 8]
+        data += picture[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
+        at += size + 12
+    return "#" + zlib.decompressobj().decompress(data, 4)[1:].hex()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look at the page with")
+@pytest.mark.parametrize(("mode", "option"), [("light", "1"), ("dark", "0")])
+def test_a_browser_shows_it_in_the_colours_that_the_reader_prefers(tmp_path, mode, option):
+    browse(tmp_path, f"--blink-settings=preferredColorScheme={option}", f"--screenshot={tmp_path / 'page.png'}")
+    assert corner((tmp_path / "page.png").read_bytes()) == palettes()[mode]["page"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look at the page with")
+def test_a_browser_reads_the_page_as_it_was_meant(tmp_path):
+    seen = Reader(browse(tmp_path, "--dump-dom").stdout)
+    meant = Reader((tmp_path / "report.html").read_text("utf-8"))
+    assert seen.tags == meant.tags
+    assert seen.text == meant.text
