@@ -196,7 +196,7 @@ _JSON_WORDS = (
     ("Expecting property name", "expected a field name in double quotes"),
     ("Expecting ':'", "expected a `:` between the field and its value"),
     ("Expecting ','", "expected a comma between items, or the closing bracket"),
-    ("Extra data", "text after the end of the value; JSON Lines has one value a line"),
+    ("Extra data", "text after the end of the value"),
     ("Expecting value", "expected a value: a text in double quotes, a number, true, false, null, [ or {"),
 )
 
@@ -207,6 +207,8 @@ def _describe_json_fault(text: str, at: int, end: int, message: str) -> SyntaxFa
     if text[comma : comma + 1] == "," and text[comma + 1 : end].lstrip()[:1] in ("]", "}"):
         return SyntaxFaultError("not JSON: a comma after the last item; remove it", Span(comma, comma + 1))
     words = next((ours for theirs, ours in _JSON_WORDS if message.startswith(theirs)), message)
+    if text[at : at + 1] in ("#", "/"):
+        words = "JSON has no comments"
     at = min(at, max(end - 1, 0))
     return SyntaxFaultError(f"not JSON: {words}", Span(at, min(at + 1, end)))
 

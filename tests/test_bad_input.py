@@ -36,7 +36,7 @@ SYNTAX = {
         b"rubrics:\n  - caf\xe9\n",
         "�",
         2,
-        "byte e9 at byte offset 16 is not UTF-8: invalid continuation byte",
+        "byte e9 at byte offset 16 is not UTF-8 (invalid continuation byte); save the file as UTF-8",
     ),
     "NUL": ("rubrics:\n  - a\0b\n", "\0", 2, "a NUL character is not allowed in YAML; is this a text file?"),
     "a control character": (
@@ -62,7 +62,7 @@ SYNTAX = {
         2,
         "a `: ` cannot stand here; quote the text that holds it, or check the indentation",
     ),
-    "a backtick": ("rubrics:\n  - `a`\n", "`", 2, "a plain text cannot begin with ```; put it in quotes"),
+    "a backtick": ("rubrics:\n  - `a`\n", "`", 2, 'a plain text cannot begin with "`"; put it in quotes'),
     "an unknown escape": (
         'rubrics:\n  - "a\\d"\n',
         "d",
@@ -125,12 +125,16 @@ def test_text_that_is_not_yaml_is_one_finding(data, found, line, message):
 
 
 JSON = {
-    "a comma too many": ('{"rubrics": ["a"],}', "}", "not JSON: expecting property name enclosed in double quotes"),
-    "a comment": ('{"rubrics": ["a"]} // a', "/", "not JSON: extra data"),
-    "single quotes": ("{'rubrics': ['a']}", "'", "not JSON: expecting property name enclosed in double quotes"),
-    "two values": ('{"rubrics": ["a"]} {}', "{", "not JSON: extra data"),
-    "a control character": ('{"rubrics": ["a\x01"]}', "\x01", "not JSON: invalid control character"),
-    "an unclosed quote": ('{"rubrics": ["a]}', '"', "not JSON: unterminated string"),
+    "a comma too many": ('{"rubrics": ["a"],}', ",", "not JSON: a comma after the last item; remove it"),
+    "a comment": ('{"rubrics": ["a"]} // a', "/", "not JSON: JSON has no comments"),
+    "single quotes": ("{'rubrics': ['a']}", "'", "not JSON: expected a field name in double quotes"),
+    "two values": ('{"rubrics": ["a"]} {}', "{", "not JSON: text after the end of the value"),
+    "a control character": (
+        '{"rubrics": ["a\x01"]}',
+        "\x01",
+        "not JSON: a control character inside a text; write it as an escape, such as \\n",
+    ),
+    "an unclosed quote": ('{"rubrics": ["a]}', '"', "not JSON: this quote is never closed"),
     "NaN": ('{"rubrics": [{"weight": NaN}]}', "NaN", "`NaN` is not JSON; a number here must be finite"),
     "an infinity": ('{"rubrics": [-Infinity]}', "-Infinity", "`-Infinity` is not JSON; a number here must be finite"),
     "half a surrogate pair": (

@@ -251,7 +251,10 @@ def test_all_mistakes_are_named_at_once():
     [
         ("[tool.rubric-lint\n", "is not TOML: Expected ']' at the end of a table declaration (at line 1, column 18)"),
         ("a = 1\nb", "is not TOML: Expected '=' after a key in a key/value pair (at line 2, column 2)"),
-        (b"a = 1\nb = '\xff'", "line 2, column 6: byte ff at byte offset 11 is not UTF-8: invalid start byte"),
+        (
+            b"a = 1\nb = '\xff'",
+            "line 2, column 6: byte ff at byte offset 11 is not UTF-8 (invalid start byte); save the file as UTF-8",
+        ),
         ("tool.rubric-lint = 3", "[tool.rubric-lint]: 3 is not a table"),
     ],
 )

@@ -256,7 +256,7 @@ RUBRIC_FILE = FileSettings(claimed=True, is_rubric_file=True)
         ("[]\n", "missing field `rubrics`: a rubric file has it at the top level"),
         (
             "rubric: []\n",
-            "missing field `rubrics`: a rubric file has it at the top level; did you mean it by `rubric`?",
+            "missing field `rubrics`: a rubric file has it at the top level; is `rubric` meant for it?",
         ),
     ],
 )

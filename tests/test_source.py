@@ -37,18 +37,33 @@ def test_text_goes_back_to_the_bytes_it_came_from(encoding):
 @pytest.mark.parametrize(
     ("data", "message", "text", "span"),
     [
-        (b"ab\xffc", "byte ff at byte offset 2 is not UTF-8: invalid start byte", "ab�c", Span(2, 3)),
+        (
+            b"ab\xffc",
+            "byte ff at byte offset 2 is not UTF-8 (invalid start byte); save the file as UTF-8",
+            "ab�c",
+            Span(2, 3),
+        ),
         (
             "é\n".encode() + b"\xe9\n",
-            "byte e9 at byte offset 3 is not UTF-8: invalid continuation byte",
+            "byte e9 at byte offset 3 is not UTF-8 (invalid continuation byte); save the file as UTF-8",
             "é\n�\n",
             (2, 3),
         ),
-        (b"a\xf0\x9f", "byte f0 9f at byte offset 1 is not UTF-8: unexpected end of data", "a�", (1, 2)),
-        (codecs.BOM_UTF8 + b"a\xff", "byte ff at byte offset 4 is not UTF-8: invalid start byte", "a�", (1, 2)),
+        (
+            b"a\xf0\x9f",
+            "byte f0 9f at byte offset 1 is not UTF-8 (unexpected end of data); save the file as UTF-8",
+            "a�",
+            (1, 2),
+        ),
+        (
+            codecs.BOM_UTF8 + b"a\xff",
+            "byte ff at byte offset 4 is not UTF-8 (invalid start byte); save the file as UTF-8",
+            "a�",
+            (1, 2),
+        ),
         (
             codecs.BOM_UTF16_LE + b"a\x00b",
-            "byte 62 at byte offset 4 is not UTF-16-LE: truncated data",
+            "byte 62 at byte offset 4 is not UTF-16-LE (truncated data); save the file as UTF-8",
             "a�",
             (1, 2),
         ),

@@ -24,18 +24,22 @@ class Progress:
         self._due = time.monotonic() + _DELAY
         self._drawn = 0
 
-    def over(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items, while the bar shows how many are done. Only a terminal has them counted beforehand."""
-        if not self._stream.isatty():
+    @property
+    def is_shown(self) -> bool:
+        """Whether anybody would see the bar: only a terminal is worth counting the files for beforehand."""
+        return self._stream.isatty()
+
+    def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
+        """The items, `total` of them, while the bar shows how many are done."""
+        if not self.is_shown:
             yield from items
             return
-        items = list(items)
         try:
             for done, item in enumerate(items):
                 now = time.monotonic()
                 if now >= self._due:
                     self._due = now + _INTERVAL
-                    self._draw(done, len(items))
+                    self._draw(done, total)
                 yield item
         finally:
             self.clear()

@@ -39,7 +39,9 @@ class Run:
         summary = Summary()
         for file in stdin:
             summary = summary.plus(self._lint_stdin(file))
-        for found, outcome in lint_files(self._progress.over(find(paths, finder))):
+        files: Iterable[File | Unreadable] = find(paths, finder)
+        total = len(files := list(files)) if self._progress.is_shown else 0
+        for found, outcome in self._progress.over(lint_files(files), total):
             summary = summary.plus(self._report(found, outcome))
         return summary
 
