@@ -46,7 +46,9 @@ class Fixing:
             self._stdin = File(stdin_name, finder.for_file(stdin_name))
             stdin = [self._stdin]
         gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
-        for file in self._progress.over(chain(stdin, find(paths, finder))):
+        files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder))
+        total = len(files := list(files)) if self._progress.is_shown else 0
+        for file in self._progress.over(files, total):
             self._take(file)
         return self._totals
 
