@@ -9,16 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rubric_lint.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.output import form_of
 from rubric_lint.rubric import Band, Criterion, Level, Shape
 from rubric_lint.wording import list_scores
-
-FIELDS = {
-    Shape.CHECKLIST: "satisfied",
-    Shape.SCORE_RANGES: "score",
-    Shape.HOLISTIC: "score",
-    Shape.LEVELS: "level",
-}
-"""The field of a check, or of a holistic output, that holds the judgement."""
 
 
 class Case(NamedTuple):
@@ -61,7 +54,7 @@ def output_schema(rubric: ScoringRubric) -> dict[str, Any]:
     this order and a reason that comes after is an excuse.
     """
     judgements = [_judgement(criterion) for criterion in rubric.criteria]
-    field = FIELDS[rubric.shape]
+    field = form_of(rubric.shape).field
     if rubric.shape is Shape.HOLISTIC:
         return _object({"reasoning": _REASONING, field: judgements[0]})
     if all(judgement == judgements[0] for judgement in judgements):
@@ -162,7 +155,7 @@ def _indent(mark: str, text: str) -> str:
 
 
 def _ask_for(rubric: ScoringRubric) -> str:
-    field = FIELDS[rubric.shape]
+    field = form_of(rubric.shape).field
     if rubric.shape is Shape.HOLISTIC:
         example = f'{{"reasoning": "...", "{field}": ...}}'
         rest = ["`reasoning`, before the score: what in the answer earns it, in one to three sentences."]

@@ -1,6 +1,7 @@
 """A server on loopback that speaks the chat-completions protocol, with whatever failures a test wants of it."""
 
 import json
+import os
 import re
 import socket
 import threading
@@ -10,6 +11,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
+
+os.environ["NO_PROXY"] = "127.0.0.1"  # where requests go through a proxy, these still do not
 
 CUT = "cut the connection"
 DRIP = "send a byte now and then, for ever"

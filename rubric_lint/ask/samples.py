@@ -7,7 +7,7 @@ from statistics import median_low
 from typing import Any
 
 from rubric_lint.grading import Answer, JudgeOutput, ScoringRubric
-from rubric_lint.judge import FIELDS
+from rubric_lint.output import form_of
 from rubric_lint.rubric import Shape
 
 
@@ -47,7 +47,7 @@ def agreement(outputs: Sequence[JudgeOutput]) -> tuple[float, ...]:
 
 def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
     """The output as a judge would have written it."""
-    field = FIELDS[rubric.shape]
+    field = form_of(rubric.shape).field
     if rubric.shape is Shape.HOLISTIC:
         return {"reasoning": output.reasoning or output.reasons[0] or "", field: output.answers[0]}
     checks = [
