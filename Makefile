@@ -20,7 +20,7 @@ test: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto </dev/null
 
-bench: $(VENV)/installed
+bench: $(VENV)/python
 	$(BIN)/python benchmarks/lint.py
 
 schemas: $(VENV)/installed

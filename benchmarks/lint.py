@@ -1,7 +1,7 @@
 """Times rubric-lint beside other tools, whole processes in turn on the same files, and holds it to its promises.
 
-Run it with the Python that rubric-lint is installed for. The other tools get an environment of their own in
-`.cache/bench`. The exit code is 1 when a promise is missed.
+All tools, this one as a wheel like the others, are installed into an environment of their own in `.cache/bench`. The exit
+code is 1 when a promise is missed.
 """
 
 import argparse
@@ -26,9 +26,10 @@ OTHERS = ("check-jsonschema>=0.31,<1", "yamllint>=1.37,<2", "ruamel.yaml[oldliby
 MEMORY_AT = (100, 1_000, 5_000)
 
 LINT, CHECK, YAMLLINT = "rubric-lint", "check-jsonschema with clib", "yamllint"
-RUBRIC_LINT = str(Path(sys.executable).with_name("rubric-lint"))
+PROGRAMS = CACHE / "venv" / "bin"
+PYTHON, RUBRIC_LINT = str(PROGRAMS / "python"), str(PROGRAMS / "rubric-lint")
 
-# What any tool that reads these files has to do at least, in the interpreter that rubric-lint runs in.
+# What any tool that reads these files has to do at least, in the interpreter that all of them run in.
 HASH = """
 import hashlib, pathlib, sys
 for path in pathlib.Path(sys.argv[1]).iterdir():
@@ -85,31 +86,33 @@ class Promise(NamedTuple):
     met: bool
 
 
-def install_others() -> Path:
-    """The folder of the other tools' programs, installed at the first call and when the list above changes."""
+def install() -> None:
+    """Install the other tools, at the first call and when their list changes, and this one as it now is."""
+    pip = (PYTHON, "-m", "pip", "install", "--quiet")
     stamp = CACHE / "installed"
     if not stamp.exists() or stamp.read_text() != "\n".join(OTHERS):
         venv.create(CACHE / "venv", with_pip=True, clear=True)
-        subprocess.run([CACHE / "venv" / "bin" / "python", "-m", "pip", "install", "--quiet", *OTHERS], check=True)
+        subprocess.run([*pip, *OTHERS], check=True)
         stamp.write_text("\n".join(OTHERS))
-    return CACHE / "venv" / "bin"
+    subprocess.run([*pip, str(ROOT)], check=True)
+    subprocess.run([*pip, "--no-deps", "--force-reinstall", str(ROOT)], check=True)
 
 
-def contestants(folder: Path, paths: Sequence[Path], programs: Path) -> list[Contestant]:
+def contestants(folder: Path, paths: Sequence[Path]) -> list[Contestant]:
     """Everything that is timed, on all files and on one; a floor is what no tool can undercut."""
     files, one, count = str(folder), str(paths[0]), len(paths)
-    yamllint = str(programs / "yamllint")
-    check = (str(programs / "check-jsonschema"), "--schemafile", str(SCHEMA))
+    yamllint = str(PROGRAMS / "yamllint")
+    check = (str(PROGRAMS / "check-jsonschema"), "--schemafile", str(SCHEMA))
     return [
         Contestant(LINT, count, (RUBRIC_LINT, files)),
         Contestant(CHECK, count, (*check, *map(str, paths))),
         Contestant(YAMLLINT, count, (yamllint, files)),
-        Contestant("floor: the C parser's bare events", count, (sys.executable, "-c", EVENTS, files)),
-        Contestant("floor: reading and hashing the bytes", count, (sys.executable, "-c", HASH, files)),
+        Contestant("floor: the C parser's bare events", count, (PYTHON, "-c", EVENTS, files)),
+        Contestant("floor: reading and hashing the bytes", count, (PYTHON, "-c", HASH, files)),
         Contestant(LINT, 1, (RUBRIC_LINT, one)),
         Contestant(CHECK, 1, (*check, one)),
         Contestant(YAMLLINT, 1, (yamllint, one)),
-        Contestant("floor: python -c pass", 1, (sys.executable, "-c", "pass")),
+        Contestant("floor: python -c pass", 1, (PYTHON, "-c", "pass")),
     ]
 
 
@@ -184,11 +187,11 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    programs = install_others()
+    install()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         paths = generate.write(folder / "suites", options.files)
-        field = contestants(folder / "suites", paths, programs)
+        field = contestants(folder / "suites", paths)
         medians = measure(field, options.rounds)
         peaks = memory(folder, generate.write(folder / "more", MEMORY_AT[-1]))
         note("")
