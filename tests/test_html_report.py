@@ -165,8 +165,8 @@ def test_the_distribution_is_drawn_in_the_colours_of_the_verdicts_and_told_in_wo
 
 def test_the_agreement_of_samples_is_shown_where_a_judge_run_wrote_it():
     records = [tower(f"a{share}", 9, 9, judge={"agreement": share}) for share in (1, 0.5)]
-    assert "| Samples agree | 75% | of all pairs |" in Reader(report(*records)).text
-    assert "Samples agree" not in report(tower("a1", 9, 9, judge={"agreement": "all"}))
+    assert "| Agreement | 75% | between samples |" in Reader(report(*records)).text
+    assert "between samples" not in report(tower("a1", 9, 9, judge={"agreement": "all"}))
 
 
 def test_a_run_without_outputs_has_a_page_too():

@@ -78,7 +78,7 @@ class HtmlReport:
             yield _figure(verdict.capitalize(), f"{verdicts[verdict]:,}", share, verdict)
         yield _figure("Invalid", f"{totals.invalid:,}", "never scored" if totals.invalid else "")
         if self._agreements:
-            yield _figure("Samples agree", f"{self._agreement / self._agreements:.0%}", "of all pairs")
+            yield _figure("Agreement", f"{self._agreement / self._agreements:.0%}", "between samples")
         yield "</dl>"
         shares = {**{str(verdict): verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
         told = ", ".join(f"{count:,} {name}" for name, count in shares.items())
