@@ -46,10 +46,14 @@ class HtmlReport:
             if len(self._invalid) < _MOST_INVALID:
                 self._invalid.append(outcome)
             return
-        self._bins[min(int(result.score * BINS), BINS - 1), result.verdict] += 1
-        heapq.heappush(self._worst, (-_RANKS[result.verdict], -result.score, -self._taken, outcome))
-        if len(self._worst) > self._most:
-            heapq.heappop(self._worst)
+        score = result.score
+        # Whole numbers: arithmetic on fractions would cost as much as the scoring itself.
+        self._bins[min(score.numerator * BINS // score.denominator, BINS - 1), result.verdict] += 1
+        entry = (-_RANKS[result.verdict], -score, -self._taken, outcome)
+        if len(self._worst) < self._most:
+            heapq.heappush(self._worst, entry)
+        elif entry > self._worst[0]:
+            heapq.heapreplace(self._worst, entry)
         judged = outcome.rest.get("judge")
         share = judged.get("agreement") if isinstance(judged, dict) else None
         if isinstance(share, float | int) and 0 <= share <= 1:
