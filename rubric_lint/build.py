@@ -193,7 +193,8 @@ class _Builder:
             elif kind is MappingEndEvent or kind is SequenceEndEvent or kind is AliasEvent:
                 if kind is AliasEvent:
                     start, end = event.start_mark.index, event.end_mark.index
-                    step = None if is_map and key is None else key if is_map else len(container)
+                    has_step = container is not None and (key is not None or not is_map)
+                    step = None if not has_step else key if is_map else len(container)
                     value, start, stop = self._read_alias(event.anchor, container, step, key, Span(start, end))
                 else:
                     value, start, closed = container, opened, anchor

@@ -60,16 +60,28 @@ def _parse_pure(text: str) -> Iterator[Event]:
     # Without this guard the pure scanner stumbles over a NUL as if the text ended there.
     if (nul := text.find("\0")) >= 0:
         raise SyntaxFaultError("a NUL character is not allowed in YAML; is this a text file?", Span(nul, nul + 1))
+    brackets: list[int] = []  # where the collections that are open begin, if with a bracket
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
-            if type(event) is ScalarEvent and event.style == '"':
+            kind = type(event)
+            if kind is ScalarEvent and event.style == '"':
                 event.value = _join_surrogates(event.value, event.start_mark.index)
+            elif kind is SequenceStartEvent or kind is MappingStartEvent:
+                brackets.append(event.end_mark.index - 1)
+            elif kind is SequenceEndEvent or kind is MappingEndEvent:
+                brackets.pop()
             yield event
-    except ValueError:  # from chr(), which the scanner asks for any number of eight digits
-        at = next(found.start() for found in _LONG_ESCAPE.finditer(text) if int(found[1], 16) > sys.maxunicode)
-        raise SyntaxFaultError("this escape is beyond the last character, U+10FFFF", Span(at, at + 10)) from None
+    except ValueError:  # from chr() and int(), which the scanner asks for numbers of any size
+        beyond = (found for found in _LONG_ESCAPE.finditer(text) if int(found[1], 16) > sys.maxunicode)
+        if escape := next(beyond, None):
+            message = "this escape is beyond the last character, U+10FFFF"
+            raise SyntaxFaultError(message, Span(*escape.span())) from None
+        at = max(text.find("%YAML"), 0)
+        raise SyntaxFaultError(
+            "the version in this directive is no version; write `%YAML 1.2`", Span(at, at + 5)
+        ) from None
     except MarkedYAMLError as fault:
-        raise _describe_fault(fault, text) from None
+        raise _describe_fault(fault, text, [at for at in brackets if text[at : at + 1] in ("[", "{")]) from None
     except YAMLError as fault:
         at = min(getattr(fault, "position", 0), len(text) - 1)
         message = f"character U+{ord(text[at]):04X} is not allowed in YAML; write it as an escape in double quotes"
@@ -120,7 +132,7 @@ _IN_OUR_WORDS = (
 _QUOTES = {"'": "''", '"': '\\"'}
 
 
-def _describe_fault(fault: MarkedYAMLError, text: str) -> SyntaxFaultError:
+def _describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> SyntaxFaultError:
     """Say a parser's complaint at one place: where an unclosed quote or bracket opens, else where parsing stopped."""
     problem, context = fault.problem or "not YAML", fault.context or ""
     opened = fault.context_mark
@@ -128,9 +140,8 @@ def _describe_fault(fault: MarkedYAMLError, text: str) -> SyntaxFaultError:
     is_at_end = at >= len(text.rstrip())
     if opened is not None and is_at_end and "quoted" in context:
         return SyntaxFaultError("this quote is never closed", Span(opened.index, opened.index + 1))
-    if opened is not None and is_at_end and "flow" in context:
-        bracket = text[opened.index : opened.index + 1]
-        return SyntaxFaultError(f"this `{bracket}` is never closed", Span(opened.index, opened.index + 1))
+    if brackets and is_at_end:
+        return SyntaxFaultError(f"this `{text[brackets[-1]]}` is never closed", Span(brackets[-1], brackets[-1] + 1))
     if opened is not None and "could not find expected ':'" in problem:
         at = opened.index  # where the key begins; the fault shows only on the line after
     span = Span(at, min(at + 1, len(text)))

@@ -26,6 +26,7 @@ def findings(data, name="a.yaml", settings=None):
 
 
 TOO_DEEP = "nested more than 500 levels deep; a rubric needs fewer than ten"
+NO_VERSION = "the version in this directive is no version; write `%YAML 1.2`"
 BOMB = "x: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"x{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 12)
 )
@@ -55,6 +56,11 @@ SYNTAX = {
     "an unclosed double quote": ('rubrics:\n  - "a\n  - b\n', '"', 2, "this quote is never closed"),
     "an unclosed single quote": ("rubrics:\n  - 'a\n  - b\n", "'", 2, "this quote is never closed"),
     "an unclosed bracket": ("rubrics:\n  - id: [a\n", "[", 2, "this `[` is never closed"),
+    "a bracket at the end": ("rubrics:\n  - id: [", "[", 2, "this `[` is never closed"),
+    "a bracket in a bracket": ("rubrics:\n  - id: [[a], {b: [c],\n", "{", 2, "this `{` is never closed"),
+    "an unclosed pair": ("rubrics: [a: b\n", "[", 1, "this `[` is never closed"),
+    "an anchored bracket": ("rubrics: &a [b,\n", "[", 1, "this `[` is never closed"),
+    "an endless version": (f"%YAML 1.{'1' * 5000}\n---\nrubrics: [a]\n", "%YAML", 1, NO_VERSION),
     "an unclosed brace": ("rubrics:\n  - {id: a\n", "{", 2, "this `{` is never closed"),
     "a colon in a text": (
         "rubrics:\n  - id: a: b\n",
@@ -88,6 +94,7 @@ SYNTAX = {
     "nested dashes": (f"rubrics:\n  {'- ' * DEEP}a\n", "-", 2, TOO_DEEP),
     "nested question marks": (f"rubrics:\n  {'? ' * DEEP}a\n", "?", 2, TOO_DEEP),
     "an alias of nothing": ("rubrics:\n  - *a\n", "*a", 2, "alias `*a` has no anchor `&a` before it"),
+    "an alias of everything": ("*a\n# rubrics:\n", "*a", 1, "alias `*a` has no anchor `&a` before it"),
     "an alias inside its anchor": (
         "rubrics: &a\n  - *a\n",
         "*a",
