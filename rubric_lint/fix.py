@@ -1,13 +1,18 @@
 """Fixing a file: findings to new text, again until nothing changes, and the proof that nothing else has changed."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import NamedTuple
 
+from rubric_lint.build import read_documents
+from rubric_lint.catalogue import CURRENT
 from rubric_lint.config import FileSettings
-from rubric_lint.finding import Edit, Finding, Fix
+from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue
 from rubric_lint.lint import DEFAULTS, Result, lint
+from rubric_lint.locate import find_claim, find_claim_span
 from rubric_lint.proof import Change, find_doubt, move, name_findings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Source, Span
@@ -34,13 +39,15 @@ class Left(NamedTuple):
 class Fixed:
     """What became of one file. Where `doubt` says something the text is as it was, and nothing must be written.
 
-    `result` is what the linter says of the text after the fixes.
+    `result` is what the linter says of the text after the fixes. `left_out` says why some fixes were not even tried:
+    with them there would have been doubt.
     """
 
     before: Source
     result: Result
     applied: tuple[Applied, ...] = ()
     doubt: str = ""
+    left_out: str = ""
 
     @property
     def is_changed(self) -> bool:
@@ -70,38 +77,48 @@ class Fixed:
 def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bool = False) -> Fixed:
     """Make all safe fixes in one file, with `unsafe` the others too, and prove the outcome.
 
-    Unsafe fixes that the proof refuses are left out, and the safe ones made without them.
+    A file that names the schema of an older version names the current one afterwards. Where the proof refuses that, or
+    the unsafe fixes, the others are made without them.
 
     Raises:
         RuleError: when a rule crashes; nothing that stands in `data` should make one.
     """
     first = lint(name, data, settings)
-    fixed = _fix_until_stable(first, data, settings, unsafe=unsafe)
-    if fixed.doubt and unsafe:
-        safely = _fix_until_stable(first, data, settings, unsafe=False)
-        return safely if safely.applied else fixed
+    claims = list(_renew_claims(first.source, settings)) if first.rubrics else []
+    attempts = product([claims, []] if claims else [[]], [True, False] if unsafe else [False])
+    fixed = _fix_until_stable(first, data, settings, *next(attempts))
+    for attempt in attempts:
+        if not fixed.doubt:
+            break
+        fixed = replace(_fix_until_stable(first, data, settings, *attempt), left_out=fixed.left_out or fixed.doubt)
     return fixed
 
 
-def _fix_until_stable(first: Result, data: bytes, settings: FileSettings, *, unsafe: bool) -> Fixed:
+def _fix_until_stable(
+    first: Result, data: bytes, settings: FileSettings, claims: list[tuple[Applied, Change]], unsafe: bool
+) -> Fixed:
     result, before = first, first.source
     known = name_findings(first.findings)
     applied: list[Applied] = []
     for _ in range(MAX_ROUNDS):
-        chosen = list(choose(result.findings, unsafe=unsafe))
+        chosen = claims or [
+            (Applied(finding.rule, fix.title), Change(finding.pointer, fix.intents, fix.edits, fix.safe))
+            for finding, fix in choose(result.findings, unsafe=unsafe)
+        ]
+        claims = []
         if not chosen:
             break
         if not applied and before.to_bytes(before.text) != data:
             return Fixed(before, first, doubt="its bytes cannot be written again as they are")
-        changes = [Change(finding.pointer, fix.intents, fix.edits, fix.safe) for finding, fix in chosen]
+        changes = [change for _, change in chosen]
         source = result.source
-        text = splice(source.text, (edit for _, fix in chosen for edit in fix.edits))
+        text = splice(source.text, (edit for change in changes for edit in change.edits))
         new = Source(source.name, text, source.encoding, source.bom)
         if doubt := find_doubt(source, new, changes, settings):
             return Fixed(before, first, doubt=doubt)
         result = lint(source.name, new.to_bytes(text), settings)
         known = move(known, changes)
-        applied += [Applied(finding.rule, fix.title) for finding, fix in chosen]
+        applied += [each for each, _ in chosen]
     else:
         return Fixed(before, first, doubt=f"its fixes do not come to an end in {MAX_ROUNDS} rounds")
     for finding in result.findings:
@@ -109,6 +126,26 @@ def _fix_until_stable(first: Result, data: bytes, settings: FileSettings, *, uns
             line = result.source.position(finding.span.start).line
             return Fixed(before, first, doubt=f"line {line} would be a new finding, {finding.rule}: {finding.message}")
     return Fixed(before, result, tuple(applied))
+
+
+_DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
+_VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
+
+
+def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Applied, Change]]:
+    """The changes that make the documents of a file name the schema of the current version."""
+    if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= _DEPRECATIONS):
+        return
+    for number, document in enumerate(read_documents(source)[0]):
+        claim, span = find_claim(document), find_claim_span(document)
+        if claim is None or span is None or claim.version == CURRENT:
+            continue
+        version = list(_VERSION.finditer(source.text, *span))[-1]
+        url = source.text[span.start : version.start()] + CURRENT + source.text[version.end() : span.end]
+        is_modeline = span.end <= document.preamble.end
+        intents = () if is_modeline else (ReplaceValue(("$schema",), url.strip("\"'")),)
+        edits = (Edit(Span(*version.span()), CURRENT),)
+        yield Applied("schema", f"follow {CURRENT}"), Change(f"/{number}/$schema", intents, edits, safe=True)
 
 
 def choose(findings: Iterable[Finding], *, unsafe: bool) -> Iterator[tuple[Finding, Fix]]:

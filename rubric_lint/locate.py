@@ -10,7 +10,7 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.near import find_near
 from rubric_lint.schema import case_lists, schema_for
-from rubric_lint.source import Source
+from rubric_lint.source import Source, Span
 
 FIELD = "rubrics"
 """The field whose value is a rubric."""
@@ -53,6 +53,15 @@ def find_claim(document: Document) -> Claim | None:
                 return claim
     url = document.data.get("$schema") if isinstance(document.data, dict) else None
     return read_claim(url) if isinstance(url, str) else None
+
+
+def find_claim_span(document: Document) -> Span | None:
+    """Where that schema is named: its URL in the modeline, or the value of `$schema`."""
+    start, end = document.preamble
+    for found in _MODELINE.finditer(document.source.text, start, end):
+        if read_claim(found["url"]):
+            return Span(*found.span("url"))
+    return document.span(("$schema",)) if find_claim(document) else None
 
 
 class Location(NamedTuple):

@@ -43,17 +43,21 @@ Known = frozenset[tuple[str, str]]
 def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: FileSettings) -> str:
     """Why `new` is not what `changes` should make of `old`; empty when it is."""
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
-    if len(before) != len(after) or len(faults) != len(new_faults):
+    if len(faults) != len(new_faults):
         return "it could not be read any more"
+    if len(before) != len(after):
+        return "it would have another number of documents"
     if _edited_comments(old, changes) != [new.slice(span) for span in _comments(new)]:
         return "a comment would get lost"
     for number, (then, now) in enumerate(zip(before, after, strict=True)):
         mine = [change for change in changes if _document_of(change, len(before)) == number]
         is_safe = all(change.safe for change in mine)
         models = [list(_model(document, settings)) for document in (then, now)] if is_safe else [[], []]
-        expected = _apply(then, [intent for change in mine for intent in change.intents])
-        if (path := _find_difference(expected, now)) is not None:
-            return f"`{pointer(path)}` would not be as intended"
+        intents = [intent for change in mine for intent in change.intents]
+        _apply(then, intents)
+        added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
+        if (path := _find_difference(then, now, added)) is not None:
+            return f"what a reader finds at `{pointer(path)}` would not be as intended"
         if models[0] != models[1]:
             return "a rubric would be scored in another way"
     return ""
@@ -80,7 +84,8 @@ def move(known: Known, changes: Iterable[Change]) -> Known:
 
 
 def _comments(source: Source) -> Iterator[Span]:
-    return iter(()) if source.name.lower().endswith((".json", ".jsonl")) else find_comments(source)
+    is_json = source.name.lower().endswith((".json", ".jsonl"))
+    return iter(()) if is_json or "#" not in source.text else find_comments(source)
 
 
 def _edited_comments(source: Source, changes: Iterable[Change]) -> list[str]:
@@ -97,8 +102,8 @@ def _edited_comments(source: Source, changes: Iterable[Change]) -> list[str]:
     return comments
 
 
-def _apply(document: Document, intents: Iterable[Intent]) -> Document:
-    """The document with the intents carried out on its data, in place."""
+def _apply(document: Document, intents: Iterable[Intent]) -> None:
+    """Carry out the intents on the data of a document."""
     sharing = Sharing(document)
     # Looked up before anything changes: a path leads nowhere once a key on it has another name.
     targets = [(intent, sharing.holders(intent.path)) for intent in intents if isinstance(intent, _OnField)]
@@ -116,7 +121,6 @@ def _apply(document: Document, intents: Iterable[Intent]) -> Document:
     for intent, holders in sorted(targets, key=lambda target: isinstance(target[0], RenameKey)):
         for holder in holders:
             _change(holder, intent)
-    return document
 
 
 _OnField = RenameKey | ReplaceValue | RemoveField
@@ -139,8 +143,8 @@ def _change(mapping: dict[str, Any], intent: RenameKey | ReplaceValue | RemoveFi
             del mapping[key]
 
 
-def _find_difference(expected: Document, found: Document) -> Path | None:
-    """Where the data of two documents differs: in a value, in its type, or in the order of fields."""
+def _find_difference(expected: Document, found: Document, added: frozenset[str]) -> Path | None:
+    """Where the data of two documents differs: in a value, in its type, or in the order of fields but those `added`."""
     stack: list[tuple[Path, Any, Any]] = [((), expected.data, found.data)]
     seen: set[tuple[int, int]] = set()
     merging = {identity for identity, _ in (*expected._owners, *found._owners)}
@@ -155,7 +159,7 @@ def _find_difference(expected: Document, found: Document) -> Path | None:
         if isinstance(one, dict):
             # Where keys are merged, their order depends on what is merged first and says nothing.
             in_order = id(one) not in merging and id(other) not in merging
-            if one.keys() != other.keys() or (in_order and list(one) != list(other)):
+            if one.keys() != other.keys() or (in_order and _order(one, added) != _order(other, added)):
                 return path
             stack += [((*path, key), value, other[key]) for key, value in one.items()]
         elif isinstance(one, list):
@@ -165,6 +169,10 @@ def _find_difference(expected: Document, found: Document) -> Path | None:
         elif one != other and not (isinstance(one, float) and math.isnan(one) and math.isnan(other)):
             return path
     return None
+
+
+def _order(mapping: dict[str, Any], added: frozenset[str]) -> list[str]:
+    return [key for key in mapping if key not in added]
 
 
 def _model(document: Document, settings: FileSettings) -> Iterator[Any]:

@@ -112,12 +112,11 @@ def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
 def _cut_around_comments(text: str, code: str, field: Span, *, keeps_line: bool) -> list[Span]:
     """What a field that has comments in its middle leaves are these, each on its line."""
     cuts = [Span(*found.span()) for found in _CONTENT.finditer(code, *field)]
-    cuts = [Span(start, _skip_blanks(text, end)) for start, end in cuts[:-1]] + cuts[-1:]
-    last = cuts[-1]
+    *others, last = cuts
     line = line_start(text, last.start)
     if not keeps_line and not text[line : last.start].strip(_SPACE):
-        cuts[-1] = Span(line, line_end(text, last.end).end)
-    return cuts
+        last = Span(line, line_end(text, last.end).end)
+    return [Span(start, _skip_blanks(text, end)) for start, end in (*others, last)]
 
 
 def _check_keeping(document: Document, path: Path, cut: Span) -> None:

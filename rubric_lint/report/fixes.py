@@ -65,7 +65,8 @@ class Totals:
         self.faults += bool(outcome.fixed.doubt)
         self.unreadable += bool(outcome.failure)
         self.changed += outcome.is_changed
-        self.left += sum(1 for _ in outcome.fixed.left(unsafe=outcome.unsafe))
+        if not outcome.fixed.doubt:
+            self.left += sum(1 for _ in outcome.fixed.left(unsafe=outcome.unsafe))
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
 
@@ -81,7 +82,7 @@ class Totals:
         more = [
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
-            (self.faults, f"{counted(self.faults, 'file')} left as they were for doubt in the outcome"),
+            (self.faults, f"{counted(self.faults, 'file')} left alone for doubt in the outcome"),
         ]
         notes = "; ".join(note for count, note in more if count)
         return text + (f"\n{notes}." if notes else "")
@@ -102,6 +103,8 @@ def word_troubles(outcome: Outcome) -> Iterator[str]:
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:
         yield f"{name}: left as it was, nothing is fixed: {visible(fixed.doubt)}"
+    elif fixed.left_out:
+        yield f"{name}: some fixes are left out, with them {visible(fixed.left_out)}"
     if outcome.failure:
         yield f"{name}: left as it was: {visible(outcome.failure)}"
     if outcome.others:
@@ -129,6 +132,7 @@ def as_data(outcome: Outcome) -> dict[str, Any]:
             }
             for finding, reason in fixed.left(unsafe=outcome.unsafe)
         ],
+        "left_out": fixed.left_out or None,
         "error": fixed.doubt or outcome.failure or None,
         "other_links": outcome.others,
     }
@@ -146,7 +150,7 @@ def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
         "unreadable": totals.unreadable,
         "faults": totals.faults,
     }
-    told = [each for each in files if each["changed"] or each["left"] or each["error"]]
+    told = [each for each in files if each["changed"] or each["left"] or each["left_out"] or each["error"]]
     return json.dumps({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
 
 

@@ -1,0 +1,315 @@
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+OLD = """\
+# État
+rubrics:
+  - id: a
+    description: Cites it
+    required: true # why
+  - id: b
+    description: Names it
+    required: false
+"""
+NEW = """\
+# État
+rubrics:
+  - id: a
+    expected_outcome: Cites it
+    required_min_score: 10 # why
+  - id: b
+    expected_outcome: Names it
+"""
+DIFF = """\
+--- a/suite.yaml
++++ b/suite.yaml
+@@ -1,8 +1,7 @@
+ # État
+ rubrics:
+   - id: a
+-    description: Cites it
+-    required: true # why
++    expected_outcome: Cites it
++    required_min_score: 10 # why
+   - id: b
+-    description: Names it
+-    required: false
++    expected_outcome: Names it
+"""
+KINDS = """\
+  2 x rename `description` to `expected_outcome` (deprecated-description)
+  1 x remove `required` (deprecated-required)
+  1 x write `required_min_score: 10` (deprecated-required)
+"""
+TOTAL = "4 findings in 1 of 1 file: 2 deprecated-description, 2 deprecated-required.\n"
+STUCK = "strict: &s true\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *s}\n"
+WHY = "its value is shared with `/strict` (line 1), which is in no rubric; change it by hand"
+REASON = f"deprecated-required not fixed: {WHY}"
+DOUBTFUL = """\
+rubrics:
+- &a {id: a, expected_outcome: Cites it, required: true}
+- {<<: *a, id: b, expected_outcome: Names it, required: false}
+"""
+
+
+def command(name, *args):
+    return [sys.executable, "-c", f"from rubric_lint.cli.{name} import main; main()", *args]
+
+
+def environment(**more):
+    kept = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **more}
+
+
+class Program:
+    """A program that runs in a folder of its own."""
+
+    def __init__(self, folder, name="fix"):
+        self.folder, self.name = folder, name
+
+    def __call__(self, *args, text="", name=None):
+        done = subprocess.run(
+            command(name or self.name, *args),
+            input=text.encode(),
+            capture_output=True,
+            check=False,
+            cwd=self.folder,
+            env=environment(),
+        )
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        return path
+
+
+@pytest.fixture
+def program(tmp_path):
+    return Program(tmp_path)
+
+
+@pytest.fixture
+def suite(program):
+    return program.write("suite.yaml", OLD)
+
+
+def test_files_are_fixed_and_what_was_done_is_told_by_file_and_kind(program, suite):
+    assert program() == (0, f"suite.yaml: fixed 4 findings\n{KINDS}Fixed {TOTAL}", "")
+    assert suite.read_text() == NEW
+    assert program() == (0, "Nothing to fix in 1 file.\n", "")
+    assert suite.read_text() == NEW
+
+
+def test_check_writes_nothing_and_says_by_its_exit_code_that_it_would(program, suite):
+    assert program("--check") == (1, f"suite.yaml: would fix 4 findings\n{KINDS}Would fix {TOTAL}", "")
+    assert suite.read_text() == OLD
+    suite.write_text(NEW)
+    assert program("--check") == (0, "Nothing to fix in 1 file.\n", "")
+
+
+def test_diff_writes_nothing_and_shows_what_would_change(program, suite):
+    assert program("--diff") == (0, DIFF, f"Would fix {TOTAL}")
+    assert program("--diff", "--check", "-q") == (1, DIFF, "")
+    assert suite.read_text() == OLD
+
+
+def test_a_diff_can_be_applied(program, suite):
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
+    program.write("other.yaml", OLD.replace("\n", "\r\n").removesuffix("\r\n"))
+    diff = program("--diff", "-q")[1]
+    git = subprocess.run(
+        ["git", "apply", "-"], input=diff.encode(), cwd=program.folder, capture_output=True, check=False
+    )
+    assert (git.returncode, git.stderr) == (0, b"")
+    other = program.folder / "other.yaml"
+    assert (suite.read_text(), other.read_bytes().decode()) == (NEW, NEW.replace("\n", "\r\n"))
+
+
+def test_a_diff_is_coloured_on_request(program, suite):
+    _, out, _ = program("--diff", "--color=always", str(suite.name))
+    assert "\x1b[31m-    required: false\x1b[0m\n" in out
+    assert "\x1b[32m+    expected_outcome: Names it\x1b[0m\n" in out
+    assert out.startswith("\x1b[1m--- a/suite.yaml\x1b[0m\n")
+
+
+def test_standard_input_is_fixed_to_standard_output(program):
+    told = f"<stdin>: fixed 4 findings\n{KINDS}Fixed {TOTAL}"
+    assert program("-", text=OLD) == (0, NEW, told)
+    assert program("-", text="other: 1\n") == (0, "other: 1\n", "Nothing to fix in 1 file.\n")
+    code, out, _ = program("-", "--stdin-filename", "a.json", text='{"rubrics": [{"id": "a", "description": "It"}]}')
+    assert (code, out) == (0, '{"rubrics": [{"id": "a", "expected_outcome": "It"}]}')
+
+
+def test_standard_input_keeps_its_bytes(program):
+    data = b"\xff\xfe" + OLD.replace("\n", "\r\n").encode("utf-16-le")
+    done = subprocess.run(
+        command("fix", "-", "-q"), input=data, capture_output=True, check=True, cwd=program.folder, env=environment()
+    )
+    assert done.stdout == b"\xff\xfe" + NEW.replace("\n", "\r\n").encode("utf-16-le")
+
+
+def test_what_is_left_is_told_with_its_place_and_reason(program):
+    file = program.write("suite.yaml", STUCK)
+    told = f"suite.yaml:3:39: {REASON}\nNothing to fix in 1 file.\n1 finding left to fix by hand.\n"
+    assert program() == (0, told, "")
+    assert program("-q") == (0, f"suite.yaml:3:39: {REASON}\n", "")
+    assert file.read_text() == STUCK
+
+
+def test_a_file_in_doubt_is_left_alone_and_the_others_are_fixed(program, suite):
+    doubtful = program.write("doubtful.yaml", DOUBTFUL)
+    code, out, err = program()
+    assert (code, err) == (3, "")
+    assert out.startswith("doubtful.yaml: left as it was, nothing is fixed: ")
+    assert out.endswith("\n1 file left alone for doubt in the outcome.\n")
+    assert (doubtful.read_text(), suite.read_text()) == (DOUBTFUL, NEW)
+
+
+def test_a_read_only_file_is_left_alone(program, suite):
+    suite.chmod(0o444)
+    code, out, _ = program("-q")
+    assert (code, out) == (2, "suite.yaml: left as it was: is read-only; allow writing to it first\n")
+    assert suite.read_text() == OLD
+
+
+def test_a_link_stays_a_link(program, suite):
+    link = program.folder / "link.yaml"
+    link.symlink_to(suite)
+    assert program("link.yaml", "-q") == (0, "", "")
+    assert (link.is_symlink(), suite.read_text()) == (True, NEW)
+
+
+def test_other_hard_links_are_told(program, suite):
+    os.link(suite, program.folder / "other.txt")
+    warning = "suite.yaml: warning: 1 other hard link to the file still hold the old text\n"
+    assert program("-q") == (0, warning, "")
+    assert (suite.read_text(), (program.folder / "other.txt").read_text()) == (NEW, OLD)
+
+
+def test_json(program, suite):
+    program.write("stuck.yaml", STUCK)
+    program.write("clean.yaml", NEW)
+    code, out, err = program("--format", "json", "--check")
+    assert (code, err) == (1, "")
+    fixes = [
+        ("deprecated-description", "rename `description` to `expected_outcome`", 2),
+        ("deprecated-required", "remove `required`", 1),
+        ("deprecated-required", "write `required_min_score: 10`", 1),
+    ]
+    left = {
+        "rule": "deprecated-required",
+        "reason": WHY,
+        "path": "/rubrics/0/required",
+        "start": {"line": 3, "column": 39, "offset": 63},
+    }
+    common = {"left_out": None, "error": None, "other_links": 0}
+    assert json.loads(out) == {
+        "version": 1,
+        "summary": {"files": 3, "changed": 1, "fixes": 4, "left": 1, "unreadable": 0, "faults": 0},
+        "files": [
+            {"file": "stuck.yaml", "changed": False, "fixes": [], "left": [left], **common},
+            {
+                "file": "suite.yaml",
+                "changed": True,
+                "fixes": [{"rule": rule, "title": title, "count": count} for rule, title, count in fixes],
+                "left": [],
+                **common,
+            },
+        ],
+    }
+    assert suite.read_text() == OLD
+
+
+def test_the_settings_hold_as_they_do_for_the_linter(program, suite):
+    program.write(
+        "rubric-lint.toml", 'implicit-required = true\nexclude = ["left/"]\nignore = ["deprecated-description"]\n'
+    )
+    left = program.write("left/suite.yaml", OLD)
+    assert program("-q") == (0, "", "")
+    gated = OLD.replace("required: true", "required_min_score: 10").replace("required: false", "required_min_score: 0")
+    assert (suite.read_text(), left.read_text()) == (gated, OLD)
+    assert program("-q", "--isolated", "suite.yaml") == (0, "", "")
+    assert suite.read_text() == gated.replace("description", "expected_outcome")
+
+
+def test_only_the_selected_rules_fix(program, suite):
+    program("--select", "deprecated-required")
+    assert suite.read_text() == NEW.replace("expected_outcome", "description")
+    program("--ignore", "deprecated-description")
+    assert suite.read_text() == NEW.replace("expected_outcome", "description")
+
+
+def test_unsafe_fixes_are_made_on_request(program):
+    file = program.write("suite.yaml", "rubrics:\n- {id: a, expected_outcome: It, wieght: 2}\n")
+    assert program() == (0, "Nothing to fix in 1 file.\n", "")
+    assert program("--unsafe-fixes", "-q") == (0, "", "")
+    assert file.read_text() == "rubrics:\n- {id: a, expected_outcome: It, weight: 2}\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        pytest.param(["nowhere.yaml"], "rubric-lint: nowhere.yaml: does not exist", id="no-file"),
+        pytest.param(["--select", "deprecated"], "there is no rule 'deprecated'", id="no-rule"),
+        pytest.param(["--diff", "--format=json"], "--diff is for people and for patch", id="diff-json"),
+        pytest.param(["-", "--format=json"], "standard output cannot take the fixed text", id="stdin-json"),
+        pytest.param(["--config", "a.toml", "--isolated"], "give one of them", id="config-isolated"),
+        pytest.param(["--config", "a.toml"], "a.toml: ", id="no-settings"),
+        pytest.param(["--stdin-filename", "a.yaml"], "give the path - to read it", id="stdin-filename"),
+    ],
+)
+def test_wrong_use_is_told_and_nothing_is_written(program, suite, args, told):
+    code, _, err = program(*args)
+    assert code == 2
+    assert told in err
+    assert suite.read_text() == OLD
+
+
+def test_lint_fixes_first_and_then_lints(program, suite):
+    program.write("stuck.yaml", STUCK)
+    code, out, err = program("--fix", "--format", "concise", name="lint")
+    assert (code, suite.read_text()) == (0, NEW)
+    assert err == (
+        f"rubric-lint: stuck.yaml:3:39: {REASON}\nFixed 4 findings in 1 of 2 files: 2 deprecated-description, "
+        "2 deprecated-required.\n1 finding left to fix by hand.\n"
+    )
+    assert out.startswith("stuck.yaml:3:39 warning deprecated-required: ")
+    assert [program(*args, name="lint")[0] for args in (["--unsafe-fixes"], ["--fix", "-"])] == [2, 2]
+
+
+def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
+    """The program itself, killed at random moments of a run over files of several sizes."""
+    sizes = {f"s{number}.yaml": number for number in range(1, 60, 3)}
+    before = "- {{id: c{0}, description: Cites it, required: true}}\n"
+    after = "- {{id: c{0}, expected_outcome: Cites it, required_min_score: 10}}\n"
+    old, new = (
+        {name: "rubrics:\n" + "".join(map(line.format, range(size * 4))) for name, size in sizes.items()}
+        for line in (before, after)
+    )
+    chance = random.Random(7)  # noqa: S311 (a die for moments)
+    changed = set()
+    for _ in range(25):
+        for name, text in old.items():
+            (tmp_path / name).write_text(text)
+        with subprocess.Popen(
+            command("fix", "-q"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, start_new_session=True
+        ) as process:
+            time.sleep(chance.uniform(0.1, 0.9))
+            process.send_signal(signal.SIGKILL)
+        found = {name: (tmp_path / name).read_text() for name in old}
+        assert {name for name, text in found.items() if text not in (old[name], new[name])} == set()
+        changed.add(sum(found[name] == new[name] for name in old))
+    assert len(changed) > 1

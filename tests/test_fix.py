@@ -1,0 +1,469 @@
+# A file before and after reads better on one line than folded.
+# ruff: noqa: E501
+
+import codecs
+import difflib
+from pathlib import Path
+
+import pytest
+from pages import read_pages
+
+from rubric_lint.build import read_documents
+from rubric_lint.config import FileSettings
+from rubric_lint.edit import make_fix
+from rubric_lint.finding import Edit, RemoveField, Repair, Replace, ReplaceValue
+from rubric_lint.fix import choose, fix, splice
+from rubric_lint.lint import lint
+from rubric_lint.proof import Change, find_doubt
+from rubric_lint.source import Source, Span
+
+CORPUS = sorted((Path(__file__).parent.parent / "../shared/corpus").glob("*.yaml"))
+EXAMPLES = [example for page in read_pages() for example in (*page.flagged, *page.accepted)]
+OURS = FileSettings(claimed=True)
+IMPLICIT = FileSettings(claimed=True, implicit_required=True)
+
+
+def fixed_text(text, name="suite.yaml", settings=OURS, *, unsafe=False):
+    """The text after the fixes, which have to be beyond doubt."""
+    fixed = fix(name, text.encode(), settings, unsafe=unsafe)
+    assert (fixed.doubt, fixed.left_out) == ("", "")
+    return fixed.text
+
+
+def reasons(text, name="suite.yaml", settings=OURS):
+    fixed = fix(name, text.encode(), settings)
+    assert (fixed.doubt, fixed.left_out) == ("", "")
+    return fixed.text, [(left.finding.rule, left.reason) for left in fixed.left()]
+
+
+BLOCK = {
+    "renamed-in-place": (
+        "- id: a\n  description: Cites it  # where\n",
+        "- id: a\n  expected_outcome: Cites it  # where\n",
+    ),
+    "comment-behind-a-value-stays": (
+        "- id: a\n  expected_outcome: Cites it\n  required: true # why\n",
+        "- id: a\n  expected_outcome: Cites it\n  required_min_score: 10 # why\n",
+    ),
+    "removed-with-its-line": (
+        "- id: a\n  required: false\n  expected_outcome: Cites it\n",
+        "- id: a\n  expected_outcome: Cites it\n",
+    ),
+    "comment-of-a-removed-field-stays": (
+        "- id: a\n  required: false  # why\n  expected_outcome: Cites it\n",
+        "- id: a\n  # why\n  expected_outcome: Cites it\n",
+    ),
+    "comments-around-a-removed-field-stay": (
+        "- id: a\n  # before\n  required: false\n  # after\n  expected_outcome: Cites it\n",
+        "- id: a\n  # before\n  # after\n  expected_outcome: Cites it\n",
+    ),
+    "removed-behind-the-dash": (
+        "- required: false\n  expected_outcome: Cites it\n  id: a\n",
+        "- expected_outcome: Cites it\n  id: a\n",
+    ),
+    "removed-behind-the-dash-before-a-comment": (
+        "- required: false\n  # about it\n  expected_outcome: Cites it\n  id: a\n",
+        "-\n  # about it\n  expected_outcome: Cites it\n  id: a\n",
+    ),
+    "removed-behind-the-dash-with-a-comment": (
+        "- required: false # why\n  expected_outcome: Cites it\n  id: a\n",
+        "- # why\n  expected_outcome: Cites it\n  id: a\n",
+    ),
+    "explicit-keys": (
+        "- ? id\n  : a\n  ? description\n  : Cites it\n  ? required # one\n  : false # two\n  weight: 2\n",
+        "- ? id\n  : a\n  ? expected_outcome\n  : Cites it\n  # one\n  # two\n  weight: 2\n",
+    ),
+    "quoted-keys": (
+        '- "id": a\n  \'description\': Cites it\n  "required": true\n',
+        '- "id": a\n  \'expected_outcome\': Cites it\n  "required_min_score": 10\n',
+    ),
+    "value-on-a-line-of-its-own": (
+        "- id: a\n  expected_outcome: Cites it\n  required: # one\n    false # two\n  weight: 2\n",
+        "- id: a\n  expected_outcome: Cites it\n  # one\n    # two\n  weight: 2\n",
+    ),
+    "tags": (
+        "- id: a\n  !!str description: !!str Cites it\n  required: !!bool true\n",
+        "- id: a\n  !!str expected_outcome: !!str Cites it\n  required_min_score: 10\n",
+    ),
+    "tagged-key-removed": (
+        "- id: a\n  expected_outcome: Cites it\n  !!str required: !!bool false\n",
+        "- id: a\n  expected_outcome: Cites it\n",
+    ),
+    "text-block-above": (
+        "- id: a\n  description: |+\n    Cites it\n  required: false # why\n  weight: 2\n",
+        "- id: a\n  expected_outcome: |+\n    Cites it\n  # why\n  weight: 2\n",
+    ),
+    "no-line-end-at-the-end": (
+        "- id: a\n  description: Cites it\n  required: true",
+        "- id: a\n  expected_outcome: Cites it\n  required_min_score: 10",
+    ),
+    "removed-last-without-line-end": (
+        "- id: a\n  description: Cites it\n  required: false",
+        "- id: a\n  expected_outcome: Cites it\n",
+    ),
+    "bands": (
+        (
+            "- id: a\n  required: true\n  score_ranges:\n  - {score_range: [0, 9], description: Errs}\n"
+            "  - score_range: [10, 10]\n    description: Is right\n"
+        ),
+        (
+            "- id: a\n  required_min_score: 10\n  score_ranges:\n  - {score_range: [0, 9], expected_outcome: Errs}\n"
+            "  - score_range: [10, 10]\n    expected_outcome: Is right\n"
+        ),
+    ),
+    "said-twice": (
+        "- id: a\n  description: Cites it\n  expected_outcome: Cites it\n  required: true\n  required_min_score: 10\n",
+        "- id: a\n  expected_outcome: Cites it\n  required_min_score: 10\n",
+    ),
+}
+FLOW = {
+    "one-line": (
+        "- {id: a, description: Cites it, required: true}\n",
+        "- {id: a, expected_outcome: Cites it, required_min_score: 10}\n",
+    ),
+    "last-goes-with-the-comma-before": (
+        "- {id: a, expected_outcome: Cites it, required: false}\n",
+        "- {id: a, expected_outcome: Cites it}\n",
+    ),
+    "first-goes-with-the-comma-behind": (
+        "- { required: false, id: a, expected_outcome: Cites it }\n",
+        "- { id: a, expected_outcome: Cites it }\n",
+    ),
+    "trailing-comma-stays": (
+        "- {id: a, expected_outcome: Cites it, required: false,}\n",
+        "- {id: a, expected_outcome: Cites it,}\n",
+    ),
+    "line-goes": (
+        "- {\n    id: a,\n    required: false,\n    expected_outcome: Cites it\n  }\n",
+        "- {\n    id: a,\n    expected_outcome: Cites it\n  }\n",
+    ),
+    "last-line-goes": (
+        "- {\n    id: a,\n    expected_outcome: Cites it,\n    required: false\n  }\n",
+        "- {\n    id: a,\n    expected_outcome: Cites it\n  }\n",
+    ),
+    "comments-stay": (
+        "- {id: a, # one\n   expected_outcome: Cites it, # two\n   required: false # three\n  }\n",
+        "- {id: a, # one\n   expected_outcome: Cites it # two\n   # three\n  }\n",
+    ),
+    "comma-on-the-next-line": (
+        "- {id: a\n  , required: false # why\n  , expected_outcome: Cites it}\n",
+        "- {id: a\n  , # why\n  expected_outcome: Cites it}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), [*BLOCK.values(), *FLOW.values()], ids=[*BLOCK, *FLOW])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "utf-32"])
+def test_only_the_fields_change(before, after, line_end, codec):
+    mark = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}.get(codec, b"")
+    head = "# État 🙂\nrubrics:\n"
+    data, expected = (mark + (head + text).replace("\n", line_end).encode(codec) for text in (before, after))
+    fixed = fix("suite.yaml", data, OURS)
+    assert (fixed.doubt, fixed.data) == ("", expected)
+
+
+def test_documents_are_fixed_each_by_itself():
+    text = "rubrics:\n- {id: a, description: One}\n---\nother: {description: no rubric}\n--- # three\nrubrics:\n- {id: b, description: Two}\n...\n"
+    expected = text.replace("{id: a, description", "{id: a, expected_outcome")
+    assert fixed_text(text) == expected.replace("{id: b, description", "{id: b, expected_outcome")
+
+
+def test_json_and_json_lines():
+    text = '{"rubrics": [{"id": "a", "description": "Cites \\u00e9", "required": true},\n {"required":false,"id":"b","expected_outcome":"No \\"x\\""}]}'
+    expected = '{"rubrics": [{"id": "a", "expected_outcome": "Cites \\u00e9", "required_min_score": 10},\n {"id":"b","expected_outcome":"No \\"x\\""}]}'
+    assert fixed_text(text, "suite.json") == expected
+    one, two = (each.replace("\n", "") for each in (text, expected))
+    assert fixed_text(f"{one}\n\n{one}", "suite.jsonl") == f"{two}\n\n{two}"
+
+
+def test_the_description_of_suites_and_cases_stays():
+    text = "description: A suite\ntests:\n- description: A case\n  expected_outcome: It works\n  rubrics:\n  - {id: a, description: Cites it}\n"
+    assert fixed_text(text) == text.replace("a, description", "a, expected_outcome")
+
+
+ANCHORED = """\
+tests:
+- rubrics:
+  - &one
+    id: a
+    description: Cites it
+    required: &must true
+  - id: b
+    description: Names it
+    required: *must
+- rubrics:
+  - *one
+  - <<: *one
+    id: c
+"""
+
+
+def test_what_anchors_share_is_edited_once_for_all_its_users():
+    expected = ANCHORED.replace("description", "expected_outcome").replace("required", "required_min_score")
+    assert fixed_text(ANCHORED) == expected.replace("&must true", "&must 10")
+
+
+OBSTACLES = {
+    "value-shared-with-no-rubric": (
+        "strict: &strict true\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n",
+        "its value is shared with `/strict` (line 1), which is in no rubric; change it by hand",
+    ),
+    "criterion-shared-with-no-rubric": (
+        "common: &common {id: a, expected_outcome: Cites it, required: true}\nrubrics:\n- *common\n",
+        "it is shared with `/common/required` (line 1), which is in no rubric; change it by hand",
+    ),
+    "merged-from-no-rubric": (
+        "common: &common {required: true}\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *common}\n",
+        "it is shared with `/common/required` (line 1), which is in no rubric; change it by hand",
+    ),
+    "value-of-another-field": (
+        "rubrics:\n- {id: a, expected_outcome: Cites it, required: &b true}\n- {id: c, expected_outcome: It, other: *b}\n",
+        "its value is shared with `/rubrics/1/other` (line 3); change it by hand",
+    ),
+    "text-block-that-would-grow": (
+        "rubrics:\n- id: a\n  expected_outcome: |+\n    Cites it\n  required: false\n\n- id: b\n  expected_outcome: Is\n",
+        "the text block above it keeps the blank lines that follow, so it would grow",
+    ),
+    "key-that-is-an-alias": (
+        "key: &key required\nrubrics:\n- {id: a, expected_outcome: Cites it, *key : true}\n",
+        "its key is the alias `*key`; write the key out",
+    ),
+    "not-a-boolean": (
+        "rubrics:\n- {id: a, expected_outcome: Cites it, required: 'yes'}\n",
+        "`required` is deprecated; write `required_min_score`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), OBSTACLES.values(), ids=OBSTACLES)
+def test_what_cannot_be_fixed_stays_and_the_reason_is_told(text, reason):
+    assert reasons(text) == (text, [("deprecated-required", reason)])
+
+
+def test_a_conflict_stays_and_is_told():
+    text = "rubrics:\n- {id: a, expected_outcome: Cites it, description: Names it}\n"
+    after, left = reasons(text)
+    assert (after, [rule for rule, _ in left]) == (text, ["conflicting-field"])
+
+
+def test_what_an_ignore_comment_silences_stays():
+    text = "rubrics:\n- id: a\n  description: Cites it  # rubric-lint: ignore[deprecated-description]\n"
+    assert reasons(text) == (text, [])
+
+
+def test_unsafe_fixes_are_made_on_request_only():
+    text = "rubrics:\n- {id: a, expected_outcom: Cites it, requird: false}\n"
+    assert fixed_text(text) == text
+    assert fixed_text(text, unsafe=True) == "rubrics:\n- {id: a, expected_outcome: Cites it, requird: false}\n"
+
+
+def test_unsafe_fixes_that_bring_a_new_finding_are_left_out_and_the_others_made():
+    text = "rubrics:\n- {id: a, description: Cites it, wieght: -2}\n"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.text == text.replace("description", "expected_outcome")
+    assert fixed.left_out.startswith("line 2 would be a new finding, weight: ")
+
+
+def test_only_the_selected_rules_fix():
+    text = "rubrics:\n- {id: a, description: Cites it, required: true}\n"
+    only = FileSettings(claimed=True, enabled=frozenset({"deprecated-required"}))
+    assert fixed_text(text, settings=only) == "rubrics:\n- {id: a, description: Cites it, required_min_score: 10}\n"
+
+
+IMPLIED = {
+    "mapping": (
+        "- id: a\n  expected_outcome: Cites it # why\n",
+        "- id: a\n  expected_outcome: Cites it # why\n  required_min_score: 10\n",
+    ),
+    "without-line-end": (
+        "- id: a\n  expected_outcome: It",
+        "- id: a\n  expected_outcome: It\n  required_min_score: 10",
+    ),
+    "text-block": (
+        "- id: a\n  expected_outcome: |+\n    Cites it\n\n",
+        "- id: a\n  required_min_score: 10\n  expected_outcome: |+\n    Cites it\n\n",
+    ),
+    "only-a-text-block": (
+        "- expected_outcome: |\n    Cites it\n",
+        "- required_min_score: 10\n  expected_outcome: |\n    Cites it\n",
+    ),
+    "flow": (
+        "- {id: a, expected_outcome: Cites it}\n",
+        "- {id: a, expected_outcome: Cites it, required_min_score: 10}\n",
+    ),
+    "not-required": (
+        "- {id: a, expected_outcome: Cites it, required: false}\n",
+        "- {id: a, expected_outcome: Cites it, required_min_score: 0}\n",
+    ),
+    "text": (
+        "- Cites it # why\n- &x 'Names it'\n- *x\n",
+        (
+            "- id: rubric-1\n  expected_outcome: Cites it # why\n  required_min_score: 10\n"
+            "- id: rubric-2\n  expected_outcome: &x 'Names it'\n  required_min_score: 10\n"
+            "- id: rubric-3\n  expected_outcome: *x\n  required_min_score: 10\n"
+        ),
+    ),
+    "already-said": ("- {id: a, expected_outcome: It, required_min_score: 10}\n",) * 2,
+    "no-checklist": (
+        "- {id: a, required: false, score_ranges: {0: Cites nothing, 8: Cites it}}\n",
+        "- {id: a, score_ranges: {0: Cites nothing, 8: Cites it}}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), IMPLIED.values(), ids=IMPLIED)
+def test_implied_gates_are_written_out(before, after):
+    assert fixed_text(f"rubrics:\n{before}", settings=IMPLICIT) == f"rubrics:\n{after}"
+
+
+def test_implied_gates_are_written_out_in_json():
+    text = '{"rubrics": ["Cites it", {\n  "id": "b",\n  "expected_outcome": "Names it"\n}]}'
+    assert fixed_text(text, "suite.json", IMPLICIT) == (
+        '{"rubrics": [{"id": "rubric-1", "expected_outcome": "Cites it", "required_min_score": 10}, {\n  "id": "b",\n'
+        '  "expected_outcome": "Names it",\n  "required_min_score": 10\n}]}'
+    )
+
+
+def test_a_text_of_several_lines_is_left_with_the_reason():
+    text = "rubrics:\n- Cites it\n  and names it\n"
+    reason = "the text has several lines; write it as a mapping with an `id` and the gate"
+    assert reasons(text, settings=IMPLICIT) == (text, [("deprecated-required", reason)])
+
+
+SCHEMA = "https://rubric-lint.github.io/schemas/"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(
+            "suite.yaml",
+            f"# yaml-language-server: $schema={SCHEMA}rubric-v1.schema.json\nrubrics:\n- {{id: a, description: Cites it}}\n",
+            id="modeline",
+        ),
+        pytest.param(
+            "suite.json",
+            f'{{"$schema": "{SCHEMA}suite-v1.schema.json", "tests": [{{"rubrics": [{{"id": "a", "description": "It"}}]}}]}}',
+            id="key",
+        ),
+    ],
+)
+def test_a_file_that_names_the_old_schema_names_the_new_one(name, text):
+    assert fixed_text(text, name) == text.replace("-v1.", "-v2.").replace("description", "expected_outcome")
+
+
+def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one():
+    text = f"# $schema: {SCHEMA}rubric-v1.schema.json\nx: &x {{description: Cites it}}\nrubrics:\n- {{id: a, <<: *x}}\n"
+    fixed = fix("suite.yaml", text.encode())
+    assert (fixed.text, fixed.doubt) == (text, "")
+    assert fixed.left_out.startswith("line 2 would be a new finding, deprecated-description")
+
+
+def test_an_overridden_gate_of_a_merged_criterion_is_a_doubt_and_the_file_stays():
+    text = (
+        "rubrics:\n- &a {id: a, expected_outcome: Cites it, required: true}\n"
+        "- {<<: *a, id: b, expected_outcome: Names it, required: false}\n"
+    )
+    fixed = fix("suite.yaml", text.encode(), OURS)
+    assert (fixed.text, fixed.is_changed) == (text, False)
+    assert fixed.doubt
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
+def test_the_corpus_changes_in_the_lines_of_the_fields_only(path):
+    data = path.read_bytes()
+    fixed = fix(path.name, data)
+    old, new = data.decode().split("\n"), fixed.data.decode().split("\n")
+    changed = [line[2:].strip() for line in difflib.ndiff(old, new) if line[0] in "-+"]
+    fields = ("description: ", "expected_outcome: ", "required: ", "required_min_score: 10")
+    assert changed
+    assert [line for line in changed if not line.startswith(fields)] == []
+    assert [finding.rule for finding in fixed.result.findings if finding.rule.startswith("deprecated")] == []
+    assert fix(path.name, fixed.data).applied == ()
+
+
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.label)
+def test_the_examples_of_the_pages_are_fixed_beyond_doubt_and_once(example, unsafe):
+    fixed = fix(example.name, example.text.encode(), unsafe=unsafe)
+    again = fix(example.name, fixed.data, unsafe=unsafe)
+    assert (fixed.doubt, fixed.left_out, again.applied, again.doubt) == ("", "", (), "")
+    fixable = [finding.fix for finding in fixed.result.findings if finding.fix and (unsafe or finding.fix.safe)]
+    assert fixable == []
+
+
+def test_the_corpus_is_there():
+    if not CORPUS:
+        pytest.skip("the corpus of real suites is not beside the project")
+    assert len(CORPUS) == 4
+
+
+BEFORE = "a: {description: One, required: true} # note\n"
+
+
+DOUBTS = {
+    "key": (
+        "a: {description: One, required_min_score: 10} # note\n",
+        "what a reader finds at `/a` would not be as intended",
+    ),
+    "value": (
+        "a: {description: One, required: false} # note\n",
+        "what a reader finds at `/a/required` would not be as intended",
+    ),
+    "type": (
+        "a: {description: One, required: 1} # note\n",
+        "what a reader finds at `/a/required` would not be as intended",
+    ),
+    "order": ("a: {required: true, description: One} # note\n", "what a reader finds at `/a` would not be as intended"),
+    "comment": ("a: {description: One, required: true}\n", "a comment would get lost"),
+    "syntax": ("a: {description: One, required: true # note\n", "it could not be read any more"),
+    "documents": (f"{BEFORE}---\nb: 1\n", "it would have another number of documents"),
+    "nothing": (BEFORE, ""),
+}
+
+
+@pytest.mark.parametrize(("after", "doubt"), DOUBTS.values(), ids=DOUBTS)
+def test_the_proof_sees_every_difference(after, doubt):
+    assert find_doubt(Source("a.yaml", BEFORE), Source("a.yaml", after), [], OURS) == doubt
+
+
+def test_the_proof_knows_what_is_intended():
+    after = Source("a.yaml", "a: {description: One} # note\n")
+    removal = Change("/a/required", (RemoveField(("a", "required")),), (), safe=True)
+    replacing = Change("/a/required", (ReplaceValue(("a", "required"), "false"),), (), safe=True)
+    doubts = [find_doubt(Source("a.yaml", BEFORE), after, [change], OURS) for change in (removal, replacing)]
+    assert doubts == ["", "what a reader finds at `/a` would not be as intended"]
+
+
+def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way():
+    old, new = (f"rubrics: [{{id: a, expected_outcome: It, {field}}}]\n" for field in ("required: true", "weight: 2"))
+    path = ("rubrics", 0, "required")
+    both = Change("", (RemoveField(path),), (), safe=True)
+    without = new.replace(", weight: 2", "")
+    doubt = find_doubt(Source("a.yaml", old), Source("a.yaml", without), [both], OURS)
+    assert doubt == "a rubric would be scored in another way"
+
+
+def test_fixes_that_touch_the_same_text_wait_for_the_next_round():
+    result = lint("suite.yaml", b"rubrics:\n- {id: a, description: It, expected_outcome: It, required: true}\n", OURS)
+    chosen = [finding.rule for finding, _ in choose([*result.findings, *result.findings], unsafe=False)]
+    assert chosen == ["conflicting-field", "deprecated-required"]
+
+
+def test_splice_puts_in_and_takes_out():
+    edits = [Edit(Span(4, 6), ""), Edit(Span(0, 0), ">"), Edit(Span(2, 3), "xyz")]
+    assert splice("abcdef", edits) == ">abxyzd"
+
+
+def test_what_cannot_be_read_is_left_alone():
+    for data in (b"rubrics: [\xff]", b"rubrics: [", b"", b"# nothing\n", b"rubrics: 1\x00"):
+        fixed = fix("a.rubric.yaml", data, OURS)
+        assert (fixed.applied, fixed.doubt) == ((), "")
+
+
+def test_replace_intents_are_edits_as_they_are():
+    document = read_documents(Source("a.yaml", "a: 1 # x\n"))[0][0]
+    intent = Replace(Span(5, 8), "# y")
+    fix_made = make_fix(document, Repair("reword", (intent,), safe=True))
+    assert (fix_made.edits, fix_made.intents) == ((Edit(Span(5, 8), "# y"),), (intent,))
