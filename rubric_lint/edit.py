@@ -109,6 +109,7 @@ def _check_sharers(sharing: Sharing, intent: ReplaceValue | RemoveField) -> list
     for other in others:
         if other[-1] != path[-1]:
             raise ObstacleError(f"its value is shared with {_name(sharing, other)}; change it by hand")
+        _check_field(sharing, other)
     return others
 
 

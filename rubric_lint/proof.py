@@ -76,7 +76,9 @@ def move(known: Known, changes: Iterable[Change]) -> Known:
     """Where findings are after the changes: they go along with a field that is renamed, or a text that is wrapped."""
     intents = [intent for change in changes for intent in change.intents]
     moved = set(known)
-    for name in {intent.name for intent in intents if isinstance(intent, WrapText)}:
+    for name in {
+        name for intent in intents if isinstance(intent, WrapText) for name in (intent.name, intent.before[0])
+    }:
         moved |= {(rule, f"{place}/{name}") for rule, place in known}
     for old, name in {(str(intent.path[-1]), intent.name) for intent in intents if isinstance(intent, RenameKey)}:
         moved |= {(rule, "/".join(name if step == old else step for step in place.split("/"))) for rule, place in moved}

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from styled_suites import json_suites, yaml_suites
 
+from rubric_lint.config import FileSettings
 from rubric_lint.fix import fix
-from rubric_lint.lint import lint
+from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.loading import load_rubrics
 from rubric_lint.scoring import score
 from rubric_lint.source import Source
@@ -48,10 +49,10 @@ def tokens(text):
     return re.findall(r"\w+|\s|[^\w\s]", text)
 
 
-def judge(name, data, seed):
+def judge(name, data, seed, how=DEFAULTS):
     """The results of random judge outputs, which depend on ids, answers that are allowed, and the seed only."""
     results = []
-    for rubric in load_rubrics(name, data).values():
+    for rubric in load_rubrics(name, data, how).values():
         chance = random.Random(seed)  # noqa: S311 (a judge that throws dice)
         for _ in range(8):
             checks = [
@@ -121,3 +122,14 @@ def test_every_judge_output_has_the_score_and_verdict_it_had(suite, seed):
     before = judge(suite.name, suite.data, seed)
     assert before
     assert judge(suite.name, fix(suite.name, suite.data).data, seed) == before
+
+
+@settings(max_examples=100, deadline=None)
+@given(SUITES, st.integers(0, 1 << 30))
+def test_implied_gates_are_written_out_so_that_the_setting_can_go(suite, seed):
+    implicit = FileSettings(implicit_required=True)
+    before = judge(suite.name, suite.data, seed, implicit)
+    fixed = fix(suite.name, suite.data, implicit)
+    assert (fixed.doubt, [left.reason for left in fixed.left()]) == ("", [])
+    assert [judge(suite.name, fixed.data, seed, how) for how in (implicit, DEFAULTS)] == [before, before]
+    assert fix(suite.name, fixed.data, implicit).applied == ()
