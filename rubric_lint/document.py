@@ -1,5 +1,6 @@
 """One document: plain data, with a side table that knows where every key and value stands."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +9,8 @@ from typing import Any, NamedTuple
 from rubric_lint.finding import Part, Path
 from rubric_lint.scalar import Ambiguity
 from rubric_lint.source import Source, Span
+
+_DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
 
 
 class Duplicate(NamedTuple):
@@ -47,7 +50,7 @@ class Document:
     _flow: set[int]
 
     def span(self, path: Path, part: Part = Part.VALUE) -> Span:
-        """Where a part of the thing at `path` stands. For a value that is not written out: its key."""
+        """Where a part of the thing at `path` stands. For a value that is not written out: its key, or its dash."""
         if not path:
             return self._head(self.data, self._root) if part is Part.HEAD else Span(*self._root[-2:])
         container = self._container(path)
@@ -56,10 +59,18 @@ class Document:
             return Span(place[0], place[1])
         if part is Part.ENTRY and (site := self._alias_sites.get((id(container), path[-1]))):
             return site
+        start, end = place[-2:]
+        if start == end:
+            return Span(place[0], place[1]) if len(place) == 4 else self._dash(start)
         if part in (Part.HEAD, Part.ENTRY):
             return self._head(container[path[-1]], place)  # type: ignore[index]
-        start, end = place[-2:]
-        return Span(start, end) if start < end or len(place) == 2 else Span(place[0], place[1])
+        return Span(start, end)
+
+    def _dash(self, at: int) -> Span:
+        """The dash of the list item that ends at `at` and has nothing but an anchor or a tag; `at` if there is none."""
+        text = self.source.text
+        found = _DASH.search(text, text.rfind("\n", 0, at) + 1, at)
+        return Span(found.start(), found.start() + 1) if found else Span(at, at)
 
     def _container(self, path: Path) -> dict[str, Any] | list[Any]:
         value = self.data

@@ -134,7 +134,8 @@ _QUOTES = {"'": "''", '"': '\\"'}
 
 def _describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> SyntaxFaultError:
     """Say a parser's complaint at one place: where an unclosed quote or bracket opens, else where parsing stopped."""
-    problem, context = fault.problem or "not YAML", fault.context or ""
+    problem = (fault.problem or "not YAML").replace("found '\\x00'", "found the end of the text")
+    context = fault.context or ""
     opened = fault.context_mark
     at = min((fault.problem_mark or opened).index, len(text)) if fault.problem_mark or opened else 0
     is_at_end = at >= len(text.rstrip())

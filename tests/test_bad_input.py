@@ -27,6 +27,10 @@ def findings(data, name="a.yaml", settings=None):
 
 TOO_DEEP = "nested more than 500 levels deep; a rubric needs fewer than ten"
 NO_VERSION = "the version in this directive is no version; write `%YAML 1.2`"
+NO_NAME = (
+    "not YAML: expected alphabetic or numeric character, but found the end of the text, while scanning an anchor that "
+    "starts at line 2, column 5"
+)
 BOMB = "x: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"x{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 12)
 )
@@ -93,6 +97,12 @@ SYNTAX = {
     "nested mappings": (f"rubrics: {'{a: ' * DEEP}{'}' * DEEP}", "{", 1, TOO_DEEP),
     "nested dashes": (f"rubrics:\n  {'- ' * DEEP}a\n", "-", 2, TOO_DEEP),
     "nested question marks": (f"rubrics:\n  {'? ' * DEEP}a\n", "?", 2, TOO_DEEP),
+    "an anchor without a name": (
+        "rubrics:\n  - &",
+        "",
+        2,
+        NO_NAME,
+    ),
     "an alias of nothing": ("rubrics:\n  - *a\n", "*a", 2, "alias `*a` has no anchor `&a` before it"),
     "an alias of everything": ("*a\n# rubrics:\n", "*a", 1, "alias `*a` has no anchor `&a` before it"),
     "an alias inside its anchor": (

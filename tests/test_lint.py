@@ -128,14 +128,14 @@ def assert_sound(name, data):
     assert [finding.rule for finding in result.findings].count("syntax") <= 1 or name.endswith("l")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.lists(EDITS, max_size=4), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_any_yaml_gives_sound_findings(edits, line_end):
     text = mutate(SUITE, edits).replace("\n", line_end)
     assert_sound("a.yaml", text.encode())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(EDITS, max_size=3), st.sampled_from(["a.json", "a.jsonl", "a.yaml"]))
 def test_any_json_gives_sound_findings(edits, name):
     assert_sound(name, mutate(JSON, edits).encode())
@@ -151,7 +151,7 @@ def test_any_bytes_give_sound_findings(data, at, encoding):
 WORDS = st.text(alphabet="rubics: -\n[]{}'\"#&*!|>?,\t0", max_size=30)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(WORDS)
 def test_any_text_gives_sound_findings(text):
     assert_sound("a.yaml", f"rubrics:\n  - expected_outcome: {text}\n".encode())
