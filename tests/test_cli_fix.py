@@ -290,6 +290,11 @@ def test_lint_fixes_first_and_then_lints(program, suite):
     assert [program(*args, name="lint")[0] for args in (["--unsafe-fixes"], ["--fix", "-"])] == [2, 2]
 
 
+def test_lint_tells_once_what_cannot_be_read(program, suite):
+    code, _, err = program("--fix", "nowhere.yaml", suite.name, "-q", name="lint")
+    assert (code, err, suite.read_text()) == (2, "rubric-lint: nowhere.yaml: does not exist\n", NEW)
+
+
 def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
     """The program itself, killed at random moments of a run over files of several sizes."""
     sizes = {f"s{number}.yaml": number for number in range(1, 60, 3)}

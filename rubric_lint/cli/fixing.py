@@ -19,16 +19,23 @@ from rubric_lint.write import WriteError, replace_file
 class Fixing:
     """Fixes the files at `paths` and tells `report`; `is_dry`: nothing is written; `unsafe`: unsafe fixes are made too.
 
-    Standard input is fixed to standard output.
+    Standard input is fixed to standard output. `refuse` is told which files cannot be read, and why.
     """
 
     def __init__(
-        self, report: Callable[[Outcome], object], progress: Progress, *, is_dry: bool = False, unsafe: bool = False
+        self,
+        report: Callable[[Outcome], object],
+        progress: Progress,
+        *,
+        is_dry: bool = False,
+        unsafe: bool = False,
+        refuse: Callable[[str], object] = complain,
     ) -> None:
         self._report = report
         self._progress = progress
         self._is_dry = is_dry
         self._unsafe = unsafe
+        self._tell_refusal = refuse
         self._stdin: File | None = None
         self._refused: set[str] = set()
         self._totals = Totals()
@@ -80,7 +87,7 @@ class Fixing:
 
     def _refuse(self, what: Unreadable) -> None:
         self._progress.clear()
-        complain(f"{what.path}: {what.reason}")
+        self._tell_refusal(f"{what.path}: {what.reason}")
         self._totals.unreadable += what.path not in self._refused  # a settings file may have several faults
         self._refused.add(what.path)
 

@@ -109,7 +109,8 @@ def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, 
         for line in word_troubles(outcome):
             complain(line)
 
-    totals = Fixing(report, progress, unsafe=unsafe).fix_all(paths, "", finder)
+    # What cannot be read is told when it is linted.
+    totals = Fixing(report, progress, unsafe=unsafe, refuse=lambda _: None).fix_all(paths, "", finder)
     if not quiet:
         click.echo(totals.word(is_dry=False), err=True)
     return exit_code(totals)
