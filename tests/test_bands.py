@@ -124,7 +124,7 @@ def by_criterion(findings):
 @pytest.mark.parametrize("bounds", KINDS.values(), ids=KINDS)
 def test_the_bands_of_a_criterion(bounds):
     random = repeatable(f"criterion {len(bounds)}")
-    for _ in range(30):
+    for _ in range(20):
         rubric = [invent_bands(random, bounds) for _ in range(20)]
         expected = set()
         for index, bands in enumerate(rubric):
@@ -164,7 +164,7 @@ def test_bands_in_json(bounds):
 KEY = st.sampled_from([*INTEGERS, *INTEGERS, *INTEGERS, *["1.5", "2.0", "x", "0x3", "null", "+1", "07", "1e0"]])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(KEY, min_size=1, max_size=6, unique=True), st.booleans(), st.booleans())
 def test_the_map_form(keys, is_flow, is_quoted):
     quote = '"' if is_quoted else ""
