@@ -68,7 +68,7 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
     try:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as fault:
-        place = f"line {fault.lineno}, column {fault.colno}"
+        place = f"column {fault.colno}" if fault.lineno == 1 else f"line {fault.lineno}, column {fault.colno}"
         raise OutputError(f"not JSON at {place}: {_word(fault)}", line=fault.lineno) from None
     except RecursionError:
         raise OutputError("nested too deeply to be a judge output", line=line_of(text, start)) from None

@@ -53,11 +53,11 @@ class _Path:
         fields = dict(output)
         if len(fields) != len(output):
             return None
+        if self.rubric.shape is Shape.HOLISTIC:
+            return self._read_holistic(fields)
         checks = fields.pop("checks", None)
-        if type(checks) is not list:
-            return self._read_holistic(fields) if checks is None else None
         overall = fields.pop("overall_reasoning", "")
-        if fields or type(overall) is not str or self.rubric.shape is Shape.HOLISTIC:
+        if fields or type(overall) is not str or type(checks) is not list:
             return None
         return self._read_checks(checks)
 
@@ -90,7 +90,7 @@ class _Path:
     def _read_holistic(self, fields: dict[str, Any]) -> tuple[Answer, ...] | None:
         answer = fields.pop("score", None)
         reason = fields.pop("reasoning", "")
-        if fields or type(answer) is not int or type(reason) is not str or self.rubric.shape is not Shape.HOLISTIC:
+        if fields or type(answer) is not int or type(reason) is not str:
             return None
         return (answer,)
 

@@ -29,13 +29,14 @@ def read_entries(chunks: Iterable[bytes]) -> Iterator[Entry]:
     """
     source = iter(chunks)
     head = next(source, b"").removeprefix(codecs.BOM_UTF8)
-    while b"\n" not in head.lstrip(_BLANK) and len(head) <= LIMIT and (more := next(source, b"")):
+    while head.lstrip(_BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
         head += more
-    first = head.lstrip(_BLANK).partition(b"\n")[0].strip(_BLANK)
+    first, _, second = head.lstrip(_BLANK).partition(b"\n")
     rest = chain([head], source)
     if first.startswith(b"["):
         return _read_list(rest)
-    return _read_values(rest) if first.endswith(_OPEN_ENDS) else _read_lines(rest)
+    goes_on = first.rstrip(_BLANK).endswith(_OPEN_ENDS) and not second.startswith(b"{")
+    return _read_values(rest) if goes_on else _read_lines(rest)
 
 
 def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:

@@ -96,6 +96,7 @@ def score(
         if shares_terminal:
             meter.clear()
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
 
     writer = FORMS[form](write)
     scoring = Scoring(rubrics, writer.add, meter, several=len(outputs) > 1)
@@ -114,7 +115,6 @@ def score(
         code = Exit.INTERRUPTED
     meter.clear()
     writer.end(scoring.totals)
-    sys.stdout.buffer.flush()
     if code is Exit.INTERRUPTED:
         complain(f"interrupted after {scoring.totals}")
     elif form != "table" and not quiet:

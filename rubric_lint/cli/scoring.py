@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
@@ -15,8 +16,6 @@ from rubric_lint.totals import Totals
 
 Write = Callable[[list[str]], object]
 Observe = Callable[[Outcome], object]
-
-_BATCH = 1000
 
 
 class Interruption:
@@ -32,6 +31,17 @@ class Interruption:
 
     def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGINT, self._before)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """While input is waited for."""
+        self.waiting = True
+        try:
+            if self.asked:  # since the last result, or it would wait as long as the input does
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self.waiting = False
 
     def _take(self, _signal: int, _frame: FrameType | None) -> None:
         if self.asked or self.waiting:
@@ -61,6 +71,7 @@ class Scoring:
         self._observe = observe
         self._several = several
         self._shortcut = Shortcut(rubrics)
+        self._pending: list[str] = []
 
     def run(self, name: str, stream: Any) -> int:
         """Score one buffered binary stream; how many entries it had.
@@ -69,28 +80,27 @@ class Scoring:
             KeyboardInterrupt: on Ctrl-C, when everything until then is written and counted.
         """
         entries = 0
-        lines: list[str] = []
         file = name if self._several else None
         shortcut = None if self._observe else self._shortcut.score
+        take = self._pending.append
         with Interruption() as interruption:
             try:
                 for line, text in read_entries(self._chunks(stream, interruption)):
                     found = shortcut(text) if shortcut and type(text) is bytes else None
-                    lines.append(found or self._take_slowly(text, line, file))
-                    if len(lines) >= _BATCH:
-                        entries += self._flush(lines)
+                    take(found or self._take_slowly(text, line, file))
+                    entries += 1
                     if interruption.asked:
                         raise KeyboardInterrupt
             finally:
-                entries += self._flush(lines)
+                self._flush()
                 self._count()
         return entries
 
     def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
         while True:
-            interruption.waiting = True
-            chunk = stream.read1(CHUNK)
-            interruption.waiting = False
+            self._flush()  # who waits for input has all results of what came before
+            with interruption.at_once():
+                chunk = stream.read1(CHUNK)
             if not chunk:
                 return
             self._meter.advance(len(chunk))
@@ -107,16 +117,14 @@ class Scoring:
             observe(outcome)
         return outcome.render()
 
-    def _flush(self, lines: list[str]) -> int:
-        """Write the lines and forget them; how many there were."""
-        count = len(lines)
+    def _flush(self) -> None:
         if self._shortcut.is_full:
             self._count()
+        lines = self._pending.copy()
+        self._pending.clear()
+        self._meter.done += len(lines)
         if lines:
             self._write(lines)
-            lines.clear()
-        self._meter.done += count
-        return count
 
     def _count(self) -> None:
         for tally in self._shortcut.take_tallies():

@@ -1,0 +1,393 @@
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubric_lint.streams import LIMIT
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
+
+RUBRIC = """\
+rubrics:
+  - id: accuracy
+    weight: 2.0
+    required_min_score: 3
+    score_ranges: {0: Wrong facts, 3: Several errors, 7: Small omissions, 9: Fully correct}
+  - id: depth
+    score_ranges: {0: No detail given, 3: Some detail, 6: Most details, 9: All the details}
+"""
+
+
+def record(name, accuracy, depth, **more):
+    checks = [{"id": "accuracy", "score": accuracy}, {"id": "depth", "score": depth}]
+    return json.dumps({"id": name, "output": {"checks": checks}, **more}) + "\n"
+
+
+GOOD = record("a", 10, 10)
+MIDDLING = record("b", 7, 7)
+BAD = record("c", 2, 10)
+INVALID = record("d", 11, 10)
+GOOD_RESULT = {
+    "id": "a",
+    "rubric": "r",
+    "shape": "score_ranges",
+    "score": 1.0,
+    "verdict": "pass",
+    "criteria": [
+        {
+            "id": "accuracy",
+            "raw": 10,
+            "score": 1.0,
+            "weight": 2.0,
+            "gate": 3,
+            "gate_met": True,
+            "outcome": "Fully correct",
+        },
+        {
+            "id": "depth",
+            "raw": 10,
+            "score": 1.0,
+            "weight": 1.0,
+            "gate": None,
+            "gate_met": True,
+            "outcome": "All the details",
+        },
+    ],
+}
+INVALID_RESULT = {
+    "id": "d",
+    "rubric": "r",
+    "error": {"line": 4, "path": "/checks/0/score", "message": "score 11 is outside 0..10"},
+}
+COUNTS = "rubric-score: 4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722\n"
+
+
+def environment(**more):
+    """The variables of this process without those that a command looks at, and `more`."""
+    hidden = {"NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "PYTHONIOENCODING", "RUBRIC_LINT_DEBUG"}
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "TERM": "xterm", **more}
+
+
+def start(*args, **streams):
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, *args]
+    return subprocess.Popen(command, env=environment(COLUMNS="80"), **streams)
+
+
+def call(*args, stdin=""):
+    """What a call prints on standard output and standard error, and its exit code."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with start(*args, **pipes) as process:
+        out, err = process.communicate(stdin if isinstance(stdin, bytes) else stdin.encode())
+    return out.decode(), err.decode(), process.returncode
+
+
+def call_on_terminal(*args, stdin=subprocess.DEVNULL, stdout=None):
+    """What a call writes to a terminal, and its exit code."""
+    leader, follower = pty.openpty()
+    process = start(*args, stdin=stdin, stdout=stdout or follower, stderr=follower)
+    os.close(follower)
+    written = b""
+    while select.select([leader], [], [], 60)[0]:
+        try:
+            piece = os.read(leader, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(leader)
+    return written.decode().replace("\r\n", "\n"), process.wait()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
+    Path("out.jsonl").write_text(GOOD + MIDDLING + BAD + INVALID, "utf-8")
+    return tmp_path
+
+
+def results(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_each_output_is_a_line_in_its_order():
+    out, err, code = call("r.rubric.yaml", "out.jsonl")
+    found = results(out)
+    assert (found[0], found[3]) == (GOOD_RESULT, INVALID_RESULT)
+    assert [(line["id"], line.get("verdict")) for line in found] == [
+        ("a", "pass"),
+        ("b", "borderline"),
+        ("c", "fail"),
+        ("d", None),
+    ]
+    assert (err, code) == (COUNTS, 1)
+
+
+def test_standard_input_is_read():
+    assert call("r.rubric.yaml", "-", "-q", stdin=GOOD) == (json.dumps(GOOD_RESULT) + "\n", "", 0)
+
+
+def test_json_holds_the_results_and_the_totals():
+    out, err, code = call("r.rubric.yaml", "out.jsonl", "--format", "json")
+    found = json.loads(out)
+    assert (found["results"][0], found["results"][3], err, code) == (GOOD_RESULT, INVALID_RESULT, COUNTS, 1)
+    counts = {"outputs": 3, "pass": 1, "borderline": 1, "fail": 1, "mean": pytest.approx(13 / 18)}
+    (rubric,) = found["totals"].pop("rubrics")
+    assert found["totals"] == {**counts, "outputs": 4, "invalid": 1}
+    assert rubric == {
+        "rubric": "r",
+        **counts,
+        "criteria": [
+            {
+                "id": "accuracy",
+                "mean": pytest.approx(19 / 30),
+                "spread": pytest.approx(0.32998316),
+                "gate": 3,
+                "gates_missed": 1,
+                "answers": [{"raw": 2, "times": 1}, {"raw": 7, "times": 1}, {"raw": 10, "times": 1}],
+            },
+            {
+                "id": "depth",
+                "mean": pytest.approx(0.9),
+                "spread": pytest.approx(0.14142136),
+                "gate": None,
+                "gates_missed": None,
+                "answers": [{"raw": 7, "times": 1}, {"raw": 10, "times": 2}],
+            },
+        ],
+    }
+
+
+TABLE = """\
+line 4 /checks/0/score: score 11 is outside 0..10
+
+r (score_ranges): 1 pass, 1 borderline, 1 fail; mean score 0.722
+  criterion  weight   mean  spread  lowest  highest  gate  missed
+  accuracy      2.0  0.633   0.330       2       10     3       1
+  depth           1  0.900   0.141       7       10     -       -
+
+4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722
+"""
+
+
+def test_the_table_holds_what_is_invalid_and_the_totals():
+    assert call("r.rubric.yaml", "out.jsonl", "--format", "table") == (TABLE, "", 1)
+
+
+def test_a_terminal_gets_the_table():
+    assert call_on_terminal("r.rubric.yaml", "out.jsonl") == (TABLE, 1)
+
+
+def test_a_table_lists_no_more_than_can_be_read():
+    out, _, code = call("r.rubric.yaml", "-", "--format", "table", stdin=INVALID * 30)
+    lines = out.splitlines()
+    assert (len(lines), lines[20:], code) == (
+        22,
+        [
+            "... and 10 more that are invalid; --format jsonl lists them all",
+            "30 outputs: 0 pass, 0 borderline, 0 fail, 30 invalid",
+        ],
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("outputs", "options", "code"),
+    [
+        (GOOD, [], 0),
+        (MIDDLING, [], 0),
+        (BAD, [], 1),
+        (INVALID, [], 1),
+        (GOOD, ["--fail-on", "borderline"], 0),
+        (MIDDLING, ["--fail-on", "borderline"], 1),
+        (BAD, ["--fail-on", "borderline"], 1),
+        (BAD, ["--fail-on", "never"], 0),
+        (INVALID, ["--fail-on", "never"], 1),
+        (INVALID, ["--fail-on", "never", "--allow-invalid"], 0),
+        (GOOD + INVALID, ["--allow-invalid"], 0),
+        (BAD + INVALID, ["--allow-invalid"], 1),
+    ],
+)
+def test_the_exit_code_says_how_it_went(outputs, options, code):
+    assert call("r.rubric.yaml", "-", *options, stdin=outputs)[2] == code
+
+
+@pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        (["--pass", "0.7"], "pass"),
+        (["--pass", "0.71"], "borderline"),
+        (["--borderline", "0.7"], "borderline"),
+        (["--borderline", "0.70000000000000001"], "fail"),
+        (["--pass", "1", "--borderline", "1"], "fail"),
+    ],
+)
+def test_thresholds_can_be_set_exactly(options, verdict):
+    assert results(call("r.rubric.yaml", "-", *options, stdin=MIDDLING)[0])[0]["verdict"] == verdict
+
+
+def test_settings_are_those_of_the_rubrics_folder():
+    Path("pyproject.toml").write_text("[tool.rubric-lint]\npass = 0.7\n", "utf-8")
+    assert results(call("r.rubric.yaml", "-", stdin=MIDDLING)[0])[0]["verdict"] == "pass"
+    assert results(call("r.rubric.yaml", "-", "--isolated", stdin=MIDDLING)[0])[0]["verdict"] == "borderline"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["r.rubric.yaml"], "Missing argument 'OUTPUTS...'"),
+        (["r.rubric.yaml", "-", "--pass", "2"], "'2' is no score; expected a number from 0 to 1"),
+        (["r.rubric.yaml", "-", "--pass", "nan"], "'nan' is no score; expected a number from 0 to 1"),
+        (["r.rubric.yaml", "-", "--pass", "1e-999999999"], "'1e-999999999' is no score; expected a number from 0 to 1"),
+        (["r.rubric.yaml", "-", "--pass", "0.5"], "borderline begins at 0.6, above pass at 0.5; set both"),
+        (["r.rubric.yaml", "nothing.jsonl"], "rubric-score: nothing.jsonl: No such file or directory"),
+        (["r.rubric.yaml", "."], "rubric-score: .: Is a directory"),
+        (["nothing.yaml", "-"], "rubric-score: nothing.yaml: "),
+        (["r.rubric.yaml", "-"], "rubric-score: standard input: holds no outputs"),
+        (
+            ["r.rubric.yaml", "-", "--isolated", "--config", "x"],
+            "--config names a settings file, --isolated reads none",
+        ),
+    ],
+)
+def test_wrong_use_is_told(args, message):
+    out, err, code = call(*args)
+    assert message in err
+    assert (out, code) == ("", 2)
+
+
+@pytest.mark.parametrize(
+    ("rubric", "fault"),
+    [
+        ("rubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n", "bad.yaml:1:1: weight: all weights are 0"),
+        ("rubrics:\n  - {id: a, expected_outcome: ''}\n", "bad.yaml:2:31: empty-outcome: "),
+        ("rubrics: [\n", "bad.yaml:1:10: syntax: "),
+        ("a: 1\n", "bad.yaml: holds no rubrics"),
+    ],
+)
+def test_a_rubric_with_errors_is_refused_before_any_output_is_read(rubric, fault):
+    Path("bad.yaml").write_text(rubric, "utf-8")
+    with start("bad.yaml", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        out, err = process.stdout.read(), process.stderr.read().decode()  # standard input stays open, and empty
+        process.stdin.close()
+    assert err.startswith(f"rubric-score: {fault}")
+    assert err.endswith("rubric-score: bad.yaml cannot be scored with, so no output was read\n")
+    assert (out, process.returncode) == (b"", 2)
+
+
+def test_what_is_bad_costs_one_error_each_and_the_rest_is_scored():
+    bad = [
+        b'{"id": "nan", "output": {"checks": [{"id": "accuracy", "score": NaN}]}}',
+        b'{"id": "huge", "output": {"checks": [{"id": "accuracy", "score": 1e400}]}}',
+        b'{"id": "twice", "id": "twice", "output": {}}',
+        b'{"id": "\xff"}',
+        b'{"id": "long", "output": "' + b"x" * 2 * LIMIT + b'"}',
+        b'{"id": "case", "output": {"checks": [{"id": "Accuracy", "score": 7}]}}',
+        b'{"id": "other", "rubric": "other", "output": {}}',
+        b'{"id": "half", "output": {"ch',
+    ]
+    good = GOOD.encode()
+    out, err, code = call(
+        "r.rubric.yaml", "-", stdin=good + good.join(line + b"\n" for line in bad[:-1]) + good + bad[-1]
+    )
+    found = results(out)
+    assert [line["error"]["message"] for line in found[1::2]] == [
+        "NaN is not JSON",
+        "the number 1e400 is too large",
+        "the key `id` stands twice in one object",
+        "byte ff at column 9 is not UTF-8",
+        "more than 10 MB, and no more are read of one output",
+        'the rubric has no criterion "Accuracy"; ids are compared exactly, and this differs from "accuracy"',
+        "there is no rubric `other`; there is `r`",
+        "not JSON at column 27: this text has no closing quote",
+    ]
+    assert found[0::2] == [GOOD_RESULT] * 8
+    assert [line["error"]["line"] for line in found[1::2]] == [2, 4, 6, 8, 10, 12, 14, 16]
+    counts = "rubric-score: 16 outputs: 8 pass, 0 borderline, 0 fail, 8 invalid; mean score 1.000\n"
+    assert (err, code) == (counts, 1)
+
+
+def test_several_files_are_read_in_turn_and_errors_name_theirs():
+    Path("more.json").write_text(f"[{GOOD},\n{INVALID}]", "utf-8")
+    out, err, code = call("r.rubric.yaml", "out.jsonl", "more.json")
+    found = results(out)
+    assert [line["id"] for line in found] == ["a", "b", "c", "d", "a", "d"]
+    assert found[5]["error"]["file"] == "more.json"
+    assert err == "rubric-score: 6 outputs: 2 pass, 1 borderline, 1 fail, 2 invalid; mean score 0.792\n"
+    assert code == 1
+
+
+def test_an_empty_file_among_others_is_told():
+    Path("empty.jsonl").touch()
+    out, err, code = call("r.rubric.yaml", "empty.jsonl", "out.jsonl", "-q")
+    assert (len(results(out)), err, code) == (4, "rubric-score: empty.jsonl: holds no outputs\n", 2)
+
+
+def test_more_answers_than_are_remembered_are_counted_all_the_same():
+    criteria = "".join(f"  - {{id: c{number}, expected_outcome: States the fact {number}}}\n" for number in range(15))
+    Path("many.yaml").write_text(f"rubrics:\n{criteria}", "utf-8")
+    outputs = [
+        {"checks": [{"id": f"c{place}", "satisfied": bool(number >> place & 1)} for place in range(15)]}
+        for number in range(1 << 15)
+    ]
+    lines = "".join(json.dumps(output) + "\n" for output in outputs)
+    out, err, _ = call("many.yaml", "-", stdin=lines)
+    passing = sum(number.bit_count() >= 12 for number in range(1 << 15))
+    borderline = sum(9 <= number.bit_count() < 12 for number in range(1 << 15))
+    failing = (1 << 15) - passing - borderline
+    counts = f"{1 << 15} outputs: {passing} pass, {borderline} borderline, {failing} fail, 0 invalid; mean score 0.500"
+    assert (len(out.splitlines()), err) == (1 << 15, f"rubric-score: {counts}\n")
+
+
+def test_results_come_while_input_goes_on_and_an_interrupt_ends_it_cleanly():
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with start("r.rubric.yaml", "-", **pipes) as process:
+        process.stdin.write((GOOD + BAD + GOOD[:20]).encode())
+        process.stdin.flush()
+        first = [process.stdout.readline(), process.stdout.readline()]
+        process.send_signal(signal.SIGINT)
+        rest, err = process.stdout.read(), process.stderr.read().decode()
+    assert [json.loads(line)["id"] for line in first] == ["a", "c"]
+    interrupted = (
+        "rubric-score: interrupted after 2 outputs: 1 pass, 0 borderline, 1 fail, 0 invalid; mean score 0.733\n"
+    )
+    assert (rest, err, process.returncode) == (b"", interrupted, 130)
+
+
+def test_an_interrupt_in_the_midst_of_work_leaves_whole_results_and_true_counts():
+    Path("big.jsonl").write_text(GOOD * 400_000, "utf-8")
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    with start("r.rubric.yaml", "big.jsonl", "--format", "json", **pipes) as process:
+        begun = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        rest, err = process.stdout.read(), process.stderr.read()
+    found = json.loads(begun + rest)
+    count = len(found["results"])
+    assert 0 < count < 400_000
+    assert found["totals"]["outputs"] == found["totals"]["pass"] == count
+    assert (f"interrupted after {count} outputs" in err.decode(), process.returncode) == (True, 130)
+
+
+def test_a_long_run_shows_how_far_it_is_and_cleans_up():
+    Path("big.jsonl").write_text(GOOD * 400_000, "utf-8")
+    written, code = call_on_terminal("r.rubric.yaml", "big.jsonl", "-q", stdout=subprocess.DEVNULL)
+    assert re.search(r"\r[\d,]+ outputs, [\d,]+ a second \[#+-*\] \d+%", written)
+    assert (written.endswith(" \r"), code) == (True, 0)
+
+
+def test_help_and_commands():
+    out, _, code = call("--help")
+    assert code == 0
+    assert [
+        word for word in ("judge", "prompt", "schema", "--fail-on", "--allow-invalid", "OUTPUTS") if word not in out
+    ] == []

@@ -1,0 +1,199 @@
+import pytest
+
+from rubric_lint.extract import find_object
+from rubric_lint.loading import load_rubrics
+from rubric_lint.output import OutputError, read_output
+
+SUITE = """\
+tests:
+  - id: checklist
+    rubrics: [Mentions the pivot, Is short]
+  - id: score_ranges
+    rubrics:
+      - {id: Größe, score_ranges: {0: Nothing is right, 5: All of it is right}}
+      - {id: depth, score_ranges: {0: Nothing is right, 5: All of it is right}}
+  - id: holistic
+    rubrics:
+      - {score_range: [0, 4], expected_outcome: Wrong or off topic}
+      - {score_range: [5, 10], expected_outcome: Right in all}
+  - id: levels
+    rubrics:
+      - id: a
+        levels:
+          - {level: 1, expected_outcome: Wrong in all}
+          - {level: 2, expected_outcome: Right in part}
+          - {level: 4, expected_outcome: Right in all}
+"""
+RUBRICS = load_rubrics("suite.yaml", SUITE.encode())
+
+
+def read(name, output):
+    return read_output(output, RUBRICS[name])
+
+
+def refusal(name, output):
+    with pytest.raises(OutputError) as caught:
+        read(name, output)
+    return caught.value.path, caught.value.message
+
+
+def scores(*pairs):
+    return {"checks": [{"id": name, "score": answer} for name, answer in pairs]}
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "answers"),
+    [
+        ("score_ranges", scores(("Größe", 3), ("depth", 9)), (3, 9)),
+        pytest.param("score_ranges", scores(("depth", 9), ("Größe", 3)), (3, 9), id="any-order"),
+        pytest.param("holistic", {"score": 7.0}, (7,), id="7.0-is-an-integer"),
+        pytest.param("holistic", {"score": 7, "confidence": 0.9, "notes": ["x"]}, (7,), id="other-fields"),
+        pytest.param("holistic", {"score": 7, "reasoning": "\ud83d"}, (7,), id="half-a-surrogate-pair"),
+        ("levels", {"checks": [{"id": "a", "level": 4, "confidence": 1}]}, (4,)),
+        (
+            "checklist",
+            {"checks": [{"id": "rubric-1", "satisfied": True}, {"id": "rubric-2", "satisfied": False}]},
+            (True, False),
+        ),
+    ],
+)
+def test_a_valid_output_is_read(name, output, answers):
+    assert read(name, output).answers == answers
+
+
+def test_reasons_are_kept():
+    output = read("holistic", {"score": 7, "reasoning": "Right."})
+    assert (output.reasons, output.reasoning) == (("Right.",), "Right.")
+    output = read("levels", {"checks": [{"id": "a", "level": 4, "reasoning": "Right."}], "overall_reasoning": "Fine."})
+    assert (output.reasons, output.reasoning) == (("Right.",), "Fine.")
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "path", "message"),
+    [
+        ("holistic", {"score": 11}, "/score", "score 11 is outside 0..10"),
+        ("holistic", {"score": -1}, "/score", "score -1 is outside 0..10"),
+        ("holistic", {"score": 7.5}, "/score", "`score` is 7.5, expected an integer"),
+        ("holistic", {"score": "7"}, "/score", '`score` is the text "7", expected an integer'),
+        ("holistic", {"score": True}, "/score", "`score` is true, expected an integer"),
+        ("holistic", {"score": None}, "/score", "`score` is null, expected an integer"),
+        ("holistic", {"score": float("nan")}, "/score", "`score` is nan, expected an integer"),
+        (
+            "holistic",
+            {"score": 7, "Score": 3},
+            "/Score",
+            "`Score` beside `score`: it is open which of them counts; leave one out",
+        ),
+        ("holistic", {"Score": 7}, "", "missing field `score`; did you mean it by `Score`?"),
+        ("holistic", {}, "", 'missing field `score`; expected {"score"}'),
+        (
+            "holistic",
+            {"score": 7, "level": 3},
+            "/level",
+            '`level` cannot stand here: the rubric has the shape holistic, so expected is {"score"}',
+        ),
+        ("holistic", {"score": 7, "reasoning": 3}, "/reasoning", "`reasoning` is 3, expected a text"),
+        ("holistic", [7], "", "the judge output is a list, expected an object"),
+        ("score_ranges", {"score": 7}, "", 'missing field `checks`; expected {"checks": [{"id", "score"}, ...]}'),
+        ("score_ranges", {"checks": {}}, "/checks", "`checks` is an object, expected a list"),
+        ("score_ranges", {"checks": [7]}, "/checks/0", "the check is 7, expected an object"),
+        ("score_ranges", {"checks": []}, "/checks", 'no check for "Größe" and "depth"'),
+        ("score_ranges", scores(("Größe", 3)), "/checks", 'no check for "depth"'),
+        (
+            "score_ranges",
+            scores(("Größe", 3), ("Größe", 3)),
+            "/checks/1/id",
+            '"Größe" is judged twice, here and in check 1',
+        ),
+        (
+            "score_ranges",
+            scores(("größe", 3)),
+            "/checks/0/id",
+            'the rubric has no criterion "größe"; ids are compared exactly, and this differs from "Größe"',
+        ),
+        (
+            "score_ranges",
+            scores(("Gro\u0308ße", 3)),
+            "/checks/0/id",
+            'the rubric has no criterion "Gro\u0308ße"; "Größe" looks the same but is made of other Unicode characters',
+        ),
+        (
+            "score_ranges",
+            scores(("dept", 3)),
+            "/checks/0/id",
+            'the rubric has no criterion "dept"; did you mean "depth"?',
+        ),
+        (
+            "score_ranges",
+            scores(("x", 3)),
+            "/checks/0/id",
+            'the rubric has no criterion "x"; it has "Größe" and "depth"',
+        ),
+        (
+            "levels",
+            {"checks": [{"id": "a", "level": 3}]},
+            "/checks/0/level",
+            'level 3 of "a" may not be given: the levels are 1, 2 and 4',
+        ),
+        (
+            "levels",
+            {"checks": [{"id": "a", "score": 3}]},
+            "/checks/0",
+            'missing field `level`; expected {"checks": [{"id", "level"}, ...]}',
+        ),
+        (
+            "checklist",
+            {"checks": [{"id": "rubric-1", "satisfied": 1}]},
+            "/checks/0/satisfied",
+            "`satisfied` is 1, expected true or false",
+        ),
+    ],
+)
+def test_an_invalid_output_is_refused_with_place_and_reason(name, output, path, message):
+    assert refusal(name, output) == (path, message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"score": 7}',
+        '\ufeff {"score": 7}\n',
+        '```json\n{"score": 7}\n```',
+        'The answer {mostly} fits.\n\n```json\n{\n  "score": 7\n}\n```\nI am sure.',
+        'With \\frac{1}{2} and {} in mind: {"score": 7}',
+        'Score: {"score": 7}. That\'s all.',
+    ],
+)
+def test_the_object_in_a_text_is_found(text):
+    assert find_object(text) == {"score": 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line", "message"),
+    [
+        ("", "", None, "the text is empty; expected a JSON object"),
+        ("Seven.", "", None, 'no JSON object in this text: "Seven."'),
+        ("7", "", None, "found the number 7; expected a JSON object"),
+        ("null", "", None, "found null; expected a JSON object"),
+        ("true", "", None, "found true; expected a JSON object"),
+        ('"{}"', "", None, "found a text in quotes; expected a JSON object"),
+        ('[{"score": 7}]', "", None, "found a list; expected a JSON object"),
+        ('Here: [{"score": 7}]', "", 1, "the JSON object at line 1 stands inside a list that is not JSON"),
+        ('{x: {"score": 7}}', "", 1, "the JSON object at line 1 stands inside braces that are not JSON"),
+        ('"meta": {"score": 3}, "score": 7}', "", 1, "a `}` at line 1 closes nothing, so the JSON before it is broken"),
+        ('{"score": 7}\n{"score": 7}', "", 2, "2 JSON objects, at lines 1, 2; expected one"),
+        ('{"a": {"score": 3}, "score": 7', "", 1, "not JSON at column 31: the text ends too early"),
+        ('{"score": 7} or\n{"score":', "", 2, "not JSON at line 2, column 10: the text ends too early"),
+        ('{"score": 7,}', "", 1, "not JSON at column 13: expecting property name enclosed in double quotes"),
+        ('{"score": NaN}', "/score", None, "NaN is not JSON"),
+        ('{"score": -Infinity}', "/score", None, "-Infinity is not JSON"),
+        ('{"score": 1e400}', "/score", None, "the number 1e400 is too large"),
+        ('{"a": [{"b": 1, "b": 2}]}', "/a/0/b", None, "the key `b` stands twice in one object"),
+        ('{"score": ' + "1" * 5000 + "}", "/score", None, "the number 11111111111111111111... has 5000 digits"),
+        ('{"a":' * 100_000, "", 1, "nested too deeply to be a judge output"),
+    ],
+)  # fmt: skip
+def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, message):
+    with pytest.raises(OutputError) as caught:
+        find_object(text)
+    assert (caught.value.path, caught.value.line, caught.value.message) == (path, line, message)

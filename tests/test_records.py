@@ -1,0 +1,290 @@
+import json
+
+import pytest
+
+from rubric_lint.extract import OutputError
+from rubric_lint.loading import load_rubrics
+from rubric_lint.records import score_entry
+from rubric_lint.shortcut import Shortcut
+from rubric_lint.streams import CHUNK, LIMIT, read_entries
+
+SUITE = """\
+tests:
+  - id: one
+    rubrics:
+      - {score_range: [0, 4], expected_outcome: Wrong or off topic}
+      - {score_range: [5, 10], expected_outcome: Right in all}
+  - id: two
+    rubrics: [Mentions the pivot, Is short]
+  - id: three
+    rubrics: [Is short]
+"""
+SEVERAL = load_rubrics("suite.yaml", SUITE.encode())
+ONE = {"one": SEVERAL["one"]}
+
+SEVEN = (
+    '"shape": "holistic", "score": 0.7, "verdict": "borderline", "criteria": [{"id": "overall", "raw": 7, '
+    '"score": 0.7, "weight": 1.0, "gate": null, "gate_met": true, "outcome": "Right in all"}]'
+)
+
+
+def entries(*chunks):
+    """The lines and texts of the entries, refusals by their message."""
+    return [
+        (line, text.message if isinstance(text, OutputError) else text.decode()) for line, text in read_entries(chunks)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(b"", [], id="empty"),
+        pytest.param(b" \r\n\n", [], id="blank"),
+        pytest.param(b'{"a":1}\n{"a":2}\n', [(1, '{"a":1}'), (2, '{"a":2}')], id="lines"),
+        pytest.param(b'{"a":1}\r\n\r\n{"a":2}', [(1, '{"a":1}\r'), (3, '{"a":2}')], id="crlf-and-a-blank-line"),
+        pytest.param(b'\xef\xbb\xbf{"a":1}', [(1, '{"a":1}')], id="bom"),
+        pytest.param(b'{"a":1}\n{"a":', [(1, '{"a":1}'), (2, '{"a":')], id="half-a-line-at-the-end"),
+        pytest.param(b'{"a":1,\n{"a":2}\n', [(1, '{"a":1,'), (2, '{"a":2}')], id="half-a-line-at-the-start"),
+        pytest.param(b'\n{\n "a": 1\n}\n', [(2, '{\n "a": 1\n}')], id="an-object-over-lines"),
+        pytest.param(b'{"a": [\n1]}\n{"a":\n2}', [(1, '{"a": [\n1]}'), (3, '{"a":\n2}')], id="objects-over-lines"),
+        pytest.param(b"[]", [], id="an-empty-list"),
+        pytest.param(b'[{"a":1},\n{"a":2}\n]\n', [(1, '{"a":1}'), (2, '{"a":2}')], id="a-list"),
+        pytest.param(b"[1, 23]", [(1, "1"), (1, "23")], id="a-list-of-numbers"),
+        pytest.param(
+            b'[{"a":1}',
+            [(1, '{"a":1}'), (1, "the list is cut off or broken: expected `,` or `]` behind an output")],
+            id="a-list-cut-off",
+        ),
+        pytest.param(
+            b'[{"a":1},\n{"a":',
+            [(1, '{"a":1}'), (2, "not JSON at column 6: the file ends too early; nothing behind it is read")],
+            id="a-list-cut-off-in-an-output",
+        ),
+        pytest.param(
+            b'[{"a":1},\n{"a" 2}]',
+            [(1, '{"a":1}'), (2, "not JSON at column 6: expecting ':' delimiter; nothing behind it is read")],
+            id="a-list-that-is-broken",
+        ),
+        pytest.param(
+            b'[{"a":1}]\n{"a":2}',
+            [(1, '{"a":1}'), (2, "text behind the end of the list, which is not read")],
+            id="text-behind-a-list",
+        ),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, CHUNK], ids="chunks-of-{}".format)
+def test_entries_are_told_apart_however_they_come_in(text, expected, size):
+    chunks = (text[start : start + size] for start in range(0, len(text), size))
+    if size > 2 or not text.startswith(b"\xef"):
+        assert entries(*chunks) == expected
+
+
+def test_a_line_that_is_too_long_costs_that_line_only():
+    long = [b'{"a":"', *[b"x" * CHUNK] * (100 * 1_000_000 // CHUNK), b'"}\n{"a":2}\n']
+    message = f"more than {LIMIT / 1e6:.0f} MB, and no more are read of one output"
+    assert entries(b'{"a":1}\n', *long) == [(1, '{"a":1}'), (2, message), (3, '{"a":2}')]
+    assert entries(*long) == [(1, message), (2, '{"a":2}')]
+
+
+def test_a_long_list_is_read_piece_by_piece():
+    item = b'{"a":"' + b"x" * 1000 + b'"},\n'
+    taken = 0
+
+    def chunks():
+        nonlocal taken
+        yield b"["
+        for _ in range(100):
+            taken += 1
+            yield item * 1000
+
+    first = next(iter(read_entries(chunks())))
+    assert (first, taken) == ((1, item[:-2]), 2)
+
+
+def results(entry, rubrics=SEVERAL):
+    """The result of an entry, the slow way; the fast way says the same or nothing."""
+    text = entry if isinstance(entry, bytes) else json.dumps(entry).encode()
+    slow = score_entry(text, rubrics, 3).render()
+    assert Shortcut(rubrics).score(text) in (None, slow)
+    return slow
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        pytest.param({"score": 7}, f'{{"rubric": "one", {SEVEN}}}', id="an-output"),
+        pytest.param({"output": {"score": 7}}, f'{{"rubric": "one", {SEVEN}}}', id="a-record"),
+        pytest.param(
+            {"id": "ä\n", "rubric": "one", "output": {"score": 7, "reasoning": "x"}},
+            f'{{"id": "ä\\n", "rubric": "one", {SEVEN}}}',
+            id="a-record-with-all",
+        ),
+        pytest.param(
+            {"id": 1, "output": '```json\n{"score": 7}\n```'}, f'{{"id": 1, "rubric": "one", {SEVEN}}}', id="raw-text"
+        ),
+        pytest.param(
+            {"model": "m", "output": {"score": 7}, "n": 3, "ok": True, "no": None},
+            f'{{"rubric": "one", {SEVEN}, "model": "m", "n": 3, "ok": true, "no": null}}',
+            id="plain-fields",
+        ),
+        pytest.param(
+            {"id": 1.5, "output": {"score": 7}, "tags": ["x", {"y": 0.25}]},
+            f'{{"id": 1.5, "rubric": "one", {SEVEN}, "tags": ["x", {{"y": 0.25}}]}}',
+            id="other-fields",
+        ),
+        pytest.param(b' {"score": 7}\r', f'{{"rubric": "one", {SEVEN}}}', id="blanks"),
+    ],
+)
+def test_an_entry_becomes_a_result(entry, expected):
+    assert results(entry, ONE) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "head", "path", "message"),
+    [
+        (b'{"id": "a", "output": {"sc', {}, "", "not JSON at column 24: this text has no closing quote"),
+        (b'{"id": "\xff"}', {}, "", "byte ff at column 9 is not UTF-8"),
+        (
+            b'{"score": 7} {"score": 7}',
+            {},
+            "",
+            "more text behind the JSON value, at column 13; expected one entry a line",
+        ),
+        (b"[7]", {}, "", "expected an object, a judge output or a record that holds one"),
+        (b'{"id": "a", "id": "b", "output": {"score": 7}}', {}, "/id", "the key `id` stands twice in one object"),
+        (b'{"output": {"score": 7, "score": 7}}', {}, "/output/score", "the key `score` stands twice in one object"),
+        (b'{"output": {"score": NaN}}', {}, "/output/score", "NaN is not JSON"),
+        (b'{"x": 1e400, "output": {"score": 7}}', {}, "/x", "the number 1e400 is too large"),
+        (
+            {"id": "a", "score": 7},
+            {},
+            "/id",
+            '`id` beside what the judge returned, and no `output`: write {"id": ..., "output": {...}}',
+        ),
+        (
+            {"outputs": {"score": 7}},
+            {},
+            "",
+            "neither a judge output nor a record: no field `output`, `checks` or `score`; is it `outputs`?",
+        ),
+        (
+            {"id": "a", "output": {"score": 7}},
+            {"id": "a"},
+            "/rubric",
+            "the record does not say which rubric; name it in `rubric`: `one`, `two` and `three`",
+        ),
+        (
+            {"id": "a", "rubric": "ones", "output": {"score": 7}},
+            {"id": "a"},
+            "/rubric",
+            "there is no rubric `ones`; did you mean `one`?",
+        ),
+        (
+            {"id": "a", "rubric": "x", "output": {"score": 7}},
+            {"id": "a"},
+            "/rubric",
+            "there is no rubric `x`; there is `one`, `two` and `three`",
+        ),
+        (
+            {"id": "a", "rubric": None, "output": {"score": 7}},
+            {"id": "a"},
+            "/rubric",
+            "`rubric` is no text; expected the name of a rubric",
+        ),
+        (
+            {"id": "a", "rubric": "one", "output": {"score": 11}},
+            {"id": "a", "rubric": "one"},
+            "/score",
+            "score 11 is outside 0..10",
+        ),
+        (
+            {"id": "a", "rubric": "one", "output": {"checks": None, "score": 7}},
+            {"id": "a", "rubric": "one"},
+            "/checks",
+            '`checks` cannot stand here: the rubric has the shape holistic, so expected is {"score"}',
+        ),
+        (
+            {"id": "a", "rubric": "one", "output": "Seven."},
+            {"id": "a", "rubric": "one"},
+            "",
+            'in the raw text: no JSON object in this text: "Seven."',
+        ),
+        (
+            {"id": "a", "rubric": "one", "output": None},
+            {"id": "a", "rubric": "one"},
+            "",
+            "the judge output is null, expected an object",
+        ),
+        (
+            {"id": "a", "rubric": "one", "score": 1, "output": {"score": 7}},
+            {"id": "a"},
+            "/score",
+            "the record's `score` would cover that of the result; give it another name",
+        ),
+    ],
+)
+def test_an_entry_that_is_refused_says_where_and_why(entry, head, path, message):
+    expected = {**head, "error": {"line": 3, "path": path, "message": message}}
+    assert json.loads(results(entry)) == expected
+
+
+def test_what_a_refused_record_carries_is_carried_through():
+    assert json.loads(results({"rubric": "one", "output": 3, "model": "m"})) == {
+        "rubric": "one",
+        "error": {"line": 3, "path": "", "message": "the judge output is 3, expected an object"},
+        "model": "m",
+    }
+
+
+def checks(*pairs):
+    return {"checks": [{"id": name, "satisfied": answer} for name, answer in pairs], "overall_reasoning": "x"}
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        checks(("rubric-1", True), ("rubric-2", False)),
+        checks(("rubric-2", True), ("rubric-1", False)),
+        {"checks": [{"id": f"rubric-{n}", "reasoning": "x", "satisfied": True} for n in (1, 2)]},
+        {"checks": [{"id": f"rubric-{n}", "satisfied": True, "reasoning": "x"} for n in (1, 2)]},
+    ],
+)
+@pytest.mark.parametrize("form", ["object", "text", "fence"])
+def test_the_fast_way_takes_what_is_in_order(output, form):
+    text = json.dumps(output)
+    output = {"object": output, "text": text, "fence": f"```json\n{text}\n```"}[form]
+    entry = json.dumps({"id": "a", "rubric": "two", "output": output}).encode()
+    assert Shortcut(SEVERAL).score(entry) == score_entry(entry, SEVERAL, 1).render()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        b'{"rubric": "three", "output": {"checks": [{"id": "rubric-1", "satisfied": 1}]}}',
+        b'{"rubric": "one", "output": {"score": true}}',
+        b'{"rubric": "one", "output": {"score": 7.0}}',
+        b'{"rubric": "one", "output": {"score": 11}}',
+        b'{"rubric": "one", "output": {"score": 7, "score": 7}}',
+        b'{"rubric": "one", "rubric": "one", "output": {"score": 7}}',
+        b'{"rubric": "one", "output": {"score": 7}, "output": {"score": 7}}',
+        b'{"rubric": "one", "output": {"score": 7, "Score": 7}}',
+        b'{"rubric": "one", "output": {"score": 7, "reasoning": null}}',
+        b'{"rubric": "one", "output": {"score": 7}, "error": 1}',
+        b'{"rubric": "three", "output": {"checks": [{"id": "rubric-1", "satisfied": true, "satisfied": true}]}}',
+    ],
+)
+def test_the_fast_way_leaves_the_rest_to_the_slow_one(entry):
+    shortcut = Shortcut(SEVERAL)
+    assert shortcut.score(b'{"rubric": "one", "output": {"score": 7}}') is not None
+    assert shortcut.score(entry) is None
+
+
+def test_answers_are_counted_once():
+    shortcut = Shortcut(SEVERAL)
+    for answer in (7, 7, 3, 11):
+        shortcut.score(json.dumps({"rubric": "one", "output": {"score": answer}}).encode())
+    assert [(tally.rubric.name, tally.answers, tally.times) for tally in shortcut.take_tallies()] == [
+        ("one", (7,), 2),
+        ("one", (3,), 1),
+    ]
+    assert [*shortcut.take_tallies()] == []

@@ -1,0 +1,224 @@
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+import rubric_lint
+from rubric_lint.config import FileSettings
+from rubric_lint.finding import Severity
+from rubric_lint.grading import JudgeOutput, Verdict
+from rubric_lint.loading import RubricError, load_rubrics
+from rubric_lint.scoring import score
+
+RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
+
+
+def load(text, settings=None, name="suite.yaml"):
+    return load_rubrics(name, text.encode(), settings or FileSettings())
+
+
+def only(text, settings=None):
+    (rubric,) = load(text, settings).values()
+    return rubric
+
+
+def analytic(*weights):
+    return "rubrics:\n" + "".join(
+        f"  - {{id: c{number}, weight: {weight}, {RANGES}}}\n" for number, weight in enumerate(weights)
+    )
+
+
+def grade(rubric, *answers):
+    return rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
+
+
+def test_three_equal_criteria_at_4_10_and_10_pass_exactly():
+    result = grade(only(analytic(1, 1, 1)), 4, 10, 10)
+    assert (result.score, result.verdict, result.to_json()["score"]) == (Fraction(4, 5), Verdict.PASS, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("weights", "shares"),
+    [
+        pytest.param(("0.1", "0.2", "0.7"), (1, 2, 7), id="decimals-as-written"),
+        pytest.param(("1e-3", "1", "2.50"), (1, 1000, 2500), id="exponents"),
+        pytest.param(("0", "2", "4"), (0, 1, 2), id="a-zero"),
+        pytest.param(
+            ("1.0000000000000000000000000000000000001", "1", "1"),
+            (10**37 + 1, 10**37, 10**37),
+            id="more-digits-than-a-double",
+        ),
+    ],
+)
+def test_weights_are_scaled_to_integers(weights, shares):
+    rubric = only(analytic(*weights))
+    assert tuple(criterion.grades[-1].points for criterion in rubric.criteria) == tuple(10 * part for part in shares)
+    assert rubric.full == 10 * sum(shares)
+
+
+@pytest.mark.parametrize("weight", ["1e-999999999", "1" + "0" * 400])
+def test_a_weight_beyond_all_measure_is_refused_at_once(weight):
+    with pytest.raises(RubricError):
+        load(analytic("1", weight))
+
+
+def test_thresholds_come_from_the_settings():
+    rubric = only(analytic(1), FileSettings(pass_at=Decimal("0.95"), borderline_at=Decimal("0.9")))
+    assert [str(grade(rubric, answer).verdict) for answer in (8, 9, 10)] == ["fail", "borderline", "pass"]
+
+
+def test_a_gate_that_is_missed_fails_whatever_the_score():
+    rubric = only(f"rubrics:\n  - {{id: a, weight: 0, required_min_score: 4, {RANGES}}}\n  - {{id: b, {RANGES}}}\n")
+    missed, met = grade(rubric, 3, 10), grade(rubric, 4, 10)
+    assert (missed.score, str(missed.verdict)) == (1, "fail")
+    assert (met.score, str(met.verdict)) == (1, "pass")
+
+
+def test_the_gate_of_levels_is_a_level():
+    levels = (
+        "[{level: 1, expected_outcome: Wrong}, {level: 3, expected_outcome: Right}, {level: 9, expected_outcome: Best}]"
+    )
+    rubric = only(f"rubrics:\n  - {{id: a, required_min_level: 3, levels: {levels}}}\n")
+    assert [(item.answer, item.score, item.gate_met) for item in rubric.criteria[0].grades] == [
+        (1, 0, False),
+        (3, Fraction(1, 4), True),
+        (9, 1, True),
+    ]
+
+
+def test_a_score_in_a_gap_is_no_score_where_gaps_are_allowed():
+    bands = "[{score_range: [0, 3], expected_outcome: Wrong}, {score_range: [7, 10], expected_outcome: Right}]"
+    settings = FileSettings(severities={"coverage": Severity.WARNING})
+    rubric = only(f"rubrics: [{{id: a, score_ranges: {bands}}}]\n", settings)
+    assert [item.answer for item in rubric.criteria[0].grades] == [0, 1, 2, 3, 7, 8, 9, 10]
+
+
+def test_the_result_as_json():
+    rubric = only(f"rubrics:\n  - {{id: a, weight: 2, required_min_score: 7, {RANGES}}}\n")
+    assert score(rubric, '{"checks": [{"id": "a", "score": 8, "reasoning": "fine"}]}').to_json() == {
+        "rubric": "suite",
+        "shape": "score_ranges",
+        "score": 0.8,
+        "verdict": "pass",
+        "criteria": [
+            {
+                "id": "a",
+                "raw": 8,
+                "score": 0.8,
+                "weight": 2.0,
+                "gate": 7,
+                "gate_met": True,
+                "outcome": "All of it is right",
+            }
+        ],
+    }
+
+
+def test_an_answer_that_is_not_allowed_is_never_graded():
+    with pytest.raises(ValueError, match="does not allow"):
+        grade(only(analytic(1)), 11)
+
+
+SUITE = """\
+rubrics: [Names a source]
+defaults:
+  rubrics: [Is polite]
+tests:
+  - id: one
+    rubrics: [Mentions the pivot]
+  - id: two
+    assertions:
+      - {name: tone, rubrics: [Is polite]}
+  - id: three
+    rubrics: [Mentions the pivot]
+    evaluators:
+      - {name: tone, rubrics: [Is polite]}
+      - {type: llm_judge, rubrics: [Is short]}
+  - rubrics: [Mentions the pivot]
+evaluators:
+  - {name: style, rubrics: [Is short]}
+"""
+
+
+def test_rubrics_go_by_case_and_evaluator():
+    assert [*load(SUITE, FileSettings(claimed=True))] == [
+        "suite",
+        "defaults",
+        "one",
+        "two",
+        "three",
+        "three/tone",
+        "three/evaluators/1",
+        "tests/3",
+        "style",
+    ]
+
+
+def test_each_line_of_json_lines_is_a_case():
+    lines = '{"id": "a", "rubrics": [{"expected_outcome": "x y"}]}\n{"rubrics": [{"expected_outcome": "x y"}]}\n'
+    assert [*load(lines, name="cases.jsonl")] == ["a", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        pytest.param(
+            "tests:\n- {id: a, rubrics: [Is short]}\n- {id: a, rubrics: [Is short]}\n",
+            "suite.yaml:3:20: a second rubric goes by the name `a`, after the one at suite.yaml:2:20",
+            id="one-name-twice",
+        ),
+        pytest.param("a: 1\n", "suite.yaml: holds no rubrics; a rubric is the value of a field `rubrics`", id="none"),
+        pytest.param(
+            "rubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n",
+            "suite.yaml:1:1: weight: all weights are 0, so there is no average; "
+            "give at least one criterion a weight above 0",
+            id="weights-all-0",
+        ),
+        pytest.param(
+            "# rubric-lint: ignore-file[weight]\nrubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n",
+            "suite.yaml:3:3: the rubric has weights that are all 0, so there is nothing to divide by",
+            id="weights-all-0-and-silenced",
+        ),
+        pytest.param(
+            "# rubric-lint: ignore-file[mixing]\nrubrics:\n"
+            "  - {id: a, expected_outcome: Is short}\n  - {id: b, score_ranges: {0: Wrong all over}}\n",
+            "suite.yaml:3:3: the rubric mixes shapes",
+            id="mixed-and-silenced",
+        ),
+        pytest.param(
+            "# rubric-lint: ignore-file[duplicate-id]\nrubrics:\n"
+            "  - {id: a, expected_outcome: Is short}\n  - {id: a, expected_outcome: Is polite}\n",
+            "suite.yaml:3:3: the rubric has more than one criterion `a`",
+            id="one-id-twice-and-silenced",
+        ),
+        pytest.param(
+            "# rubric-lint: ignore-file[schema]\nrubrics:\n  - {id: a, expected_outcome: Is short, required: maybe}\n",
+            "suite.yaml:3:3: the rubric has faults that a comment or a setting silences; mend them first",
+            id="a-gate-that-is-no-gate-and-silenced",
+        ),
+    ],
+)
+def test_a_rubric_that_cannot_be_scored_is_refused(text, fault):
+    with pytest.raises(RubricError) as refusal:
+        load(text)
+    assert refusal.value.faults == (fault,)
+
+
+def test_rules_that_the_settings_leave_out_hold_all_the_same():
+    with pytest.raises(RubricError, match="weight"):
+        load(analytic(0), FileSettings(enabled=frozenset()))
+
+
+def test_the_package_offers_the_scorer_and_loads_it_late():
+    program = (
+        "import sys, rubric_lint; assert not [name for name in sys.modules if name.startswith('rubric_lint.')]; "
+        "assert callable(rubric_lint.score) and callable(rubric_lint.load_rubrics)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_package_has_nothing_else_of_that_kind():
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        rubric_lint.scores  # noqa: B018

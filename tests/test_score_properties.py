@@ -1,0 +1,172 @@
+"""Scores against an independent reference, on random rubrics and outputs of all shapes."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_lint.loading import load_rubrics
+from rubric_lint.output import OutputError
+from rubric_lint.records import score_entry
+from rubric_lint.scoring import score
+from rubric_lint.shortcut import Shortcut
+
+WEIGHTS = st.one_of(st.integers(0, 20).map(str), st.decimals(0, 5, places=3).map(str), st.just("1e-7"))
+IDS = st.lists(st.text("abcxyzäß-_.", min_size=1, max_size=8), min_size=1, max_size=5, unique=True)
+
+
+@st.composite
+def bands(draw):
+    """Bands that cover 0..10."""
+    starts = sorted({0, *draw(st.lists(st.integers(1, 10), max_size=3))})
+    ends = [start - 1 for start in starts[1:]] + [10]
+    return [
+        {"score_range": [start, end], "expected_outcome": f"Shows the result number {start}"}
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+@st.composite
+def criteria(draw, shape):
+    """The criteria of a rubric, with weights as text."""
+    found = []
+    for name in draw(IDS):
+        criterion = {"id": name, "weight": draw(WEIGHTS)}
+        if shape == "levels":
+            levels = draw(st.lists(st.integers(-3, 9), min_size=2, max_size=5, unique=True))
+            criterion["levels"] = [{"level": n, "expected_outcome": f"Shows the result number {n}"} for n in levels]
+            gates = st.sampled_from(levels)
+        elif shape == "score_ranges":
+            criterion["score_ranges"], gates = draw(bands()), st.integers(0, 10)
+        else:
+            criterion["expected_outcome"], gates = f"Shows the result {name}", st.integers(0, 10)
+        if draw(st.booleans()):
+            criterion["required_min_level" if shape == "levels" else "required_min_score"] = draw(gates)
+        found.append(criterion)
+    if all(Fraction(criterion["weight"]) == 0 for criterion in found):
+        found[0]["weight"] = "1"
+    return found
+
+
+@st.composite
+def cases(draw):
+    """A shape, the entries of a rubric and an output for it."""
+    shape = draw(st.sampled_from(["checklist", "score_ranges", "levels", "holistic"]))
+    if shape == "holistic":
+        return shape, draw(bands()), {"score": draw(st.integers(0, 10))}
+    entries = draw(criteria(shape))
+    checks = []
+    for criterion in entries:
+        if shape == "levels":
+            answer = {"level": draw(st.sampled_from([level["level"] for level in criterion["levels"]]))}
+        elif shape == "score_ranges":
+            answer = {"score": draw(st.integers(0, 10))}
+        else:
+            answer = {"satisfied": draw(st.booleans())}
+        checks.append({"id": criterion["id"], **answer})
+    return shape, entries, {"checks": checks}
+
+
+def load(entries):
+    """The rubric; weights stand in the file as they are written here."""
+    text = json.dumps({"rubrics": entries}, ensure_ascii=False)
+    for entry in entries:
+        if "weight" in entry:
+            text = text.replace(f'"weight": "{entry["weight"]}"', f'"weight": {entry["weight"]}')
+    (rubric,) = load_rubrics("r.rubric.json", text.encode()).values()
+    return rubric
+
+
+def reckon(shape, entries, output):
+    """The score and verdict by the definition, in fractions, from the data alone."""
+    if shape == "holistic":
+        total, gates_met = Fraction(output["score"], 10), True
+    else:
+        answers = {check["id"]: check for check in output["checks"]}
+        weighted, weights, gates_met = Fraction(0), Fraction(0), True
+        for entry in entries:
+            check = answers[entry["id"]]
+            if shape == "checklist":
+                reached = 10 if check["satisfied"] else 0
+                normal, gate = Fraction(reached, 10), entry.get("required_min_score")
+            elif shape == "score_ranges":
+                reached = check["score"]
+                normal, gate = Fraction(reached) / 10, entry.get("required_min_score")
+            else:
+                reached = check["level"]
+                numbers = [level["level"] for level in entry["levels"]]
+                normal = Fraction(reached - min(numbers), max(numbers) - min(numbers))
+                gate = entry.get("required_min_level")
+            weighted += Fraction(entry["weight"]) * normal
+            weights += Fraction(entry["weight"])
+            gates_met = gates_met and (gate is None or reached >= gate)
+        total = weighted / weights
+    if not gates_met or total < Fraction("0.6"):
+        return total, "fail"
+    return total, "pass" if total >= Fraction("0.8") else "borderline"
+
+
+@given(cases())
+@settings(deadline=None)
+def test_score_and_verdict_are_those_of_the_definition(case):
+    shape, entries, output = case
+    result = score(load(entries), output)
+    assert (result.score, str(result.verdict)) == reckon(shape, entries, output)
+
+
+@given(cases(), st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_no_order_changes_a_result(case, random):
+    shape, entries, output = case
+    expected = score(load(entries), output)
+    entries = random.sample(entries, len(entries))
+    if shape != "holistic":
+        output = {"checks": random.sample(output["checks"], len(output["checks"]))}
+    found = score(load(entries), output)
+    assert (found.score, found.verdict) == (expected.score, expected.verdict)
+
+
+@given(cases())
+@settings(deadline=None)
+def test_the_fast_way_gives_what_the_slow_way_gives(case):
+    _, entries, output = case
+    rubrics = {"r": load(entries)}
+    text = json.dumps({"id": "a", "rubric": "r", "output": output}, ensure_ascii=False).encode()
+    assert Shortcut(rubrics).score(text) == score_entry(text, rubrics, 1).render()
+
+
+FAULTS = ("missing", "repeated", "unknown", "another type", "out of all bands", "half")
+
+
+@given(cases(), st.sampled_from(FAULTS), st.integers(0, 9))
+@settings(deadline=None)
+def test_an_output_with_a_fault_never_gets_a_score(case, fault, place):
+    shape, entries, output = case
+    if shape == "holistic":
+        output["score"] = {"another type": "7", "half": 7.5}.get(fault, 11)
+    else:
+        spoil(output["checks"], place % len(output["checks"]), fault)
+    rubric = load(entries)
+    with pytest.raises(OutputError):
+        score(rubric, output)
+    text = json.dumps({"output": output}).encode()
+    assert Shortcut({"r": rubric}).score(text) is None
+    assert score_entry(text, {"r": rubric}, 1).result is None
+
+
+def spoil(checks, place, fault):
+    """Make one check wrong."""
+    check = checks[place]
+    field = next(name for name in check if name != "id")
+    if fault == "missing":
+        del checks[place]
+    elif fault == "repeated":
+        checks.append(dict(check))
+    elif fault == "unknown":
+        check["id"] += "?"
+    elif fault == "another type":
+        check[field] = int(check[field]) if field == "satisfied" else str(check[field])
+    else:
+        check[field] = 99 if fault == "out of all bands" else 7.5
