@@ -18,9 +18,13 @@ LAYERS = (
     ("rule",),
     ("rules",),
     ("settings_file", "config", "files", "sharing", "removal", "insertion", "edit"),
-    ("lint",),
+    ("ignores", "lint", "batch"),
     ("proof", "fix", "write"),
-    ("report", "judge", "extract", "output", "loading", "grading", "scoring", "interop", "lsp"),
+    (
+        *("loading", "grading", "scoring", "shortcut", "totals"),
+        *("extract", "output", "records", "streams"),
+        *("judge", "ask", "report", "interop", "lsp"),
+    ),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

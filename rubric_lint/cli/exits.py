@@ -27,8 +27,10 @@ class Exit(IntEnum):
 
 
 def complain(message: str) -> None:
-    """Tell something on standard error."""
-    click.echo(f"rubric-lint: {visible(message)}", err=True)
+    """Tell something on standard error, in the name of the command that runs."""
+    context = click.get_current_context(silent=True)
+    name = context.find_root().info_name if context else None
+    click.echo(f"{name or 'rubric-lint'}: {visible(message)}", err=True)
 
 
 def report_fault(fault: Exception, file: str = "") -> None:
