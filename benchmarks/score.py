@@ -97,7 +97,7 @@ def table(*rows: tuple[str, ...]) -> str:
 def main() -> int:
     """Measure, print the tables, and return 1 when a promise is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--outputs", type=int, default=200_000)
+    parser.add_argument("--outputs", type=int, default=500_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:

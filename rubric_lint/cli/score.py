@@ -95,8 +95,7 @@ def score(
     def write(text: str) -> None:
         if shares_terminal:
             meter.clear()
-        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-        sys.stdout.buffer.flush()
+        _write_all(sys.stdout.fileno(), text.encode("utf-8", "backslashreplace"))
 
     writer = FORMS[form](write)
     scoring = Scoring(rubrics, writer.add, meter, several=len(outputs) > 1)
@@ -120,6 +119,13 @@ def score(
     elif form != "table" and not quiet:
         complain(str(scoring.totals))
     return code or _judge_run(scoring.totals, fail_on, allow_invalid=allow_invalid)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """Write to the last byte; Python's buffered writer can lose the rest of a write that a signal cuts short."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def load(
