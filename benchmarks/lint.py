@@ -1,7 +1,7 @@
 """Times rubric-lint beside other tools, whole processes in turn on the same files, and holds it to its promises.
 
-All tools, this one as a wheel like the others, are installed into an environment of their own in `.cache/bench`. The exit
-code is 1 when a promise is missed.
+All tools, this one as a wheel like the others, are installed into an environment of their own in `.cache/bench`. The
+exit code is 1 when a promise is missed.
 """
 
 import argparse

@@ -1,11 +1,8 @@
 """Events to documents: plain data and its places, in one pass and without recursion."""
 
-import gc
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import (
     AliasEvent,
     DocumentEndEvent,
@@ -19,58 +16,12 @@ from ruamel.yaml.events import (
 )
 
 from rubric_lint.document import Children, Document, Duplicate, Place
-from rubric_lint.events import MAX_DEPTH, SyntaxFaultError, open_c_parser, open_json, open_pure_parser, too_deep
+from rubric_lint.events import MAX_DEPTH, SyntaxFaultError, too_deep
 from rubric_lint.scalar import PROPERTIES, SPECIAL_STARTS, Ambiguity, read_plain, resolve
 from rubric_lint.source import Source, Span
 
 MAX_ALIASED = 1_000_000
 """How many values the aliases of a document may stand for. An alias bomb stands for billions in a few lines."""
-
-
-def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
-    """All documents of a file, by the suffix of its name, and the faults met; a faulty line of JSON Lines is one."""
-    name = source.name.lower()
-    was_enabled = gc.isenabled()
-    gc.disable()  # nothing here is garbage until it is all read; collecting in between costs several times the reading
-    try:
-        if name.endswith(".jsonl"):
-            return _read_lines(source)
-        if name.endswith(".json"):
-            return _number(_Builder(source).build(open_json(source.text))), []
-        return _number(_read_yaml(source)), []
-    except SyntaxFaultError as fault:
-        return [], [fault]
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _read_yaml(source: Source) -> list[Document]:
-    try:
-        if next_event := open_c_parser(source.text):
-            return _Builder(source).build(next_event)
-    except YAMLError:
-        pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
-    return _Builder(source).build(open_pure_parser(source.text))
-
-
-def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
-    documents, faults = [], []
-    for line in range(1, source.line_count + 1):
-        start, end = source.line_span(line)
-        if not source.text[start:end].strip():
-            continue
-        try:
-            documents += _Builder(source).build(open_json(source.text, start, end))
-        except SyntaxFaultError as fault:
-            faults.append(fault)
-    return _number(documents), faults
-
-
-def _number(documents: list[Document]) -> list[Document]:
-    if len(documents) < 2:
-        return documents
-    return [replace(document, number=number) for number, document in enumerate(documents)]
 
 
 _BLOCK_STYLES = ("|", ">")
@@ -92,11 +43,12 @@ class _Anchor(NamedTuple):
 _MERGE = "".join(("<", "<"))  # noqa: FLY002 (a literal would be the same object as any other)
 
 
-class _Builder:
-    """Builds the documents of one stream."""
+class Builder:
+    """Builds the documents of one stream; only plain scalars of YAML can be ambiguous, those of JSON are not."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, is_yaml: bool = True) -> None:
         self.source = source
+        self.is_yaml = is_yaml
         self.documents: list[Document] = []
         self.before = 0
         self._reset()
@@ -155,7 +107,7 @@ class _Builder:
                         value = _MERGE
                 elif value[:1] in SPECIAL_STARTS:
                     value, ambiguity = read_plain(value)
-                    if ambiguity is not None and container is not None:
+                    if ambiguity is not None and container is not None and self.is_yaml:
                         self.ambiguous[id(container), key if is_map else len(container)] = ambiguity
                 if not is_map:
                     if container is None:

@@ -120,19 +120,25 @@ _CLAIM = re.compile(r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)\.schema\.j
 
 
 class Claim(NamedTuple):
-    """What a file says of itself: the name and version of the schema that it follows."""
+    """What a file says of itself: the name and version of the schema that it follows, known or not."""
 
     name: str
     version: str
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is such a schema."""
+        return any((entry.name, entry.version) == self for entry in catalogue())
+
 
 def read_claim(url: str) -> Claim | None:
-    """Which of our schemas for authors a URL or path names; None for those of others."""
+    """Which of our schemas for authors a URL, or a path to a copy of the file, names; None for those of others."""
     url = url.partition("#")[0]
-    if found := _CLAIM.search(url):
-        return Claim(found["name"], found["version"])
     if url.startswith(BASE):
-        for entry in catalogue():
-            if url == BASE + entry.source and entry.name in ("rubric", "suite"):
-                return Claim(entry.name, entry.version)
-    return None
+        source = url.removeprefix(BASE).removesuffix(".json")
+        if found := re.fullmatch(r"(?P<version>v\d+)/(?P<name>rubric|suite)", source):
+            return Claim(found["name"], found["version"])
+    elif re.match(r"(?!file:)[a-z][a-z0-9+.-]+:", url, re.IGNORECASE):
+        return None
+    found = _CLAIM.search(url)
+    return Claim(found["name"], found["version"]) if found else None

@@ -33,10 +33,9 @@ def find_deprecated(
         return
     value, place, name = mapping[field], (*path, field), replacement.name
     if not replacement.covers(value):
-        yield Problem(f"`{field}` is deprecated; write `{name}`", place, Part.KEY)
-        return
+        return  # the wrong value is the first thing to mend
     new = replacement.value_for(value)
-    if new is None:
+    if new is None and replacement.values is not None:
         message = f"`{field}: {_write(value)}` is deprecated; leave it out"
         yield Problem(message, place, Part.KEY, repair=_repair(f"remove `{field}`", RemoveField(place)))
     elif new == value and type(new) is type(value):

@@ -71,14 +71,17 @@ def _parse_pure(text: str) -> Iterator[Event]:
             elif kind is SequenceEndEvent or kind is MappingEndEvent:
                 brackets.pop()
             yield event
-    except ValueError:  # from chr() and int(), which the scanner asks for numbers of any size
+    except (
+        AssertionError,
+        ValueError,
+    ):  # the scanner asserts versions, and asks chr() and int() for numbers of any size
         beyond = (found for found in _LONG_ESCAPE.finditer(text) if int(found[1], 16) > sys.maxunicode)
         if escape := next(beyond, None):
             message = "this escape is beyond the last character, U+10FFFF"
             raise SyntaxFaultError(message, Span(*escape.span())) from None
         at = max(text.find("%YAML"), 0)
         raise SyntaxFaultError(
-            "the version in this directive is no version; write `%YAML 1.2`", Span(at, at + 5)
+            "the version in this directive is not known; write `%YAML 1.2`", Span(at, at + 5)
         ) from None
     except MarkedYAMLError as fault:
         raise _describe_fault(fault, text, [at for at in brackets if text[at : at + 1] in ("[", "{")]) from None
@@ -129,20 +132,30 @@ _IN_OUR_WORDS = (
 )
 
 
+def _is_left_open(fault: MarkedYAMLError) -> bool:
+    """Whether parsing stopped lines below an open bracket for want of a comma or the closing one."""
+    stopped, opened = fault.problem_mark, fault.context_mark
+    return "expected ',' or" in (fault.problem or "") and bool(stopped and opened) and stopped.line > opened.line
+
+
 _QUOTES = {"'": "''", '"': '\\"'}
 
 
-def _describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> SyntaxFaultError:
+def _describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> SyntaxFaultError:  # noqa: PLR0911
     """Say a parser's complaint at one place: where an unclosed quote or bracket opens, else where parsing stopped."""
     problem = (fault.problem or "not YAML").replace("found '\\x00'", "found the end of the text")
     context = fault.context or ""
     opened = fault.context_mark
     at = min((fault.problem_mark or opened).index, len(text)) if fault.problem_mark or opened else 0
     is_at_end = at >= len(text.rstrip())
-    if opened is not None and is_at_end and "quoted" in context:
+    if opened is not None and "quoted" in context and (is_at_end or "document separator" in problem):
         return SyntaxFaultError("this quote is never closed", Span(opened.index, opened.index + 1))
     if brackets and is_at_end:
         return SyntaxFaultError(f"this `{text[brackets[-1]]}` is never closed", Span(brackets[-1], brackets[-1] + 1))
+    if opened is not None and brackets and _is_left_open(fault):
+        line = fault.problem_mark.line + 1
+        message = f"this `{text[brackets[-1]]}` is not closed before line {line}, where something else begins"
+        return SyntaxFaultError(message, Span(brackets[-1], brackets[-1] + 1))
     if opened is not None and "could not find expected ':'" in problem:
         at = opened.index  # where the key begins; the fault shows only on the line after
     span = Span(at, min(at + 1, len(text)))
@@ -189,7 +202,7 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
         # The values come from the tokens; an int, though, may be too long for Python.
         json.loads(text[start:end], parse_constant=_refuse_constant, parse_int=float)
     except json.JSONDecodeError as fault:
-        raise _describe_json_fault(text, start + fault.pos, end, fault.msg) from None
+        raise _describe_json_fault(text, start + fault.pos, end, fault.msg, tokens) from None
     except _ConstantError as constant:
         token = next(token for token in tokens if token[0] == constant.name)
         message = f"`{constant.name}` is not JSON; a number here must be finite"
@@ -213,7 +226,9 @@ _JSON_WORDS = (
 )
 
 
-def _describe_json_fault(text: str, at: int, end: int, message: str) -> SyntaxFaultError:
+def _describe_json_fault(text: str, at: int, end: int, message: str, tokens: list[re.Match[str]]) -> SyntaxFaultError:
+    if at >= len(text[:end].rstrip()) and (bracket := _find_open_bracket(tokens)) is not None:
+        return SyntaxFaultError(f"not JSON: this `{text[bracket]}` is never closed", Span(bracket, bracket + 1))
     before = len(text[:at].rstrip())
     comma = at if text[at : at + 1] == "," else before - 1
     if text[comma : comma + 1] == "," and text[comma + 1 : end].lstrip()[:1] in ("]", "}"):
@@ -223,6 +238,16 @@ def _describe_json_fault(text: str, at: int, end: int, message: str) -> SyntaxFa
         words = "JSON has no comments"
     at = min(at, max(end - 1, 0))
     return SyntaxFaultError(f"not JSON: {words}", Span(at, min(at + 1, end)))
+
+
+def _find_open_bracket(tokens: list[re.Match[str]]) -> int | None:
+    opened: list[int] = []
+    for token in tokens:
+        if token[0] in "[{":
+            opened.append(token.start())
+        elif token[0] in "]}" and opened:
+            opened.pop()
+    return opened[-1] if opened else None
 
 
 def _read_json_token(token: re.Match[str], loads: Any) -> Event:

@@ -8,7 +8,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.rubric import HIGHEST, LOWEST, Criterion, Rubric, Scale, Shape
+from rubric_lint.bands import HIGHEST, LOWEST, Scale
+from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import join_words
 
 Answer = bool | int

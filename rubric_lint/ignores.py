@@ -1,8 +1,9 @@
 """Ignore comments: which findings they silence, and which of them silence nothing."""
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from rubric_lint.comments import find_comments
@@ -35,12 +36,13 @@ class Ignore:
 
     def silences_finding(self, finding: Finding) -> bool:
         """Whether this comment stands for a finding of its rule in its stretch of text."""
-        is_inside = self.silences.start <= finding.span.start < self.silences.end
+        # A value of several lines ends where only its last line has room for a comment.
+        is_inside = self.silences.start <= finding.span.end and finding.span.start < self.silences.end
         return is_inside and any(name.text == finding.rule for name in self.names)
 
 
-_IGNORE = re.compile(r"#\s*rubric-lint:\s*(?P<kind>ignore-file|ignore)\s*\[(?P<names>[^\]]*)\]")
-_BEGINS = re.compile(r"#\s*rubric-lint:")
+_IGNORE = re.compile(r"#\s*rubric-lint:\s*(?P<kind>ignore-file|ignore)\s*\[(?P<names>[^\]]*)\]", re.IGNORECASE)
+_BEGINS = re.compile(r"#\s*rubric-lint:", re.IGNORECASE)
 _NAME = re.compile(r"[^\s,]+")
 
 
@@ -50,12 +52,18 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
         return []
     first_content = documents[0].preamble.end if documents else len(source.text)
     comments = list(find_comments(source))
+    parts = [part for comment in comments for part in _split(source, comment)]
+    if not parts:
+        return []
     lines_alone = {source.position(start).line for start, _ in comments if _is_alone(source, start)}
-    return [
-        _read_ignore(source, documents, comment, lines_alone, first_content)
-        for comment in comments
-        if _BEGINS.match(source.text, *comment)
-    ]
+    entries = _find_entries(source, documents)
+    return [_read_ignore(source, entries, part, lines_alone, first_content) for part in parts]
+
+
+def _split(source: Source, comment: Span) -> list[Span]:
+    """The parts of a comment that speak to us; other tools' parts may stand before, between and behind them."""
+    starts = [found.start() for found in _BEGINS.finditer(source.text, *comment)]
+    return [Span(*part) for part in pairwise([*starts, comment.end])]
 
 
 def _is_alone(source: Source, start: int) -> bool:
@@ -64,7 +72,7 @@ def _is_alone(source: Source, start: int) -> bool:
 
 
 def _read_ignore(
-    source: Source, documents: list[Document], comment: Span, lines_alone: set[int], first_content: int
+    source: Source, entries: Mapping[int, Span], comment: Span, lines_alone: set[int], first_content: int
 ) -> Ignore:
     found = _IGNORE.match(source.text, *comment)
     names = tuple(
@@ -83,38 +91,48 @@ def _read_ignore(
         return Ignore(comment, names, Span(start, end + 1))
     while line in lines_alone:
         line += 1
-    below = _find_entry(source, documents, line)
-    return Ignore(comment, names, below or comment)
+    return Ignore(comment, names, entries.get(line, comment))
 
 
-def _find_entry(source: Source, documents: list[Document], line: int) -> Span | None:
-    """The outermost field or list item that begins on `line`; its dash may stand on a line of its own."""
-    if line > source.line_count:
-        return None
-    begin, end = source.line_span(line)
-    if not source.text[begin:end].strip():
-        return None
-    best: Span | None = None
+def _find_entries(source: Source, documents: list[Document]) -> dict[int, Span]:
+    """The outermost field or list item that begins on each line; its dash may stand on a line of its own."""
+    entries: dict[int, Span] = {}
     for document in documents:
-        for _, span in document.entries():
-            lead = source.text[begin : span.start] if span.start >= begin else "far"
-            # Only what introduces an entry may stand between the line's start and the entry.
-            if lead.strip("-?[{ \t\r\n") == "" and (best is None or (span.start, -span.end) < (best.start, -best.end)):
-                best = span
-    return Span(best.start, best.end + 1) if best else None
+        for _, (start, end) in document.entries():
+            line, at = source.position(start).line, start
+            # Only what introduces an entry may stand between the start of a line and the entry.
+            while line and not source.text[(begin := source.line_span(line).start) : at].strip("-?[{ \t\r\n"):
+                best = entries.get(line)
+                if source.slice(source.line_span(line)).strip() and (
+                    best is None or (start, -end - 1) < (best.start, -best.end)
+                ):
+                    entries[line] = Span(start, end + 1)
+                line, at = line - 1, begin
+    return entries
 
 
 def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[list[Finding], list[tuple[Ignore, str]]]:
     """The findings that no comment silences, and for each silenced one the comment and the rule's name."""
     kept: list[Finding] = []
     silenced: list[tuple[Ignore, str]] = []
-    for finding in findings:
-        by = next((ignore for ignore in ignores if ignore.silences_finding(finding)), None)
+    coming = sorted(ignores, key=lambda ignore: ignore.silences.start, reverse=True)
+    current: list[Ignore] = []
+    for finding in sorted(findings, key=lambda finding: finding.span.start):
+        at = finding.span.start
+        while coming and coming[-1].silences.start <= at:
+            current.append(coming.pop())
+        current = [ignore for ignore in current if at < ignore.silences.end]
+        silencing = [ignore for ignore in current if ignore.silences_finding(finding)]
+        by = min(silencing, key=_comment, default=None)
         if by is None:
             kept.append(finding)
         else:
             silenced.append((by, finding.rule))
     return kept, silenced
+
+
+def _comment(ignore: Ignore) -> Span:
+    return ignore.comment
 
 
 def find_unused(

@@ -4,17 +4,27 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rubric_lint.build import read_documents
+from rubric_lint.catalogue import catalogue
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.finding import Finding, Fix, Part, Place, Problem, Related, Repair, Severity, pointer
 from rubric_lint.finding import Path as DataPath
-from rubric_lint.locate import FIELD, could_hold_rubrics, find_claim, holds_rubrics, locate, speaks_of_rubrics
+from rubric_lint.locate import (
+    FIELD,
+    could_hold_rubrics,
+    find_claim,
+    find_claim_span,
+    holds_rubrics,
+    locate,
+    speaks_of_rubrics,
+)
 from rubric_lint.near import find_near
+from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.schema import schema_for
 from rubric_lint.source import Source, Span, UndecodableError
+from rubric_lint.wording import join_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,7 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     if rubrics and faults:
         findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
     ignored = 0
-    if MARK in source.text and (rubrics or settings.claimed):
+    if MARK in source.text.lower() and (rubrics or settings.claimed):
         findings, ignored = _silence(source, documents, findings, settings)
     return Result(
         source=source,
@@ -95,7 +105,7 @@ def _silence(
     kept, silenced = apply_ignores(ignores, findings)
     if _is_enabled("unused-ignore", settings):
         in_use = [rule.name for rule in RULES if _is_enabled(rule.name, settings)]
-        kept += find_unused(source, ignores, silenced, in_use, _severity("unused-ignore", settings))
+        kept += find_unused(source, ignores, set(silenced), in_use, _severity("unused-ignore", settings))
     return kept, len(silenced)
 
 
@@ -133,7 +143,9 @@ def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
         value = value[step]
     schema = schema_for(rubric.version)
     if not schema.is_valid(value):
-        for rule, problem in schema.find_problems(document, rubric.path, value):
+        from rubric_lint.violations import find_violations  # noqa: PLC0415  (sound rubrics need no words)
+
+        for rule, problem in find_violations(schema, document, rubric.path, value):
             yield _Found(rule, problem, document)
     for checked in RULES:
         if checked.check is None:
@@ -147,7 +159,9 @@ def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
 
 def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[_Found]:
     duplicates = document.duplicates
-    if not duplicates or not (located or any(holds_rubrics(duplicate.shadowed) for duplicate in duplicates)):
+    if not duplicates or not (
+        located or any(holds_rubrics({duplicate.key: duplicate.shadowed}) for duplicate in duplicates)
+    ):
         return
     for mapping, key, first, second, _ in duplicates:
         owner = document.containers.get(id(mapping), ())
@@ -166,10 +180,17 @@ def _at(message: str, span: Span) -> Place:
 
 def _find_absence(document: Document, located: list[Rubric], settings: FileSettings) -> Iterator[_Found]:
     """A file that says it is a rubric and has none."""
-    if located or document.number is not None:
+    if located:
         return
     claim = find_claim(document)
+    if claim and not claim.is_known:
+        known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
+        message = f"this rubric-lint does not know {claim.version} of the schema, only {known}; is it out of date?"
+        yield _Found("schema", Problem(message, (), span=find_claim_span(document)), document)
+        return
     if not settings.is_rubric_file and (claim is None or claim.name != "rubric"):
+        return
+    if document.number is not None:
         return
     data = document.data
     message = f"missing field `{FIELD}`: a rubric file has it at the top level"
@@ -207,7 +228,11 @@ def _make_findings(
                 fix=fix,
                 obstacle=obstacle,
             )
-    return [finding for finding in findings.values() if not _is_echo(finding, findings.values())]
+    errors: dict[Span, list[str]] = {}
+    for finding in findings.values():
+        if finding.severity is Severity.ERROR:
+            errors.setdefault(finding.span, []).append(finding.message)
+    return [finding for finding in findings.values() if not _is_echo(finding, errors.get(finding.span, []))]
 
 
 def _make_fix(document: Document, repair: Repair | None, rubrics: Collection[DataPath]) -> tuple[Fix | None, str]:
@@ -220,12 +245,9 @@ def _make_fix(document: Document, repair: Repair | None, rubrics: Collection[Dat
     return fix, "" if fix else find_obstacle(document, repair, rubrics)
 
 
-def _is_echo(finding: Finding, others: Iterable[Finding]) -> bool:
-    """Whether a doubt about a scalar adds nothing to an error on it: older readers do not find it right either."""
-    if finding.rule != "ambiguous-scalar":
-        return False
-    errors = [other.message for other in others if other.span == finding.span and other.severity is Severity.ERROR]
-    if not errors:
+def _is_echo(finding: Finding, errors: list[str]) -> bool:
+    """Whether a doubt about a scalar adds nothing to the errors on it: older readers do not find it right either."""
+    if finding.rule != "ambiguous-scalar" or not errors:
         return False
     is_boolean = " is true to " in finding.message or " is false to " in finding.message
     wanted = "true or false" if is_boolean else "number" if " is the number " in finding.message else "text"

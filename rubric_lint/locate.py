@@ -26,7 +26,9 @@ def could_hold_rubrics(data: bytes) -> bool:
 _MODELINE = re.compile(
     r"^[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
 )
-_FIELD_KEY = re.compile(r"""(?:^|[\s{,?-])["']?rubrics["']?\s*:""")
+_TOP_LEVEL_KEY = re.compile(r"""^(?:[ \t]*\{\s*)?["']?rubrics["']?[ \t]*:""", re.MULTILINE)
+_NESTED_KEY = re.compile(r"""^[ \t-]*["']?rubrics["']?[ \t]*:""", re.MULTILINE)
+_TEMPLATE = re.compile(r"""\{\{-?\s*[\w.$#/"'(]|\{%|<%""")
 
 
 @cache
@@ -36,11 +38,22 @@ def _own_words() -> re.Pattern[str]:
 
 
 def speaks_of_rubrics(source: Source) -> bool:
-    """Whether text that cannot be parsed was meant for us: it names our schema, or has words that only we use."""
+    """Whether text that cannot be parsed was meant for us.
+
+    It names our schema, or has words that only we use, or, where it is no template, `rubrics` where a rubric file has
+    it or in a suite. A `rubrics` somewhere else says nothing: other tools have it too.
+    """
     text = source.text
-    if any(read_claim(found["url"]) for found in _MODELINE.finditer(text)):
+    if any(read_claim(found["url"]) for found in _MODELINE.finditer(text)) or _own_words().search(text):
         return True
-    return bool(_FIELD_KEY.search(text) or _own_words().search(text))
+    if _TEMPLATE.search(text):
+        return False
+    return bool(_TOP_LEVEL_KEY.search(text) or (_NESTED_KEY.search(text) and _suite_words().search(text)))
+
+
+@cache
+def _suite_words() -> re.Pattern[str]:
+    return re.compile(rf"""^[ \t-]*["']?(?:{"|".join(sorted(case_lists()))})["']?[ \t]*:""", re.MULTILINE)
 
 
 def find_claim(document: Document) -> Claim | None:
@@ -78,6 +91,8 @@ def locate(document: Document, *, version: str | None = None, claimed: bool = Fa
     name or the settings say that its rubrics are ours, so that shape need not tell.
     """
     claim = find_claim(document)
+    if claim and not claim.is_known:
+        return []  # what its fields mean is anybody's guess
     follows = claim.version if claim else version or CURRENT
     is_claimed = claimed or claim is not None
     return [Location(path, follows) for path in _find(document.data, is_claimed=is_claimed)]
@@ -114,8 +129,8 @@ def holds_rubrics(value: Any) -> bool:
 
 def _is_ours(value: Any, owner: Path) -> bool:
     if type(value) is list:
-        if value and all(type(entry) is str for entry in value):
-            return len(owner) >= 2 and owner[-2] in case_lists()
+        if len(owner) >= 2 and owner[-2] in case_lists() and any(type(entry) is str for entry in value):
+            return True  # also where an item is no text: `- States: it` is a mapping only by accident
         return any(type(entry) is dict and _is_our_entry(entry) for entry in value)
     if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant for us
         entries = [value, *(entry for entry in value.values() if type(entry) is dict)]

@@ -12,8 +12,7 @@ from rubric_lint.finding import Path, pointer
 from rubric_lint.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
 from rubric_lint.near import find_near
 from rubric_lint.rubric import Shape
-from rubric_lint.schema import describe
-from rubric_lint.wording import join_words, list_scores
+from rubric_lint.wording import describe, join_words, list_scores
 
 __all__ = ["Form", "OutputError", "form_of", "read_output"]
 

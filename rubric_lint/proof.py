@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.build import read_documents
+from rubric_lint.bands import LOWEST
 from rubric_lint.comments import find_comments
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
@@ -21,7 +21,8 @@ from rubric_lint.finding import (
     pointer,
 )
 from rubric_lint.locate import locate
-from rubric_lint.rubric import LOWEST, Criterion, Shape, Thresholds, build_rubric
+from rubric_lint.reading import read_documents
+from rubric_lint.rubric import Criterion, Shape, Thresholds, build_rubric
 from rubric_lint.scalar import resolve
 from rubric_lint.sharing import Sharing
 from rubric_lint.source import Source, Span

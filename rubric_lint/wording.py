@@ -1,6 +1,7 @@
 """Small pieces of messages that several rules share."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 def name_scores(scores: Iterable[int]) -> str:
@@ -33,3 +34,20 @@ def join_words(words: Sequence[str], conjunction: str = "and") -> str:
 def shorten(text: str) -> str:
     """At most 40 characters of a text that a message quotes."""
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def describe(value: Any, written: str) -> str:
+    """A value in a few words, numbers as they are written."""
+    match value:
+        case None:
+            return "empty"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return shorten(written or str(value))
+        case str():
+            return f'the text "{shorten(value)}"'
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"

@@ -26,7 +26,7 @@ def findings(data, name="a.yaml", settings=None):
 
 
 TOO_DEEP = "nested more than 500 levels deep; a rubric needs fewer than ten"
-NO_VERSION = "the version in this directive is no version; write `%YAML 1.2`"
+NO_VERSION = "the version in this directive is not known; write `%YAML 1.2`"
 NO_NAME = (
     "not YAML: expected alphabetic or numeric character, but found the end of the text, while scanning an anchor that "
     "starts at line 2, column 5"
@@ -104,7 +104,7 @@ SYNTAX = {
         NO_NAME,
     ),
     "an alias of nothing": ("rubrics:\n  - *a\n", "*a", 2, "alias `*a` has no anchor `&a` before it"),
-    "an alias of everything": ("*a\n# rubrics:\n", "*a", 1, "alias `*a` has no anchor `&a` before it"),
+    "an alias of everything": ("*a\n# expected_outcome\n", "*a", 1, "alias `*a` has no anchor `&a` before it"),
     "an alias inside its anchor": (
         "rubrics: &a\n  - *a\n",
         "*a",

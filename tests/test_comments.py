@@ -162,3 +162,9 @@ def test_each_document_has_its_own_entries_but_one_file_above_them():
           - expected_outcome: ""
         """
     assert check(text) == ([("empty-outcome", 7)], 5)
+
+
+def test_thousands_of_comments_take_no_time_to_speak_of():
+    criterion = "# rubric-lint: ignore[missing-id]\n- expected_outcome: It says {}.\n"
+    text = "rubrics:\n" + "".join(map(criterion.format, range(2000)))
+    assert check(text) == ([], 2000)

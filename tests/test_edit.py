@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_lint.build import read_documents
 from rubric_lint.edit import make_fix
 from rubric_lint.finding import Edit, Fix, RemoveField, RenameKey, Repair, Replace, ReplaceValue
+from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
 
 

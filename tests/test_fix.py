@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pages import read_pages
 
-from rubric_lint.build import read_documents
 from rubric_lint.config import FileSettings
 from rubric_lint.edit import make_fix
 from rubric_lint.finding import Edit, RemoveField, Repair, Replace, ReplaceValue
 from rubric_lint.fix import choose, fix, splice
 from rubric_lint.lint import lint
 from rubric_lint.proof import Change, find_doubt
+from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
 
 CORPUS = sorted((Path(__file__).parent.parent / "../shared/corpus").glob("*.yaml"))
@@ -228,10 +228,6 @@ OBSTACLES = {
     "key-that-is-an-alias": (
         "key: &key required\nrubrics:\n- {id: a, expected_outcome: Cites it, *key : true}\n",
         "its key is the alias `*key`; write the key out",
-    ),
-    "not-a-boolean": (
-        "rubrics:\n- {id: a, expected_outcome: Cites it, required: 'yes'}\n",
-        "`required` is deprecated; write `required_min_score`",
     ),
 }
 

@@ -13,8 +13,8 @@ PACKAGE = ROOT / "rubric_lint"
 LAYERS = (
     ("source", "near", "wording", "gitignore", "catalogue"),
     ("finding",),
-    ("scalar", "events", "document", "build", "comments"),
-    ("schema", "deprecation", "rubric", "locate"),
+    ("scalar", "events", "document", "build", "reading", "comments"),
+    ("schema", "violations", "deprecation", "bands", "rubric", "locate"),
     ("rule",),
     ("rules",),
     ("settings_file", "config", "files", "sharing", "removal", "insertion", "edit"),
@@ -30,7 +30,7 @@ LAYERS = (
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 # What a rule may know: the model and the vocabulary.
-FOR_RULES = {"rubric", "deprecation", "finding", "rule", "source", "wording", "near"}
+FOR_RULES = {"bands", "rubric", "deprecation", "finding", "rule", "source", "wording", "near"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path

@@ -191,10 +191,26 @@ def test_a_fault_in_an_anchored_criterion_is_reported_once():
 
 
 def test_a_fault_in_one_criterion_hides_none_in_another():
-    text = "rubrics: [7, {id: a, expected_outcome: ''}, {id: a, score_ranges: {1: It is said.}}, {levels: 3}]\n"
-    expected = ["schema", "empty-outcome", "coverage", "duplicate-id", "missing-id", "mixing", "schema"]
-    rules = [rule for rule, _ in found(text)]
-    assert sorted(set(rules) & set(expected)) == sorted(set(expected))
+    entries = [
+        "7",
+        "{id: a, expected_outcome: ''}",
+        "{id: a, expected_outcome: It is said., wieght: 2}",
+        "{expected_outcome: It is said.}",
+        "{id: b, score_ranges: {1: It is said.}}",
+        "{id: c, levels: 3}",
+    ]
+    result = lint("a.yaml", f"rubrics: [{', '.join(entries)}]\n".encode())
+    assert sorted((finding.pointer, finding.rule) for finding in result.findings) == [
+        ("/rubrics/0", "schema"),
+        ("/rubrics/1/expected_outcome", "empty-outcome"),
+        ("/rubrics/2/id", "duplicate-id"),
+        ("/rubrics/2/wieght", "unknown-field"),
+        ("/rubrics/3", "missing-id"),
+        ("/rubrics/4", "mixing"),
+        ("/rubrics/4/score_ranges", "coverage"),
+        ("/rubrics/5", "mixing"),
+        ("/rubrics/5/levels", "schema"),
+    ]
 
 
 def test_holistic_rubrics_count_as_one_criterion():

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import pytest
 from pages import read_pages
 
-from rubric_lint.build import read_documents
 from rubric_lint.config import FileSettings
 from rubric_lint.lint import lint
 from rubric_lint.locate import find_claim
+from rubric_lint.reading import read_documents
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Source
 

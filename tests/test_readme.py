@@ -14,9 +14,10 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 def checks_table() -> str:
+    pages = {rule: f"rubric_lint/rules/{rule.name.replace('-', '_')}.md" for rule in RULES}
     rows = [
-        f"| [`{rule.name}`](rubric_lint/rules/{rule.name.replace('-', '_')}.md) | {rule.summary} | {rule.severity} | {rule.fix or ''} |"
-        for rule in RULES
+        f"| [`{rule.name}`]({page}) | {rule.summary} | {rule.severity} | {rule.fix or ''} |"
+        for rule, page in pages.items()
     ]
     return "\n".join(["| check | finds | severity | fix |", "|---|---|---|---|", *rows])
 

@@ -4,9 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from rubric_lint.build import read_documents
+from rubric_lint.bands import SCORES, as_integer, read_number
 from rubric_lint.config import BORDERLINE_AT, PASS_AT
-from rubric_lint.rubric import SCORES, Shape, Thresholds, as_integer, build_rubric, fold_id, read_number
+from rubric_lint.reading import read_documents
+from rubric_lint.rubric import Shape, Thresholds, build_rubric, fold_id
 from rubric_lint.source import Source
 
 

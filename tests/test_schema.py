@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from rubric_lint.build import read_documents
 from rubric_lint.catalogue import Claim, bundle, catalogue, load, read_claim, schemas_root
 from rubric_lint.config import FileSettings
 from rubric_lint.lint import lint
+from rubric_lint.reading import read_documents
 from rubric_lint.schema import case_lists, schema_for
 from rubric_lint.source import Source
+from rubric_lint.violations import find_violations
 
 BUNDLED = {entry.bundled_name: json.loads(bundle(entry)) for entry in catalogue()}
 AUTHORED = {entry.source: load(entry.source) for entry in catalogue()}
@@ -168,7 +169,7 @@ NO_ID = "the bands of a holistic scale share one score, so they have no id"
 OF_LEVELS = "it is the gate of a criterion with `levels`; the gate here is `required_min_score`"
 WRONG = {
     "{id: a, expected_outcome: It}": [],
-    "{id: 7, expected_outcome: It}": [("schema", "7", "`id` is 7, expected a text")],
+    "{id: 7, expected_outcome: It}": [("schema", "7", "`id` is 7, expected a text; put it in quotes")],
     "{id: ' ', expected_outcome: It}": [("schema", "' '", "`id` is blank, expected a text that says something")],
     "{id: a, expected_outcome: ''}": [
         ("empty-outcome", "''", "`expected_outcome` is blank, expected a text that says something")
@@ -178,7 +179,7 @@ WRONG = {
     ],
     "{id: a, expected_outcome: [It]}": [("schema", "[It]", "`expected_outcome` is a list, expected a text")],
     "{id: a, expected_outcome: 7, weight: x}": [
-        ("schema", "7", "`expected_outcome` is 7, expected a text"),
+        ("schema", "7", "`expected_outcome` is 7, expected a text; put it in quotes"),
         ("schema", "x", '`weight` is the text "x", expected a number'),
     ],
     "{id: a, expected_outcom: It}": [
@@ -212,8 +213,10 @@ WRONG = {
         ("schema", "x", '`score_ranges` has the text "x", expected a mapping with `score_range` and `expected_outcome`')
     ],
     "{id: a, score_ranges: {x: It}}": [("bounds", "x", f"`score_ranges` has the key `x`, {SCORE}")],
-    "{id: a, score_ranges: {0: 7}}": [("schema", "7", "`0` is 7, expected a text")],
-    "{id: a, score_ranges: {0: ''}}": [("empty-outcome", "''", "`0` is blank, expected a text that says something")],
+    "{id: a, score_ranges: {0: 7}}": [("schema", "7", "the outcome of `0` is 7, expected a text; put it in quotes")],
+    "{id: a, score_ranges: {0: ''}}": [
+        ("empty-outcome", "''", "the outcome of `0` is blank, expected a text that says something")
+    ],
     "{id: a, score_ranges: {'': It}}": [("bounds", "''", f"`score_ranges` has the key ``, {SCORE}")],
     "{id: a, levels: [{level: 1, expected_outcome: It}]}": [
         ("levels", "[{level: 1, expected_outcome: It}]", "`levels` has 1 item, expected at least 2")
@@ -250,7 +253,7 @@ def test_every_missing_field_is_a_finding_of_its_own(entry):
 V1 = {
     "{id: a, description: It, weight: 2, required: true}": [],
     "{id: a, description: It, expected_outcome: It}": ["unknown-field"],
-    "{id: a, expected_outcome: It}": ["schema", "unknown-field"],
+    "{id: a, expected_outcome: It}": ["unknown-field"],
     "{id: a, description: ''}": ["empty-outcome"],
     "{id: a, description: It, weight: -1}": ["weight"],
     "A text": [],
@@ -298,7 +301,7 @@ def test_both_validators_and_the_findings_agree(entry, version):
     if "Infinity" in text:
         return  # no JSON
     (document,) = read_documents(Source("a.json", text))[0]
-    found = list(schema.find_problems(document, ("rubrics",), data["rubrics"]))
+    found = list(find_violations(schema, document, ("rubrics",), data["rubrics"]))
     places = [(problem.path, problem.part, problem.message) for _, problem in found]
     assert (schema.is_valid(data["rubrics"]), len(places)) == (not found, len(set(places)))
     for _, problem in found:

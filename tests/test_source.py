@@ -75,7 +75,10 @@ def test_text_goes_back_to_the_bytes_it_came_from(encoding):
         ),
         (
             codecs.BOM_UTF32_LE + b"a\x00\x00\x00\x00\x00\x00\x7f",
-            "byte 00 00 00 7f at byte offset 8 is not UTF-32-LE (code point not in range(0x110000)); save the file as UTF-8",
+            (
+                "byte 00 00 00 7f at byte offset 8 is not UTF-32-LE (code point not in range(0x110000)); "
+                "save the file as UTF-8"
+            ),
             "a�",
             (1, 2),
         ),

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.bands import SCORES, as_integer
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.rubric import SCORES, Rubric, as_integer
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
 

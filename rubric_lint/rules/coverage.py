@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.bands import SCORES
 from rubric_lint.finding import Part, Problem, Severity
-from rubric_lint.rubric import SCORES, Rubric
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import name_scores
 

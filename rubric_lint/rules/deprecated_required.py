@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.bands import LOWEST
 from rubric_lint.deprecation import find_deprecated
 from rubric_lint.finding import AddField, Intent, Part, Problem, RenameKey, Repair, ReplaceValue, Severity, WrapText
-from rubric_lint.rubric import LOWEST, Criterion, Rubric, Shape
+from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.rule import Rule
 
 

@@ -16,7 +16,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if fields is None or "id" in fields or criterion.shapes[0] is Shape.HOLISTIC or id(fields) in seen:
             continue
         seen.add(id(fields))
-        if not any(find_near(field, ["id"]) for field in fields):
+        is_accident = len(fields) == 1 and criterion.outcome is None and not (criterion.scale or criterion.levels)
+        if not is_accident and not any(find_near(field, ["id"]) for field in fields):
             message = (
                 f"no `id`: judge outputs must call this criterion `{criterion.id}`, which changes when criteria move"
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.bands import looks_like_bands
 from rubric_lint.finding import Part, Place, Problem, Severity
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.rule import Rule
@@ -33,7 +34,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 def _tells_its_shape(entry: Criterion) -> bool:
-    """A mapping without any outcome lacks the field that would tell, which is a finding already."""
+    """Whether an entry has, and spells, the field that tells; without it that is a finding already."""
+    if looks_like_bands((entry.fields or {}).get("score_range")):
+        return False  # `score_ranges` is what was meant
     is_bare = entry.fields is not None and not entry.fields.keys() & {"expected_outcome", "description"}
     return not (is_bare and entry.shapes[0] is Shape.CHECKLIST)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.bands import Band, Scale
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.rubric import Band, Rubric, Scale
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import list_scores, name_scores
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from math import ceil
 
+from rubric_lint.bands import HIGHEST, Band, Scale
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.rubric import HIGHEST, Band, Rubric, Scale, Thresholds
+from rubric_lint.rubric import Rubric, Thresholds
 from rubric_lint.rule import Rule
 from rubric_lint.wording import join_words, list_scores
 
@@ -35,7 +36,7 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None) -> Iter
     if len(fates) < 2:
         return
     gate = scale.gate
-    splits_at_gate = gate is not None and band.scores[0] < gate <= band.scores[-1]
+    splits_at_gate = any(scores[0] == gate for scores in list(fates.values())[1:])
     related = (Place("the gate", scale.gate_path),) if splits_at_gate else ()
     told = ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items())
     starts = join_words([str(scores[0]) for scores in list(fates.values())[1:]])

@@ -1,0 +1,193 @@
+"""What breaks the schema, as problems at the right key, in plain words, one for each fault."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rubric_lint.catalogue import CURRENT
+from rubric_lint.document import Document
+from rubric_lint.finding import Part, Path, Problem, RenameKey, Repair, ReplaceValue
+from rubric_lint.schema import RubricSchema, schema_for
+from rubric_lint.wording import describe, shorten
+
+
+def find_violations(
+    schema: RubricSchema, document: Document, path: Path, rubrics: Any
+) -> Iterator[tuple[str, Problem]]:
+    """What is wrong with the `rubrics` value at `path`: the name of the rule, and the problem."""
+    if not isinstance(rubrics, list) or not rubrics:
+        yield from _find(schema, "rubrics", document, path, rubrics)
+        return
+    for index, entry in enumerate(rubrics):
+        if not schema.is_valid_entry(entry):
+            if schema.holds_bands_as_range(entry):
+                yield _word_bands_as_range((*path, index))
+            elif isinstance(entry, dict) and len(entry) == 1 and not schema.knows(*entry):
+                yield "schema", Problem(_word_accident(*entry), (*path, index), Part.HEAD)
+            else:
+                yield from _find(schema, "entry", document, (*path, index), entry)
+
+
+def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
+    """A missing `s`, which would otherwise look like five faults."""
+    place = (*path, "score_range")
+    repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
+    message = "`score_range` holds bands, expected two integers; did you mean `score_ranges`?"
+    return "schema", Problem(message, place, Part.KEY, repair=repair)
+
+
+def _word_accident(key: str) -> str:
+    return f"a mapping of `{shorten(key)}` alone is no criterion; if it is a text that holds a `: `, put it in quotes"
+
+
+def _find(
+    schema: RubricSchema, definition: str, document: Document, base: Path, value: Any
+) -> Iterator[tuple[str, Problem]]:
+    found: dict[tuple[Path, Part, str], tuple[str, Problem]] = {}
+    for error in schema.find_errors(definition, value):
+        for rule, problem in _word(schema, error, document, base):
+            # A wrong type also breaks bounds and patterns, so one word on a value is enough, and the type's is the
+            # best; but each field that a mapping lacks is a fault of its own.
+            key = (problem.path, problem.part, problem.message if error.validator == "required" else "")
+            if key not in found or error.validator == "type":
+                found[key] = (rule, problem)
+    # Where the key itself is wrong, what stands under it is no matter.
+    wrong_keys = {problem.path for _, problem in found.values() if problem.part is Part.KEY}
+    for rule, problem in found.values():
+        if problem.part is Part.KEY or problem.path not in wrong_keys:
+            yield rule, problem
+
+
+def _word(schema: RubricSchema, error: Any, document: Document, base: Path) -> Iterator[tuple[str, Problem]]:
+    path = base + tuple(error.absolute_path)
+    keyword = error.validator
+    rules = error.schema.get("x-rule", {}) if isinstance(error.schema, dict) else {}
+    if keyword == "additionalProperties":
+        for name in error.instance:
+            if name not in error.schema["properties"]:
+                yield "unknown-field", _word_unknown(schema, error, (*path, name), name)
+    elif keyword == "required":
+        for name in _missing(schema, error):
+            yield "schema", Problem(_word_missing(schema, name, error, path), path, Part.HEAD)
+    elif isinstance(error.schema, dict) and "x-reason" in error.schema:
+        yield "schema", Problem(f"`{path[-1]}` cannot stand here: {error.schema['x-reason']}", path, Part.KEY)
+    else:
+        is_key = "propertyNames" in error.absolute_schema_path
+        if is_key:
+            path = (*path, error.instance)
+        rule = rules.get("null") if keyword == "type" and error.instance is None else None
+        message = _word_value(error, document, path, is_key=is_key)
+        yield rule or rules.get(keyword, "schema"), Problem(message, path, Part.KEY if is_key else Part.VALUE)
+
+
+# The fields of which an entry needs one, so that each stands in for the others when it is misspelt.
+_INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_ranges", "levels")}
+
+
+def _missing(schema: RubricSchema, error: Any) -> list[str]:
+    """The required fields that are not there, but for those that stand there misspelt, which is a finding already."""
+    absent = [name for name in error.validator_value if name not in error.instance]
+    known = schema.entry_fields.keys() | error.schema.get("properties", {}).keys()
+    strangers = [key for key in error.instance if key not in known]
+    return [name for name in absent if not any(_may_mean(schema, key, name) for key in strangers)]
+
+
+def _may_mean(schema: RubricSchema, key: str, name: str) -> bool:
+    """Whether an unknown key is what became of a required field: misspelt, or of another version."""
+    return bool(schema.suggest(key, _INSTEAD.get(name, (name,)))) or key in schema_for().entry_fields
+
+
+_FIRST_CLAUSE = re.compile(r"[^.:;]+")
+
+
+def _word_missing(schema: RubricSchema, name: str, error: Any, path: Path) -> str:
+    definition = schema.definitions["band" if path[-2:-1] == ("score_ranges",) else "entry"]
+    known = {**definition["properties"], **{k: v for k, v in error.schema["properties"].items() if v is not True}}
+    clause = _FIRST_CLAUSE.match(known[name].get("description", ""))
+    return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
+
+
+def _word_unknown(schema: RubricSchema, error: Any, path: Path, name: str) -> Problem:
+    known: Mapping[str, Any] = error.schema["properties"]
+    near = schema.suggest(name, known)
+    shown = shorten(name)
+    if schema.version != CURRENT and name in schema_for().entry_fields:
+        message = f"`{name}` is a field of {CURRENT}, but this file says that it follows {schema.version}"
+        return Problem(message, path, Part.KEY)
+    if not near:
+        current = [f"`{field}`" for field, schema in known.items() if not schema.get("deprecated")]
+        return Problem(f"unknown field `{shown}`; known here are {', '.join(current)}", path, Part.KEY)
+    names = " or ".join(f"`{field}`" for field in near)
+    if len(near) == 1 and near[0] in error.instance:
+        return Problem(f"unknown field `{shown}`, like {names}, which is there too; remove one of them", path, Part.KEY)
+    repair = _rename(schema, error.instance, path, name, near)
+    return Problem(f"unknown field `{shown}`; did you mean {names}?", path, Part.KEY, repair=repair)
+
+
+def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str, near: list[str]) -> Repair | None:
+    target, value = near[0], mapping[name]
+    # Two misspelt names may mean one field, and only one of them can have it.
+    rivals = [key for key in mapping if key not in schema.entry_fields and schema.suggest(key, [target])]
+    if len(near) != 1 or len(rivals) > 1:
+        return None
+    intents: list[RenameKey | ReplaceValue] = []
+    title = f"rename `{name}` to `{target}`"
+    if replacement := schema.replacements.get(target):
+        if not replacement.covers(value) or replacement.value_for(value) is None:
+            return None
+        target, new = replacement.name, replacement.value_for(value)
+        title = f"rename `{name}` to `{target}`"
+        if new != value or type(new) is not type(value):
+            intents.append(ReplaceValue(path, str(new)))
+            title = f"write `{target}: {new}`"
+    if target in mapping:
+        return None
+    return Repair(title, (RenameKey(path, target), *intents), safe=False)
+
+
+_TYPES = {
+    "string": "a text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+}
+
+
+def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> str:
+    schema = error.schema
+    found = f"the key `{shorten(error.instance)}`" if is_key else describe(error.instance, document.written_at(path))
+    names = [step for step in path[:-1] if isinstance(step, str)]
+    if is_key or isinstance(path[-1], int):
+        found = "an empty item" if error.instance is None else found
+        subject = f"`{names[-1]}` has {found}" if names else f"found {found}"
+    else:
+        subject = f"`{path[-1]}` is {found}"
+        if path[-2:-1] == ("score_ranges",):
+            subject = f"the outcome of {subject}"
+    match error.validator:
+        case "pattern" if error.instance.strip() == "" and not is_key:
+            blank = "blank" if " is " in subject else "a blank text"
+            return f"{subject.removesuffix(found)}{blank}, expected a text that says something"
+        case "minItems" | "minProperties" if not error.instance:
+            expected = schema.get("x-expected") or f"at least {error.validator_value} items"
+            kind = "mapping" if error.validator == "minProperties" else "list"
+            return f"`{path[-1]}` is an empty {kind}, expected {expected}"
+        case "minItems" | "maxItems":
+            count = len(error.instance)
+            expected = schema.get("x-expected") or f"at least {error.validator_value}"
+            return f"`{path[-1]}` has {count} item{'' if count == 1 else 's'}, expected {expected}"
+        case "minimum" if "x-expected" not in schema:
+            return f"{subject}, expected at least {error.validator_value}"
+        case _:
+            expected = _expected(schema)
+            hint = "; put it in quotes" if isinstance(error.instance, int | float) and expected == "a text" else ""
+            return f"{subject}, expected {expected}{hint}"
+
+
+def _expected(schema: dict[str, Any]) -> str:
+    if "x-expected" in schema:
+        return str(schema["x-expected"])
+    types = schema.get("type", [])
+    return " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))
