@@ -64,7 +64,7 @@ _OLD_BOOLEAN = re.compile(r"(?:(y|yes|on)|(?:n|no|off))", re.IGNORECASE)
 _OLD_BASED = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+)")
 _OLD_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)")
 _OLD_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
-_OLD_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
+_OLD_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9_]*[0-9]_*)(?:[eE][-+][0-9]+)?")
 _OLD_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d.*)?")
 
 SPECIAL_STARTS = frozenset(["", *"~+-.0123456789nNtTfFyYoO"])
