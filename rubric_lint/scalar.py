@@ -122,7 +122,7 @@ def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return a type of YA
     if _OLD_DATE.fullmatch(text):
         return "a date"
     plain = resolve(text)
-    is_new_number = isinstance(plain, int | float) and not isinstance(plain, bool) and text.lstrip("+-")[:1].isdigit()
+    is_new_number = isinstance(plain, int | float) and not isinstance(plain, bool) and text.lstrip("+-.")[:1].isdigit()
     return "text" if is_new_number else _describe(plain)
 
 

@@ -70,6 +70,10 @@ AMBIGUOUS = {
         "the number 3 to readers of YAML 1.1, but text to those of YAML 1.2",
         "write a plain decimal number, or put it in quotes if it is text",
     ),
+    ".5e0": (
+        "text to readers of YAML 1.1, but the number 0.5 to those of YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is text",
+    ),
     "1e3": (
         "text to readers of YAML 1.1, but the number 1000 to those of YAML 1.2",
         "write a plain decimal number, or put it in quotes if it is text",
