@@ -48,7 +48,9 @@ def write_answers(folder, count):
 
 def run(*arguments, text=None, **environment):
     """Run `rubric-score`: exit code, standard output, standard error."""
-    result = CliRunner().invoke(cli, arguments, input=text, env=environment, standalone_mode=False)
+    result = CliRunner().invoke(
+        cli, arguments, input=text, env=environment, standalone_mode=False, prog_name="rubric-score"
+    )
     if result.exception and not isinstance(result.exception, SystemExit):
         if not hasattr(result.exception, "format_message"):
             raise result.exception
@@ -104,9 +106,9 @@ def test_which_rubric_is_meant_must_be_said_where_there_are_several():
 
 def test_a_rubric_with_errors_is_refused(folder):
     (folder / "bad.rubric.yaml").write_text(RUBRIC.replace("[5, 10]", "[4, 10]"), encoding="utf-8")
-    result = CliRunner().invoke(cli, ["schema", "bad.rubric.yaml"])
+    result = CliRunner().invoke(cli, ["schema", "bad.rubric.yaml"], prog_name="rubric-score")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("rubric-lint: bad.rubric.yaml:3:19: overlap: score 4 is in this band")
+    assert result.stderr.startswith("rubric-score: bad.rubric.yaml:3:19: overlap: score 4 is in this band")
 
 
 # judge
@@ -185,7 +187,7 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown():
     assert err == (
         'rubric-lint: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.\n'
         "0 of 3 answers judged; 1 without a reply\n"
-        "rubric-lint: stopped: every other request would fail as well; what was judged is kept, and the same command "
+        "rubric-score: stopped: every other request would fail as well; what was judged is kept, and the same command "
         "goes on from there\n"
     )
 
@@ -226,7 +228,7 @@ def test_an_endpoint_without_keys_needs_none():
 def test_wrong_answers_are_refused_before_anything_is_asked(folder):
     (folder / "answers.jsonl").write_text('{"id": "a", "answer": "So."}\n{"id": "a"}\n', encoding="utf-8")
     with serving(SCORED) as server:
-        assert judge(server) == (2, "", "rubric-lint: answers.jsonl: line 2: missing field `answer`\n")
+        assert judge(server) == (2, "", "rubric-score: answers.jsonl: line 2: missing field `answer`\n")
     assert server.asked == []
 
 
@@ -236,7 +238,7 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
         assert judge(server) == (
             2,
             "",
-            "rubric-lint: judging needs the openai package; install it with: pip install 'rubric-lint[judge]'\n",
+            "rubric-score: judging needs the openai package; install it with: pip install 'rubric-lint[judge]'\n",
         )
     assert not (folder / "answers.judged.jsonl").exists()
 

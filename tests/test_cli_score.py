@@ -391,3 +391,17 @@ def test_help_and_commands():
     assert [
         word for word in ("judge", "prompt", "schema", "--fail-on", "--allow-invalid", "OUTPUTS") if word not in out
     ] == []
+
+
+def test_a_page_for_people_is_written_beside_the_results():
+    out, _, code = call("r.rubric.yaml", "out.jsonl", "--report", "page.html")
+    page = Path("page.html").read_text("utf-8")
+    assert [result.get("verdict") for result in results(out)] == ["pass", "borderline", "fail", None]
+    assert ("<title>out.jsonl by r.rubric.yaml" in page, code) == (True, 1)
+    assert re.findall(r"<script|https?://(?!www\.w3\.org)", page) == []
+
+
+def test_a_page_that_cannot_be_written_is_told():
+    out, err, code = call("r.rubric.yaml", "out.jsonl", "--report", "missing/page.html")
+    assert (code, "missing/page.html: No such file or directory" in err) == (2, True)
+    assert len(results(out)) == 4

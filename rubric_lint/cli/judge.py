@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.rubrics import require, with_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,7 @@ _TEXT: dict[str, Any] = {"metavar": "TEXT", "callback": _read_text}
 
 @click.command()
 @_RUBRIC
+@with_settings
 @_NAME
 @click.option("--answer", required=True, **_TEXT, help="The answer to be judged; @FILE reads it from a file.")
 @click.option("--question", **_TEXT, help="The question that it answers.")
@@ -61,14 +63,25 @@ _TEXT: dict[str, Any] = {"metavar": "TEXT", "callback": _read_text}
     show_default=True,
     help="One text, or chat messages as JSON.",
 )
-def prompt(*, file: str, name: str | None, answer: str, question: str | None, reference: str | None, form: str) -> int:
+def prompt(
+    *,
+    file: str,
+    name: str | None,
+    answer: str,
+    question: str | None,
+    reference: str | None,
+    form: str,
+    config: str | None,
+    isolated: bool,
+) -> int:
     """Print what a judge is told for one answer by RUBRIC.
 
     A TEXT that begins with @ is the name of a file that holds it, @- standard input.
     """
     from rubric_lint.judge import Case, as_text, write_prompt  # noqa: PLC0415
 
-    messages = write_prompt(_choose(_load(file), name), Case(answer, question, reference))
+    rubric = _choose(require(file, config=config, isolated=isolated), name)
+    messages = write_prompt(rubric, Case(answer, question, reference))
     if form == "messages":
         click.echo(json.dumps([message._asdict() for message in messages], ensure_ascii=False, indent=2))
     else:
@@ -78,17 +91,20 @@ def prompt(*, file: str, name: str | None, answer: str, question: str | None, re
 
 @click.command()
 @_RUBRIC
+@with_settings
 @_NAME
-def schema(*, file: str, name: str | None) -> int:
+def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -> int:
     """Print the JSON Schema of the judge outputs of RUBRIC, for structured-output APIs in strict mode."""
     from rubric_lint.judge import output_schema  # noqa: PLC0415
 
-    click.echo(json.dumps(output_schema(_choose(_load(file), name)), ensure_ascii=False, indent=2))
+    rubric = _choose(require(file, config=config, isolated=isolated), name)
+    click.echo(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2))
     return Exit.CLEAN
 
 
 @click.command()
 @_RUBRIC
+@with_settings
 @click.argument("answers", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--model", required=True, help="The model that judges.")
 @click.option("--base-url", metavar="URL", envvar=_BASE_URL, show_envvar=True, help="The endpoint; default: OpenAI's.")
@@ -124,6 +140,8 @@ def schema(*, file: str, name: str | None) -> int:
 def judge(
     *,
     file: str,
+    config: str | None,
+    isolated: bool,
     answers: Path,
     model: str,
     base_url: str | None,
@@ -147,7 +165,7 @@ def judge(
     from rubric_lint.ask.run import Plan, StaleError, check_journal  # noqa: PLC0415
 
     key = _find_key(api_key_env, base_url)
-    rubrics = _load(file)
+    rubrics = require(file, config=config, isolated=isolated)
     call = Call(model, base_url, timeout, retries, response_format, temperature)
     plan = Plan(samples, max_attempts, concurrency)
     output = output or answers.with_suffix(".judged.jsonl")
@@ -239,23 +257,6 @@ def _find_key(name: str | None, base_url: str | None) -> str:
     if not (key.isascii() and key.isprintable()):
         raise click.UsageError(f"the key in {variable} holds characters that no HTTP header can carry")
     return key or _PLACEHOLDER
-
-
-def _load(file: str) -> dict[str, ScoringRubric]:
-    """The rubrics of a file by their names; what is wrong with it goes to standard error and ends the command."""
-    from rubric_lint.config import SettingsFinder  # noqa: PLC0415
-    from rubric_lint.loading import RubricError, load_rubrics  # noqa: PLC0415
-    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
-
-    try:
-        return load_rubrics(file, Path(file).read_bytes(), SettingsFinder().for_file(file))
-    except RubricError as wrong:
-        faults = [*wrong.faults]
-    except SettingsError as wrong:
-        faults = [f"{wrong.path}: {fault}" for fault in wrong.faults]
-    for fault in faults:
-        complain(fault)
-    raise click.exceptions.Exit(Exit.USAGE)
 
 
 def _choose(rubrics: dict[str, ScoringRubric], name: str | None) -> ScoringRubric:

@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 from contextlib import nullcontext
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,11 +14,11 @@ from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.judge import judge, prompt, schema
 from rubric_lint.cli.meter import Meter
+from rubric_lint.cli.rubrics import load, with_settings
 from rubric_lint.cli.rules import print_version
 
 if TYPE_CHECKING:
-    from rubric_lint.config import FileSettings
-    from rubric_lint.grading import ScoringRubric
+    from rubric_lint.report.html import HtmlReport
     from rubric_lint.totals import Totals
 
 STDIN = "-"
@@ -61,8 +60,8 @@ _SCORE: dict[str, Any] = {"metavar": "SCORE", "callback": _read_threshold}
 )
 @click.option("--allow-invalid", is_flag=True, help="Let invalid outputs, which are always shown, not fail the run.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave out the line of counts that jsonl and json add on stderr.")
-@click.option("--config", metavar="FILE", type=click.Path(), help="The settings file that holds for the rubric.")
-@click.option("--isolated", is_flag=True, help="Read no settings file.")
+@click.option("--report", metavar="FILE.html", type=click.Path(dir_okay=False), help="Write a page for people as well.")
+@with_settings
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Versions.")
 def score(
     *,
@@ -74,6 +73,7 @@ def score(
     fail_on: str,
     allow_invalid: bool,
     quiet: bool,
+    report: str | None,
     config: str | None,
     isolated: bool,
 ) -> int:
@@ -95,10 +95,11 @@ def score(
     def write(text: str) -> None:
         if shares_terminal:
             meter.clear()
-        _write_all(sys.stdout.fileno(), text.encode("utf-8", "backslashreplace"))
+        _write_all(text.encode("utf-8", "backslashreplace"))
 
     writer = FORMS[form](write)
-    scoring = Scoring(rubrics, writer.add, meter, several=len(outputs) > 1)
+    page = _start_report() if report else None
+    scoring = Scoring(rubrics, writer.add, meter, (page.add,) if page else (), several=len(outputs) > 1)
     code = Exit.CLEAN
     # What is loaded stays, and what is read goes without a collection: there is little to find and much to look at.
     gc.freeze()
@@ -118,50 +119,42 @@ def score(
         complain(f"interrupted after {scoring.totals}")
     elif form != "table" and not quiet:
         complain(str(scoring.totals))
+    if page and report and not _write_report(report, page.render(scoring.totals, _title(outputs, rubric))):
+        return code or Exit.USAGE
     return code or _judge_run(scoring.totals, fail_on, allow_invalid=allow_invalid)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def _start_report() -> "HtmlReport":
+    from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
+
+    return HtmlReport()
+
+
+def _title(outputs: tuple[str, ...], rubric: str) -> str:
+    first = "standard input" if outputs[0] == STDIN else Path(outputs[0]).name
+    more = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
+    return f"{first}{more} by {Path(rubric).name}"
+
+
+def _write_report(name: str, page: str) -> bool:
+    try:
+        Path(name).write_text(page, "utf-8")
+    except OSError as fault:
+        complain(f"{name}: {fault.strerror or fault}")
+        return False
+    return True
+
+
+def _write_all(data: bytes) -> None:
     """Write to the last byte; Python's buffered writer can lose the rest of a write that a signal cuts short."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except OSError:  # no file is behind it, so nothing cuts it short
+        sys.stdout.buffer.write(data)
+        return
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def load(
-    path: str, *, config: str | None, isolated: bool, pass_at: Decimal | None, borderline_at: Decimal | None
-) -> "dict[str, ScoringRubric] | None":
-    """The rubrics of a file by name; None when there are none to score with, which is said on standard error."""
-    from rubric_lint.config import SettingsFinder  # noqa: PLC0415
-    from rubric_lint.files import File, Unreadable, read  # noqa: PLC0415
-    from rubric_lint.loading import RubricError, load_rubrics  # noqa: PLC0415
-    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
-
-    if config and isolated:
-        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
-    try:
-        settings = SettingsFinder(file=config, isolated=isolated).for_file(path)
-        settings = _set_thresholds(settings, pass_at, borderline_at)
-        data = read(File(path, replace(settings, claimed=True)))
-        if isinstance(data, Unreadable):
-            complain(f"{data.path}: {data.reason}")
-            return None
-        return load_rubrics(path, data, settings)
-    except SettingsError as wrong:
-        faults = [f"{wrong.path}: {fault}" for fault in wrong.faults]
-    except RubricError as wrong:
-        faults = [*wrong.faults, f"{path} cannot be scored with, so no output was read"]
-    for fault in faults:
-        complain(fault)
-    return None
-
-
-def _set_thresholds(settings: "FileSettings", pass_at: Decimal | None, borderline_at: Decimal | None) -> "FileSettings":
-    pass_at = settings.pass_at if pass_at is None else pass_at
-    borderline_at = settings.borderline_at if borderline_at is None else borderline_at
-    if borderline_at > pass_at:
-        raise click.UsageError(f"borderline begins at {borderline_at}, above pass at {pass_at}; set both")
-    return replace(settings, pass_at=pass_at, borderline_at=borderline_at)
 
 
 def _are_readable(outputs: tuple[str, ...]) -> bool:

@@ -1,0 +1,74 @@
+"""The RUBRIC of `rubric-score` and its subcommands: a file to rubrics that can be scored with."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from rubric_lint.cli.exits import Exit, complain
+
+if TYPE_CHECKING:
+    from rubric_lint.config import FileSettings
+    from rubric_lint.grading import ScoringRubric
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def with_settings(function: Function) -> Function:
+    """Add the options that say which settings hold for the rubric."""
+    config = click.option(
+        "--config", metavar="FILE", type=click.Path(), help="The settings file that holds for RUBRIC."
+    )
+    isolated = click.option("--isolated", is_flag=True, help="Read no settings file.")
+    return config(isolated(function))
+
+
+def require(path: str, *, config: str | None, isolated: bool) -> "dict[str, ScoringRubric]":
+    """The rubrics of a file by name; the command ends where there are none to work with."""
+    rubrics = load(path, config=config, isolated=isolated)
+    if rubrics is None:
+        raise click.exceptions.Exit(Exit.USAGE)
+    return rubrics
+
+
+def load(
+    path: str,
+    *,
+    config: str | None,
+    isolated: bool,
+    pass_at: Decimal | None = None,
+    borderline_at: Decimal | None = None,
+) -> "dict[str, ScoringRubric] | None":
+    """The rubrics of a file by name; None when there are none to score with, which is said on standard error."""
+    from rubric_lint.config import SettingsFinder  # noqa: PLC0415
+    from rubric_lint.files import File, Unreadable, read  # noqa: PLC0415
+    from rubric_lint.loading import RubricError, load_rubrics  # noqa: PLC0415
+    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
+
+    if config and isolated:
+        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
+    try:
+        settings = SettingsFinder(file=config, isolated=isolated).for_file(path)
+        settings = _set_thresholds(settings, pass_at, borderline_at)
+        data = read(File(path, replace(settings, claimed=True)))
+        if isinstance(data, Unreadable):
+            complain(f"{data.path}: {data.reason}")
+            return None
+        return load_rubrics(path, data, settings)
+    except SettingsError as wrong:
+        faults = [f"{wrong.path}: {fault}" for fault in wrong.faults]
+    except RubricError as wrong:
+        faults = [*wrong.faults, f"{path} cannot be scored with, so no output was read"]
+    for fault in faults:
+        complain(fault)
+    return None
+
+
+def _set_thresholds(settings: "FileSettings", pass_at: Decimal | None, borderline_at: Decimal | None) -> "FileSettings":
+    pass_at = settings.pass_at if pass_at is None else pass_at
+    borderline_at = settings.borderline_at if borderline_at is None else borderline_at
+    if borderline_at > pass_at:
+        raise click.UsageError(f"borderline begins at {borderline_at}, above pass at {pass_at}; set both")
+    return replace(settings, pass_at=pass_at, borderline_at=borderline_at)
