@@ -14,9 +14,9 @@ from rubric_lint.ask.endpoint import Call, Endpoint
 from rubric_lint.ask.journal import Journal, JournalError
 from rubric_lint.ask.run import Plan, Run, StaleError, StoppedError, Tally, check_journal
 from rubric_lint.ask.samples import agreement, combine, to_json
-from rubric_lint.grading import JudgeOutput
-from rubric_lint.loading import load_rubrics
-from rubric_lint.output import read_output
+from rubric_lint.scoring.grading import JudgeOutput
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.output import read_output
 
 SUITE = b"""\
 tests:

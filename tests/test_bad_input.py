@@ -327,7 +327,7 @@ def test_a_file_of_100_megabytes_is_refused_and_the_others_are_linted(tmp_path):
         large.write(b"rubrics:\n  - It is said.\n")
         large.seek(100_000_000)
         large.write(b"\n")
-    program = "from rubric_lint.cli.lint import main; main()"
+    program = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "--format", "concise", "a.yaml", "b.yaml"],
         cwd=tmp_path,

@@ -63,7 +63,8 @@ rubrics:
 
 
 def command(name, *args):
-    return [sys.executable, "-c", f"from rubric_lint.cli.{name} import main; main()", *args]
+    program = f"import sys; sys.argv[0] = 'rubric-{name}'; from rubric_lint.cli.{name} import main; main()"
+    return [sys.executable, "-c", program, *args]
 
 
 def environment(**more):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from rubric_lint.cli.score import cli
 from rubric_lint.judge import Case, as_text, output_schema, write_prompt
-from rubric_lint.loading import load_rubrics
+from rubric_lint.scoring.loading import load_rubrics
 
 KEY = "sk-secret-0123456789"
 RUBRIC = """\
@@ -157,7 +157,7 @@ def test_results_of_another_model_are_refused():
         judge(server)
         code, _, err = judge(server, "--model", "judge-2")
     assert code == 2
-    assert err.startswith('rubric-lint: answers.judged.jsonl: holds answer "a0" as it was judged with another model')
+    assert err.startswith('rubric-score: answers.judged.jsonl: holds answer "a0" as it was judged with another model')
 
 
 def test_the_agreement_between_samples_is_told():
@@ -173,7 +173,7 @@ def test_invalid_outputs_make_the_exit_code_1_and_are_counted_by_the_scorer():
     with serving(lambda asked: completion("8/10") if "1" in asked.answer else SCORED) as server:
         code, _, err = judge(server)
     assert code == 1
-    assert err.startswith('rubric-lint: answer "a1": invalid after 3 attempts: ')
+    assert err.startswith('rubric-score: answer "a1": invalid after 3 attempts: ')
     assert err.splitlines()[1].startswith("3 of 3 answers judged; 1 with an invalid output; ")
     code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
     assert (code, [json.loads(line)["id"] for line in out.splitlines() if "error" in json.loads(line)]) == (1, ["a1"])
@@ -185,7 +185,7 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown():
         code, out, err = judge(server, "--concurrency", "1")
     assert (code, out) == (2, "")
     assert err == (
-        'rubric-lint: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.\n'
+        'rubric-score: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.\n'
         "0 of 3 answers judged; 1 without a reply\n"
         "rubric-score: stopped: every other request would fail as well; what was judged is kept, and the same command "
         "goes on from there\n"
@@ -245,7 +245,8 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
 
 # Stopped runs
 
-PROGRAM = [sys.executable, "-W", "error", "-c", "from rubric_lint.cli.score import main; main()"]
+CODE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
+PROGRAM = [sys.executable, "-W", "error", "-c", CODE]
 
 
 def start(server, *arguments):

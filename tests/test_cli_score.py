@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.streams import LIMIT
+from rubric_lint.scoring.streams import LIMIT
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"

@@ -12,8 +12,8 @@ from rubric_lint.config import FileSettings
 from rubric_lint.edit import make_fix
 from rubric_lint.finding import Edit, RemoveField, Repair, Replace, ReplaceValue
 from rubric_lint.fix import choose, fix, splice
+from rubric_lint.fix.proof import Change, find_doubt
 from rubric_lint.lint import lint
-from rubric_lint.proof import Change, find_doubt
 from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
 

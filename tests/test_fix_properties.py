@@ -12,8 +12,8 @@ from styled_suites import json_suites, yaml_suites
 from rubric_lint.config import FileSettings
 from rubric_lint.fix import fix
 from rubric_lint.lint import DEFAULTS, lint
-from rubric_lint.loading import load_rubrics
 from rubric_lint.scoring import score
+from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.source import Source
 
 SUITES = yaml_suites() | json_suites()

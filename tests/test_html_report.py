@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rubric_lint.loading import load_rubrics
-from rubric_lint.records import score_entry
 from rubric_lint.report.html import HtmlReport
-from rubric_lint.totals import Totals
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.records import score_entry
+from rubric_lint.scoring.totals import Totals
 
 SUITE = b"""\
 tests:

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from rubric_lint.grading import prepare
 from rubric_lint.judge import Case, as_text, output_schema, write_prompt
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Thresholds, build_rubric
+from rubric_lint.scoring.grading import prepare
 from rubric_lint.source import Source
 
 

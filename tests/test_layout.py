@@ -17,14 +17,10 @@ LAYERS = (
     ("schema", "violations", "deprecation", "bands", "rubric", "locate"),
     ("rule",),
     ("rules",),
-    ("settings_file", "config", "files", "sharing", "removal", "insertion", "edit"),
+    ("settings_file", "config", "files", "edit"),
     ("ignores", "lint", "batch"),
-    ("proof", "fix", "write"),
-    (
-        *("loading", "grading", "scoring", "shortcut", "totals"),
-        *("extract", "output", "records", "streams"),
-        *("judge", "ask", "report", "interop", "lsp"),
-    ),
+    ("fix",),
+    ("scoring", "judge", "ask", "report", "interop", "lsp"),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

@@ -1,8 +1,8 @@
 import pytest
 
-from rubric_lint.extract import find_object
-from rubric_lint.loading import load_rubrics
-from rubric_lint.output import OutputError, read_output
+from rubric_lint.scoring.extract import find_object
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.output import OutputError, read_output
 
 SUITE = """\
 tests:

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from rubric_lint.extract import OutputError
-from rubric_lint.loading import load_rubrics
-from rubric_lint.records import score_entry
-from rubric_lint.shortcut import Shortcut
-from rubric_lint.streams import CHUNK, LIMIT, read_entries
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.records import score_entry
+from rubric_lint.scoring.shortcut import Shortcut
+from rubric_lint.scoring.streams import CHUNK, LIMIT, read_entries
 
 SUITE = """\
 tests:

@@ -8,9 +8,9 @@ import pytest
 import rubric_lint
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
-from rubric_lint.grading import JudgeOutput, Verdict
-from rubric_lint.loading import RubricError, load_rubrics
 from rubric_lint.scoring import score
+from rubric_lint.scoring.grading import JudgeOutput, Verdict
+from rubric_lint.scoring.loading import RubricError, load_rubrics
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
 

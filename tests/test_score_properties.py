@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_lint.loading import load_rubrics
-from rubric_lint.output import OutputError
-from rubric_lint.records import score_entry
 from rubric_lint.scoring import score
-from rubric_lint.shortcut import Shortcut
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.output import OutputError
+from rubric_lint.scoring.records import score_entry
+from rubric_lint.scoring.shortcut import Shortcut
 
 WEIGHTS = st.one_of(st.integers(0, 20).map(str), st.decimals(0, 5, places=3).map(str), st.just("1e-7"))
 IDS = st.lists(st.text("abcxyzäß-_.", min_size=1, max_size=8), min_size=1, max_size=5, unique=True)

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rubric_lint.grading import ScoringRubric
 from rubric_lint.judge import Case
 from rubric_lint.near import find_near
-from rubric_lint.records import RESERVED
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.records import RESERVED
 
 _TAKEN = (RESERVED - {"rubric"}) | {"output", "judge"}
 """The fields that a judge run and the scorer write, so that an answer cannot bring them along."""

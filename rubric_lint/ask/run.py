@@ -11,9 +11,9 @@ from rubric_lint.ask.answers import Answer
 from rubric_lint.ask.endpoint import Call, Endpoint, Reply, UnansweredError
 from rubric_lint.ask.journal import Journal
 from rubric_lint.ask.samples import agreement, combine, to_json
-from rubric_lint.grading import JudgeOutput, ScoringRubric
 from rubric_lint.judge import Message, output_schema, write_prompt
-from rubric_lint.output import OutputError, read_output
+from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
+from rubric_lint.scoring.output import OutputError, read_output
 
 _IN_A_ROW = 5
 """After so many answers without a reply, one after the other, the fault is not with the answers."""

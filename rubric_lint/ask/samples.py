@@ -6,9 +6,9 @@ from math import comb
 from statistics import median_low
 from typing import Any
 
-from rubric_lint.grading import Answer, JudgeOutput, ScoringRubric
-from rubric_lint.output import form_of
 from rubric_lint.rubric import Shape
+from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringRubric
+from rubric_lint.scoring.output import form_of
 
 
 def combine(outputs: Sequence[JudgeOutput]) -> JudgeOutput:

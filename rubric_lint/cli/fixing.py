@@ -12,8 +12,8 @@ from rubric_lint.cli.run import STDIN
 from rubric_lint.config import SettingsFinder
 from rubric_lint.files import LIMIT, File, Unreadable, find, read
 from rubric_lint.fix import fix
+from rubric_lint.fix.write import WriteError, replace_file
 from rubric_lint.report.fixes import Outcome, Totals
-from rubric_lint.write import WriteError, replace_file
 
 
 class Fixing:

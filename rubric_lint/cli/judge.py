@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rubric_lint.ask.endpoint import Endpoint
     from rubric_lint.ask.journal import Journal
     from rubric_lint.ask.run import Plan, Run, Tally
-    from rubric_lint.grading import ScoringRubric
+    from rubric_lint.scoring.grading import ScoringRubric
 
 _KEY = "OPENAI_API_KEY"
 _BASE_URL = "OPENAI_BASE_URL"

@@ -11,7 +11,7 @@ from rubric_lint.cli.exits import Exit, complain
 
 if TYPE_CHECKING:
     from rubric_lint.config import FileSettings
-    from rubric_lint.grading import ScoringRubric
+    from rubric_lint.scoring.grading import ScoringRubric
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -44,7 +44,7 @@ def load(
     """The rubrics of a file by name; None when there are none to score with, which is said on standard error."""
     from rubric_lint.config import SettingsFinder  # noqa: PLC0415
     from rubric_lint.files import File, Unreadable, read  # noqa: PLC0415
-    from rubric_lint.loading import RubricError, load_rubrics  # noqa: PLC0415
+    from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
     if config and isolated:

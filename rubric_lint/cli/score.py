@@ -19,7 +19,7 @@ from rubric_lint.cli.rules import print_version
 
 if TYPE_CHECKING:
     from rubric_lint.report.html import HtmlReport
-    from rubric_lint.totals import Totals
+    from rubric_lint.scoring.totals import Totals
 
 STDIN = "-"
 

@@ -7,12 +7,12 @@ from types import FrameType
 from typing import Any, Self
 
 from rubric_lint.cli.meter import Meter
-from rubric_lint.extract import OutputError
-from rubric_lint.grading import ScoringRubric
-from rubric_lint.records import Outcome, score_entry
-from rubric_lint.shortcut import Shortcut
-from rubric_lint.streams import CHUNK, read_entries
-from rubric_lint.totals import Totals
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.records import Outcome, score_entry
+from rubric_lint.scoring.shortcut import Shortcut
+from rubric_lint.scoring.streams import CHUNK, read_entries
+from rubric_lint.scoring.totals import Totals
 
 Write = Callable[[list[str]], object]
 Observe = Callable[[Outcome], object]

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from rubric_lint.grading import Verdict
-from rubric_lint.totals import CriterionTotals
+from rubric_lint.scoring.grading import Verdict
+from rubric_lint.scoring.totals import CriterionTotals
 
 BINS = 20
 """How many columns the distribution of scores has; each is 0.05 wide, and 1 counts to the last one."""

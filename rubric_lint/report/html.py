@@ -10,13 +10,13 @@ from string import Template
 from typing import Any
 
 from rubric_lint import __version__
-from rubric_lint.grading import CriterionResult, Result, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.records import Outcome
 from rubric_lint.report.charts import BINS, draw_answers, draw_histogram, name_answer
 from rubric_lint.report.summary import counted
 from rubric_lint.report.visible import visible
 from rubric_lint.rubric import Shape
-from rubric_lint.totals import CriterionTotals, RubricTotals, Totals
+from rubric_lint.scoring.grading import CriterionResult, Result, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
 _RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1, Verdict.PASS: 2}
 _TEXTS = ("question", "answer", "reference")

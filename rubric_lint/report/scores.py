@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rubric_lint.report.visible import visible, width
-from rubric_lint.totals import CriterionTotals, RubricTotals, Totals
+from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
 Write = Callable[[str], object]
 

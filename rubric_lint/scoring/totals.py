@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.grading import Answer, CriterionResult, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import Answer, CriterionResult, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
 
 
 @dataclass(slots=True)

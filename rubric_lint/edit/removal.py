@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from rubric_lint.comments import find_comments
 from rubric_lint.document import Document
+from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import Edit, Path
-from rubric_lint.sharing import Sharing
 from rubric_lint.source import Source, Span
 
 

@@ -4,6 +4,9 @@ import re
 from collections.abc import Collection, Iterator
 
 from rubric_lint.document import Document
+from rubric_lint.edit.insertion import add_field, wrap_text
+from rubric_lint.edit.removal import ObstacleError, remove_field
+from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import (
     AddField,
     Edit,
@@ -19,9 +22,6 @@ from rubric_lint.finding import (
     WrapText,
     pointer,
 )
-from rubric_lint.insertion import add_field, wrap_text
-from rubric_lint.removal import ObstacleError, remove_field
-from rubric_lint.sharing import Sharing
 from rubric_lint.source import Span
 
 

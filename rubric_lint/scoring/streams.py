@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from rubric_lint.extract import OutputError
+from rubric_lint.scoring.extract import OutputError
 
 LIMIT = 10_000_000
 """How many bytes an entry may have; a judge output has some hundreds."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rubric_lint.grading import JudgeOutput, Result, ScoringRubric
-from rubric_lint.loading import RubricError, load_rubrics
-from rubric_lint.output import OutputError, read_output
+from rubric_lint.scoring.grading import JudgeOutput, Result, ScoringRubric
+from rubric_lint.scoring.loading import RubricError, load_rubrics
+from rubric_lint.scoring.output import OutputError, read_output
 
 __all__ = ["OutputError", "RubricError", "load_rubrics", "score"]
 

@@ -11,12 +11,12 @@ from rubric_lint.catalogue import CURRENT, load
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.finding import Path, Severity
-from rubric_lint.grading import ScoringRubric, UnscorableError, prepare
 from rubric_lint.lint import DEFAULTS, Result, lint
 from rubric_lint.locate import Location, locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Thresholds, build_rubric
 from rubric_lint.schema import schema_for
+from rubric_lint.scoring.grading import ScoringRubric, UnscorableError, prepare
 from rubric_lint.source import Source
 
 

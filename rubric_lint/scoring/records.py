@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rubric_lint.extract import OutputError, decode
-from rubric_lint.grading import Result, ScoringRubric
 from rubric_lint.near import find_near
-from rubric_lint.output import read_output
+from rubric_lint.scoring.extract import OutputError, decode
+from rubric_lint.scoring.grading import Result, ScoringRubric
+from rubric_lint.scoring.output import read_output
 from rubric_lint.wording import join_words
 
 RESERVED = frozenset({"rubric", "shape", "score", "verdict", "criteria", "error"})

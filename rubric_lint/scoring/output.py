@@ -7,11 +7,11 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rubric_lint.catalogue import CURRENT, load
-from rubric_lint.extract import OutputError, find_object
 from rubric_lint.finding import Path, pointer
-from rubric_lint.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
 from rubric_lint.near import find_near
 from rubric_lint.rubric import Shape
+from rubric_lint.scoring.extract import OutputError, find_object
+from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
 from rubric_lint.wording import describe, join_words, list_scores
 
 __all__ = ["Form", "OutputError", "form_of", "read_output"]

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
-from rubric_lint.grading import Answer, JudgeOutput, ScoringRubric
-from rubric_lint.output import form_of
-from rubric_lint.records import RESERVED
 from rubric_lint.rubric import Shape
+from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringRubric
+from rubric_lint.scoring.output import form_of
+from rubric_lint.scoring.records import RESERVED
 
 _read = json.JSONDecoder(object_pairs_hook=tuple).raw_decode
 _BLANK = " \t\r\n"

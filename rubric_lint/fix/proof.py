@@ -8,6 +8,7 @@ from rubric_lint.bands import LOWEST
 from rubric_lint.comments import find_comments
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
+from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import (
     AddField,
     Edit,
@@ -24,7 +25,6 @@ from rubric_lint.locate import locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Criterion, Shape, Thresholds, build_rubric
 from rubric_lint.scalar import resolve
-from rubric_lint.sharing import Sharing
 from rubric_lint.source import Source, Span
 
 

@@ -3,9 +3,9 @@
 import re
 
 from rubric_lint.document import Document
+from rubric_lint.edit.removal import ObstacleError, line_end, line_start, whole_field
+from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import Edit, Part, Path
-from rubric_lint.removal import ObstacleError, line_end, line_start, whole_field
-from rubric_lint.sharing import Sharing
 from rubric_lint.source import Span
 
 _SEPARATOR = re.compile(r"\s*,\s*")
