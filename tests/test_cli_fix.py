@@ -263,7 +263,7 @@ def test_unsafe_fixes_are_made_on_request(program):
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        pytest.param(["nowhere.yaml"], "rubric-lint: nowhere.yaml: does not exist", id="no-file"),
+        pytest.param(["nowhere.yaml"], "rubric-fix: nowhere.yaml: does not exist", id="no-file"),
         pytest.param(["--select", "deprecated"], "there is no rule 'deprecated'", id="no-rule"),
         pytest.param(["--diff", "--format=json"], "--diff is for people and for patch", id="diff-json"),
         pytest.param(["-", "--format=json"], "standard output cannot take the fixed text", id="stdin-json"),
