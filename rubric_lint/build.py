@@ -46,11 +46,11 @@ _MERGE = "".join(("<", "<"))  # noqa: FLY002 (a literal would be the same object
 class Builder:
     """Builds the documents of one stream; only plain scalars of YAML can be ambiguous, those of JSON are not."""
 
-    def __init__(self, source: Source, *, is_yaml: bool = True) -> None:
+    def __init__(self, source: Source, start: int = 0, *, is_yaml: bool = True) -> None:
         self.source = source
         self.is_yaml = is_yaml
         self.documents: list[Document] = []
-        self.before = 0
+        self.before = start
         self._reset()
 
     def _reset(self) -> None:

@@ -63,7 +63,7 @@ def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]
         if not source.text[start:end].strip():
             continue
         try:
-            built = Builder(source, is_yaml=False).build(open_json(source.text, start, end))
+            built = Builder(source, start, is_yaml=False).build(open_json(source.text, start, end))
             documents += [replace(document, number=number) for document in built]
         except SyntaxFaultError as fault:
             faults.append(fault)

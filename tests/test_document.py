@@ -172,6 +172,12 @@ def test_lines_of_json():
     assert [text[slice(*fault.span)] for fault in faults] == ["}", "["]
 
 
+def test_a_line_of_json_has_no_preamble_but_its_own():
+    """Else each line would be searched for a modeline with all the lines above it."""
+    documents, _ = read_documents(Source("a.jsonl", "1\n22\n\n333\n"))
+    assert [each.preamble for each in documents] == [(0, 0), (2, 2), (6, 6)]
+
+
 def test_entries_are_all_that_is_written_in_order():
     document = read_one("a: &x\n  - b: 1\nc: *x\nd: {<<: {e: 2}, f: [3]}\n")
     found = [("/".join(map(str, path)), document.source.slice(span)) for path, span in document.entries()]
