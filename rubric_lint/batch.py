@@ -61,10 +61,13 @@ def _share_out(files: list[File | Unreadable], processes: int) -> Iterator[tuple
 
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     chunks = [files[at : at + _CHUNK] for at in range(0, len(files), _CHUNK)]
-    workers, receivers = [], []
+    workers: list[Any] = []
+    receivers: list[Any] = []
     for number in range(processes):
         receiver, sender = context.Pipe(duplex=False)
-        worker = context.Process(target=_work, args=(chunks[number::processes], sender), daemon=True)
+        # A forked worker has the reading ends too; while it holds one, a writer would never learn that nobody reads.
+        inherited = [*receivers, receiver] if sys.platform == "linux" else []
+        worker = context.Process(target=_work, args=(chunks[number::processes], sender, inherited), daemon=True)
         worker.start()
         sender.close()  # the worker has the other end now, so its death shows here as the end of the pipe
         workers.append(worker)
@@ -87,9 +90,11 @@ def _receive(receiver: Any, chunk: list[File | Unreadable]) -> list[Outcome]:
     return [_take(file) if outcome is None else outcome for file, outcome in zip(chunk, outcomes, strict=True)]
 
 
-def _work(chunks: list[list[File | Unreadable]], sender: Any) -> None:
+def _work(chunks: list[list[File | Unreadable]], sender: Any, inherited: list[Any]) -> None:
     import signal  # noqa: PLC0415
 
+    for receiver in inherited:
+        receiver.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to answer
     for chunk in chunks:
         sender.send([_pack(_take(file)) for file in chunk])

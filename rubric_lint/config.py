@@ -95,8 +95,10 @@ class Settings:
 
     def override(self, overrides: Overrides) -> "Settings":
         """These settings with what the command line says on top."""
-        select = self.select if overrides.select is None else overrides.select
-        return replace(self, select=select, ignore=self.ignore | overrides.ignore)
+        if overrides.select is None:
+            return replace(self, ignore=self.ignore | overrides.ignore)
+        # Who names a rule on the command line wants it, whatever the settings leave out.
+        return replace(self, select=overrides.select, ignore=(self.ignore - overrides.select) | overrides.ignore)
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
         """What holds for the file at `path`, whose nearest settings these are."""
@@ -118,7 +120,8 @@ class Settings:
         return {}
 
     def _combine(self, ignored: frozenset[str], version: str | None, is_rubric_file: bool) -> FileSettings:
-        enabled = self.select
+        # What cannot be read hides all other faults, so a selection of these never leaves it out.
+        enabled = self.select if self.select is None else self.select | {"syntax"}
         ignored |= self.ignore
         if ignored:
             from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many; finding files needs none)

@@ -141,7 +141,7 @@ def _translate(glob: str) -> re.Pattern[str] | None:
         warnings.simplefilter("ignore", FutureWarning)
         try:
             (pattern,) = GitIgnoreSpec.from_lines([glob]).patterns
-        except ValueError:
+        except (ValueError, re.error):  # a range such as [z-a] names nothing, in git too
             return None
         if pattern.regex is None:
             return None

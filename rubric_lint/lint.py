@@ -73,7 +73,8 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
         located = _build_rubrics(document, settings)
         rubrics += [(document, rubric) for rubric in located]
         found += _find_duplicate_keys(document, located)
-        found += _find_absence(document, located, settings)
+    if not rubrics:
+        found += _find_absence(documents, settings)
     for document, rubric in rubrics:
         found += _check(document, rubric)
     findings = _make_findings(found, rubrics, settings)
@@ -178,26 +179,24 @@ def _at(message: str, span: Span) -> Place:
     return Place(message, (), span=span)
 
 
-def _find_absence(document: Document, located: list[Rubric], settings: FileSettings) -> Iterator[_Found]:
-    """A file that says it is a rubric and has none."""
-    if located:
-        return
-    claim = find_claim(document)
-    if claim and not claim.is_known:
-        known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
-        message = f"this rubric-lint does not know {claim.version} of the schema, only {known}; is it out of date?"
-        yield _Found("schema", Problem(message, (), span=find_claim_span(document)), document)
-        return
-    if not settings.is_rubric_file and (claim is None or claim.name != "rubric"):
-        return
-    if document.number is not None:
-        return
-    data = document.data
+def _find_absence(documents: list[Document], settings: FileSettings) -> Iterator[_Found]:
+    """A file without rubrics that says it has some, or names a schema that may have a place for them."""
+    for document in documents:
+        claim = find_claim(document)
+        if claim and not claim.is_known:
+            known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
+            message = f"this rubric-lint does not know {claim.version} of the schema, only {known}; is it out of date?"
+            yield _Found("schema", Problem(message, (), span=find_claim_span(document)), document)
+        elif settings.is_rubric_file or (claim and claim.name == "rubric"):
+            yield _Found("schema", _word_absence(document.data), document)
+            return
+
+
+def _word_absence(data: object) -> Problem:
     message = f"missing field `{FIELD}`: a rubric file has it at the top level"
     if isinstance(data, dict) and (near := find_near(FIELD, data)):
-        yield _Found("schema", Problem(f"{message}; is `{near[0]}` meant for it?", (near[0],), Part.KEY), document)
-    else:
-        yield _Found("schema", Problem(message, (), Part.HEAD), document)
+        return Problem(f"{message}; is `{near[0]}` meant for it?", (near[0],), Part.KEY)
+    return Problem(message, (), Part.HEAD)
 
 
 def _make_findings(

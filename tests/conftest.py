@@ -1,9 +1,13 @@
-"""How property tests run: no time limit on a case, and in CI the same cases every time."""
+"""What holds for all tests: a property has time, in CI the same cases every time, and Ctrl-C works."""
 
 import os
+import signal
 
 from hypothesis import settings
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+# A shell that starts tests in the background lets them, and the programs they start, ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -444,3 +445,49 @@ def test_completion_through_the_shell():
     assert call(**words) == ("plain,overlap\n", "", 0)
     script, errors, code = call(_RUBRIC_LINT_COMPLETE="zsh_source")
     assert ("#compdef rubric-lint" in script, errors, code) == (True, "", 0)
+
+
+def test_workers_end_when_nobody_reads_what_they_found():
+    for number in range(300):
+        Path(f"many-{number}.yaml").write_text("rubrics:\n" + "  - description: x\n    id: [1]\n" * 5, "utf-8")
+    process = subprocess.Popen(
+        command(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True
+    )
+    process.stdout.read(10)
+    process.stdout.close()
+    process.wait()
+    process.stderr.close()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(process.pid, 0)  # the session's group is there as long as one of its processes is
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    pytest.fail("a worker is left")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param([""], "a path is empty", id="path"),
+        pytest.param(["--select", ","], "names no rule", id="select"),
+    ],
+)
+def test_an_empty_value_is_no_wish(arguments, told):
+    output, errors, code = call(*arguments)
+    assert (output, told in errors, code) == ("", True, 2)
+
+
+def test_what_cannot_be_read_is_reported_whatever_is_selected():
+    Path("broken.yaml").write_text('rubrics:\n  - expected_outcome: "x\n', "utf-8")
+    output, _, code = call("--select=overlap", "--format=concise", "--quiet", "broken.yaml")
+    assert (output, code) == ("broken.yaml:2:23 error syntax: this quote is never closed\n", 1)
+
+
+def test_the_command_line_goes_before_the_settings():
+    Path("rubric-lint.toml").write_text('ignore = ["missing-id"]\n', "utf-8")
+    Path("nameless.yaml").write_text("rubrics:\n  - expected_outcome: Cites a source\n", "utf-8")
+    output, _, _ = call("--select=missing-id", "--format=concise", "--quiet", "nameless.yaml")
+    assert output.startswith("nameless.yaml:2:5 warning missing-id")

@@ -10,7 +10,7 @@ from rubric_lint.cli.lint import cli
 
 def call(*args):
     """What `rubric-lint schema` prints and returns."""
-    done = CliRunner().invoke(cli, ["schema", *args], standalone_mode=False)
+    done = CliRunner().invoke(cli, ["schema", *args], standalone_mode=False, prog_name="rubric-lint")
     return done.stdout, done.stderr, done.return_value
 
 

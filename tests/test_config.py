@@ -89,7 +89,7 @@ severity.mixing = "off"
 def test_every_setting_reaches_the_file(file, enabled, version):
     write("pyproject.toml", EVERYTHING)
     assert SettingsFinder().for_file(file) == FileSettings(
-        enabled=frozenset(enabled),
+        enabled=frozenset(enabled) | {"syntax"},
         severities={"coverage": Severity.WARNING},
         version=version,
         claimed=version is not None,

@@ -61,6 +61,11 @@ def _place(fault: Exception) -> str:
 
 def launch(command: click.Command) -> NoReturn:
     """Run a command as a program, and exit with its return value."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (it is open as long as the program runs)
+    if sys.stdout is None:
+        complain("standard output is closed")
+        sys.exit(Exit.USAGE)
     if hasattr(signal, "SIGPIPE"):
         # When nobody reads on (`| head`), end as cat and grep do.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)

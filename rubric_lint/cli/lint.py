@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(allow_dash=True))
+@click.argument("paths", nargs=-1, type=click.Path(allow_dash=True, readable=False))
 @click.option("--format", "form", **choice(*REPORTERS), help="How findings are written.")
 @click.option("--select", **NAMES, help="Run these rules only; names between commas.")
 @click.option("--ignore", **NAMES, help="Run all rules but these.")
@@ -59,6 +59,8 @@ def check(
 
     Without PATHS, this folder; - is standard input.
     """
+    if "" in paths:
+        raise click.UsageError("a path is empty; leave it out for this folder")
     if statistics and form == "json":
         raise click.UsageError("--statistics is for people; count the findings of the JSON report by their rule")
     check_sources(paths, stdin_filename, config, isolated=isolated)

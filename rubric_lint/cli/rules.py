@@ -38,8 +38,10 @@ def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 
 def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
     """The names of rules in an option that may be repeated and whose values may hold several, between commas."""
-    names = (name.strip() for value in values for name in value.split(","))
-    return frozenset(name for name in names if name and read_name(ctx, param, name))
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise click.BadParameter("names no rule", ctx, param)
+    return frozenset(name for name in names if read_name(ctx, param, name))
 
 
 def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -68,6 +68,8 @@ class Run:
         return Summary(unreadable=int(not known))
 
     def _lint_stdin(self, file: File) -> Summary:
+        if sys.stdin is None:
+            return self._refuse(Unreadable(file.name, "standard input is closed"))
         data = sys.stdin.buffer.read(LIMIT + 1)
         if len(data) > LIMIT:
             return self._refuse(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import rubric_lint
 from rubric_lint.cli.exits import Exit, complain
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
     """Write every schema as one self-contained file into FOLDER (default: where `schema path` finds them)."""
     from rubric_lint.catalogue import bundle, schemas_root  # noqa: PLC0415  (imports referencing)
 
+    if folder is None and schemas_root().parent == Path(rubric_lint.__file__).parent:
+        raise click.UsageError("name a FOLDER; the installed files are nobody's to change")
     folder = folder or schemas_root() / "bundled"
     texts = {entry.bundled_name: bundle(entry) for entry in _entries()}
     stale = [name for name, text in texts.items() if not _holds(folder / name, text)]
