@@ -114,19 +114,21 @@ def test_an_ignored_rule_is_taken_from_all():
     ("overrides", "enabled"),
     [
         (Overrides(), {"coverage", "overlap"}),
-        (Overrides(select=frozenset({"mixing", "weight"})), {"mixing"}),
+        (Overrides(select=frozenset({"mixing", "weight"})), {"mixing", "weight"}),
         (Overrides(ignore=frozenset({"overlap"})), {"coverage"}),
         (Overrides(frozenset({"mixing", "overlap"}), frozenset({"overlap"})), {"mixing"}),
     ],
 )
 def test_the_command_line_replaces_select_and_adds_to_ignore(overrides, enabled):
     write("rubric-lint.toml", 'select = ["coverage", "overlap"]\nignore = ["weight"]')
-    assert SettingsFinder(overrides).for_file("a.yaml").enabled == enabled
+    assert SettingsFinder(overrides).for_file("a.yaml").enabled == enabled | {"syntax"}
 
 
 def test_the_command_line_counts_without_settings_too():
     finder = SettingsFinder(Overrides(select=frozenset({"mixing"})))
-    assert finder.for_file("a.rubric.yaml") == FileSettings(frozenset({"mixing"}), claimed=True, is_rubric_file=True)
+    assert finder.for_file("a.rubric.yaml") == FileSettings(
+        frozenset({"mixing", "syntax"}), claimed=True, is_rubric_file=True
+    )
 
 
 def origins(*folders):
