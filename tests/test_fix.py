@@ -81,6 +81,10 @@ BLOCK = {
         "- id: a\n  expected_outcome: Cites it\n  required: # one\n    false # two\n  weight: 2\n",
         "- id: a\n  expected_outcome: Cites it\n  # one\n    # two\n  weight: 2\n",
     ),
+    "value-on-a-line-of-its-own-without-a-comment": (
+        "- id: a\n  required: # one\n    false\n  description: Cites it\n  score_ranges: {0: None, 5: Some}\n",
+        "- id: a\n  # one\n  expected_outcome: Cites it\n  score_ranges: {0: None, 5: Some}\n",
+    ),
     "tags": (
         "- id: a\n  !!str description: !!str Cites it\n  required: !!bool true\n",
         "- id: a\n  !!str expected_outcome: !!str Cites it\n  required_min_score: 10\n",
@@ -144,6 +148,26 @@ FLOW = {
     "comments-stay": (
         "- {id: a, # one\n   expected_outcome: Cites it, # two\n   required: false # three\n  }\n",
         "- {id: a, # one\n   expected_outcome: Cites it # two\n   # three\n  }\n",
+    ),
+    "bracket-behind-the-last-keeps-its-indentation": (
+        "  - {id: a, description: Cites it,  # one\n     required: false}\n  - id: b\n    description: Is\n",
+        "  - {id: a, expected_outcome: Cites it  # one\n     }\n  - id: b\n    expected_outcome: Is\n",
+    ),
+    "bracket-behind-a-trailing-comma-keeps-its-indentation": (
+        "  - {id: a, description: Cites it,  # one\n     required: false ,  }\n",
+        "  - {id: a, expected_outcome: Cites it,  # one\n     }\n",
+    ),
+    "comma-on-its-own-line": (
+        "  - {id: a, description: Cites it\n     ,\n     required: false}\n",
+        "  - {id: a, expected_outcome: Cites it\n     }\n",
+    ),
+    "comment-between-comma-and-last": (
+        "  - {id: a, description: Cites it,\n     # one\n     required: false}\n",
+        "  - {id: a, expected_outcome: Cites it\n     # one\n     }\n",
+    ),
+    "comma-on-its-own-line-with-a-comment": (
+        "  - {id: a, description: Cites it\n     , # one\n     required: false }\n",
+        "  - {id: a, expected_outcome: Cites it\n     # one\n     }\n",
     ),
     "comma-on-the-next-line": (
         "- {id: a\n  , required: false # why\n  , expected_outcome: Cites it}\n",

@@ -162,8 +162,8 @@ def _tidy(text: str, cut: Span) -> Span:
     follows = text[right : right + 1]
     if follows in ("\r", "\n", ""):
         return Span(left, line_end(text, right).end) if begins_line else Span(left, right)
-    if follows == "}":
-        return Span(left, end)
+    if follows == "}":  # at the left margin the bracket would be no part of the value to strict readers
+        return Span(start, right) if begins_line else Span(left, end)
     is_free = begins_line or left < start
     return Span(start, right) if is_free or follows != "#" else cut
 
