@@ -1,3 +1,8 @@
+from decimal import Decimal
+from fractions import Fraction
+from time import process_time
+from types import MappingProxyType
+
 import pytest
 
 from rubric_lint.scoring.extract import find_object
@@ -154,6 +159,79 @@ def test_an_invalid_output_is_refused_with_place_and_reason(name, output, path, 
 
 
 @pytest.mark.parametrize(
+    ("number", "answer"),
+    [("7.0", 7), ("70E-1", 7), ("0.7e1", 7), ("7." + "0" * 400, 7), ("-0.0", 0), ("0e-99999999999999999999", 0)],
+)
+def test_an_integer_may_be_written_as_a_fraction(number, answer):
+    assert read("holistic", f'{{"score": {number}}}').answers == (answer,)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "4.99999999999999999",
+        "6.99999999999999999999999",
+        "7.0000000000000000000001",
+        "10.00000000000000000001",
+        "1e-400",
+        "-1e-400",
+        "1e-99999999999999999999",
+    ],
+)
+def test_no_number_is_rounded_to_an_integer(number):
+    message = f"`score` is {number}, expected an integer"
+    assert refusal("holistic", f'{{"score": {number}, "reasoning": "\\ud83d"}}') == ("/score", message)
+    message = f"`level` is {number}, expected an integer"
+    assert refusal("levels", f'{{"checks": [{{"id": "a", "level": {number}}}]}}') == ("/checks/0/level", message)
+
+
+def test_an_integer_beyond_the_precision_of_doubles_is_read_exactly():
+    path, message = refusal("levels", '{"checks": [{"id": "a", "level": 9007199254740993.0}]}')
+    assert (path, message.split(" of ")[0]) == ("/checks/0/level", "level 9007199254740993")
+
+
+class Whole(int):
+    """Neither `int` nor something else."""
+
+
+@pytest.mark.parametrize(
+    "output", [{"score": Whole(7)}, MappingProxyType({"score": 7}), {"score": 7, "x": Whole(1), "\ud83d": (1,)}]
+)
+def test_python_values_that_stand_for_json_are_read(output):
+    assert read("holistic", output).answers == (7,)
+
+
+@pytest.mark.parametrize(
+    ("output", "path", "message"),
+    [
+        (
+            {"score": 10**5000},
+            "/score",
+            'score an integer of more than 300 digits of "overall" may not be given: the bands cover 0 to 10',
+        ),
+        (
+            {"score": 7, "reasoning": 10**5000},
+            "/reasoning",
+            "`reasoning` is an integer of more than 300 digits, expected a text",
+        ),
+        ({"score": 7, 1: 2}, "", "a key is 1, expected a text"),
+        ({"score": Fraction(7)}, "/score", "found a Python value of the type Fraction, expected JSON"),
+        ({"score": 7j}, "/score", "found a Python value of the type complex, expected JSON"),
+        ({"score": 7, "reasoning": b"x"}, "/reasoning", "found a Python value of the type bytes, expected JSON"),
+        (b'{"score": 7}', "", "found a Python value of the type bytes, expected JSON"),
+        (None, "", "the judge output is null, expected an object"),
+        (
+            {"score": Decimal("6.99999999999999999999999")},
+            "/score",
+            "`score` is a Python value of the type Decimal, expected an integer",
+        ),
+    ],
+)
+def test_python_values_that_are_no_json_are_refused(output, path, message):
+    assert refusal("holistic", output) == (path, message)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         '{"score": 7}',
@@ -182,6 +260,7 @@ def test_the_object_in_a_text_is_found(text):
         ('{x: {"score": 7}}', "", 1, "the JSON object at line 1 stands inside braces that are not JSON"),
         ('"meta": {"score": 3}, "score": 7}', "", 1, "a `}` at line 1 closes nothing, so the JSON before it is broken"),
         ('{"score": 7}\n{"score": 7}', "", 2, "2 JSON objects, at lines 1, 2; expected one"),
+        ('{"score": 7}\n' * 50_000, "", 2, "50000 JSON objects, at lines 1, 2, 3, 4, 5, ...; expected one"),
         ('{"a": {"score": 3}, "score": 7', "", 1, "not JSON at column 31: the text ends too early"),
         ('{"score": 7} or\n{"score":', "", 2, "not JSON at line 2, column 10: the text ends too early"),
         ('{"score": 7,}', "", 1, "not JSON at column 13: expecting property name enclosed in double quotes"),
@@ -197,3 +276,11 @@ def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, me
     with pytest.raises(OutputError) as caught:
         find_object(text)
     assert (caught.value.path, caught.value.line, caught.value.message) == (path, line, message)
+
+
+def test_the_time_grows_with_the_text_only():
+    begun = process_time()
+    for text in ('{"score": 7}\n' * 200_000, "{" + ", ".join(f'"{n}": 1' for n in range(200_000)) + ', "199999": 1}'):
+        with pytest.raises(OutputError):
+            find_object(text)
+    assert process_time() - begun < 10

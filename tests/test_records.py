@@ -132,6 +132,11 @@ def results(entry, rubrics=SEVERAL):
             f'{{"id": 1.5, "rubric": "one", {SEVEN}, "tags": ["x", {{"y": 0.25}}]}}',
             id="other-fields",
         ),
+        pytest.param(
+            b'{"output": {"score": 7}, "n": 9007199254740993.0, "m": 4.99999999999999999, "z": 0.0}',
+            f'{{"rubric": "one", {SEVEN}, "n": 9007199254740993, "m": 5.0, "z": 0.0}}',
+            id="numbers-beyond-doubles",
+        ),
         pytest.param(b' {"score": 7}\r', f'{{"rubric": "one", {SEVEN}}}', id="blanks"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 import rubric_lint
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
-from rubric_lint.scoring import score
+from rubric_lint.scoring import OutputError, score
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 
@@ -119,6 +119,12 @@ def test_the_result_as_json():
 def test_an_answer_that_is_not_allowed_is_never_graded():
     with pytest.raises(ValueError, match="does not allow"):
         grade(only(analytic(1)), 11)
+
+
+def test_the_library_refuses_what_is_no_output_for_the_rubric():
+    for answers in ((11,), (), (1, 2)):
+        with pytest.raises(OutputError, match="not an output for the rubric `suite`"):
+            score(only(analytic(1)), JudgeOutput(answers, (None,) * len(answers)))
 
 
 SUITE = """\

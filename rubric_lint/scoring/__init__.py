@@ -16,4 +16,9 @@ def score(rubric: ScoringRubric, output: JudgeOutput | Mapping[str, Any] | str) 
     Raises:
         OutputError: when the output is not valid for this rubric; such an output has no score.
     """
-    return rubric.grade(output if isinstance(output, JudgeOutput) else read_output(output, rubric))
+    if not isinstance(output, JudgeOutput):
+        return rubric.grade(read_output(output, rubric))
+    try:
+        return rubric.grade(output)
+    except ValueError as fault:
+        raise OutputError(f"not an output for the rubric `{rubric.name}`: {fault}") from None

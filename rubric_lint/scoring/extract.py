@@ -3,7 +3,9 @@
 import json
 import math
 import re
-from typing import Any, NamedTuple
+from collections import Counter
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple, Self
 
 from rubric_lint.finding import pointer
 
@@ -29,11 +31,31 @@ class _Repetitive(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        keys = [key for key, _ in pairs]
-        self.key = next(key for place, key in enumerate(keys) if key in keys[:place])
+        times = Counter(key for key, _ in pairs)
+        self.keys_twice = tuple(key for key, count in times.items() if count > 1)
 
 
-_MOST_DIGITS = 300
+class Fractional(float):
+    """A number that is no integer, though the double nearest to it is one; as text it is what was written."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """From the text of the number."""
+        found = super().__new__(cls, text)
+        found.text = text
+        return found
+
+    def __str__(self) -> str:
+        """As it was written."""
+        return self.text
+
+
+MOST_DIGITS = 300
+"""How many digits an integer may have."""
+
+
+_DIGIT_ABOVE_0 = re.compile(r"-?[0.]*[1-9]")
 
 
 def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -47,11 +69,21 @@ def _read_constant(text: str) -> Any:
 
 def _read_float(text: str) -> Any:
     number = float(text)
-    return number if math.isfinite(number) else _Flaw(f"the number {text[:20]} is too large")
+    if not number.is_integer():
+        return number if math.isfinite(number) else _Flaw(f"the number {text[:20]} is too large")
+    if not _DIGIT_ABOVE_0.match(text):
+        return number
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:  # an exponent beyond those of decimals, and as the double is finite, one far below 0
+        return Fractional(text)
+    if exact == number:
+        return number
+    return int(exact) if exact == exact.to_integral_value() else Fractional(text)
 
 
 def _read_integer(text: str) -> Any:
-    return int(text) if len(text) <= _MOST_DIGITS else _Flaw(f"the number {text[:20]}... has {len(text)} digits")
+    return int(text) if len(text) <= MOST_DIGITS else _Flaw(f"the number {text[:20]}... has {len(text)} digits")
 
 
 _DECODER = json.JSONDecoder(
@@ -91,7 +123,8 @@ def _refuse_flaws(value: Any) -> None:
         if isinstance(item, _Flaw):
             raise OutputError(item.message, pointer(path))
         if isinstance(item, _Repetitive):
-            raise OutputError(f"the key `{item.key}` stands twice in one object", pointer((*path, item.key)))
+            key = item.keys_twice[0]
+            raise OutputError(f"the key `{key}` stands twice in one object", pointer((*path, key)))
         if isinstance(item, dict):
             pending += [((*path, key), child) for key, child in reversed(item.items())]
         elif isinstance(item, list):
@@ -124,7 +157,7 @@ def find_object(text: str) -> dict[str, Any]:
     position = depth = 0
     unopened = None
     while brace := _BRACE.search(text, position):
-        start, position = brace.start(), brace.end()
+        before, start, position = position, brace.start(), brace.end()
         if not _BEGINS_OBJECT.match(text, start):
             depth += 1 if brace[0] == "{" else -1
             if depth < 0:
@@ -132,7 +165,7 @@ def find_object(text: str) -> dict[str, Any]:
             continue
         value, position = decode(text, start)
         if value:
-            _refuse_enclosed(text, start, depth)
+            _refuse_enclosed(text, before, start, depth)
             found.append((start, value))
     if found and unopened is not None:
         line = line_of(text, unopened)
@@ -158,8 +191,8 @@ def _refuse_other_json(body: str) -> None:
     raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
 
 
-def _refuse_enclosed(text: str, start: int, depth: int) -> None:
-    if depth or text[:start].rstrip(_BLANK).endswith("["):
+def _refuse_enclosed(text: str, before: int, start: int, depth: int) -> None:
+    if depth or text[before:start].rstrip(_BLANK).endswith("["):
         line = line_of(text, start)
         around = "braces that are" if depth else "a list that is"
         raise OutputError(f"the JSON object at line {line} stands inside {around} not JSON", line=line)

@@ -1,6 +1,5 @@
 """The raw text or object of a judge to a judge output that is valid for one rubric, or to the reason why it is not."""
 
-import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
@@ -10,7 +9,7 @@ from rubric_lint.catalogue import CURRENT, load
 from rubric_lint.finding import Path, pointer
 from rubric_lint.near import find_near
 from rubric_lint.rubric import Shape
-from rubric_lint.scoring.extract import OutputError, find_object
+from rubric_lint.scoring.extract import MOST_DIGITS, Fractional, OutputError, find_object
 from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
 from rubric_lint.wording import describe, join_words, list_scores
 
@@ -63,14 +62,16 @@ class Form:
         Raises:
             OutputError: at the first place that has not.
         """
+        plain = value
         try:
-            errors = list(self._validator.iter_errors(value))
-        except UnicodeEncodeError:
-            text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-            return self.check(json.loads(text))
+            errors = list(self._validator.iter_errors(plain))
+        except (ValueError, TypeError):  # what the validator takes for no JSON
+            plain = _as_plain(value, ())
+            errors = list(self._validator.iter_errors(plain))
         if errors:
             faults = [self._word(value, tuple(error.instance_path), error.schema_path[-1]) for error in errors]
             raise min(faults, key=lambda fault: fault.path)
+        value = plain
         self._refuse_near_misses(value, ())
         for place, item in enumerate(value.get("checks", ())):
             self._refuse_near_misses(item, ("checks", place))
@@ -86,7 +87,7 @@ class Form:
             hint = "".join(f"; did you mean it by `{near}`?" for near in _near_misses(value, (missing,)))
             return OutputError(f"missing field `{missing}`{hint or f'; expected {self}'}", pointer(path))
         if keyword in ("minimum", "maximum"):
-            return OutputError(f"{path[-1]} {describe(value, '')} is outside 0..10", pointer(path))
+            return OutputError(f"{path[-1]} {_describe(value)} is outside 0..10", pointer(path))
         if keyword == "type":
             kind = self._kind(path)
             return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
@@ -136,7 +137,45 @@ def _is_near(name: str, fields: tuple[str, ...]) -> bool:
 def _describe(value: Any) -> str:
     if value is None:
         return "null"
-    return "an object" if isinstance(value, Mapping) else describe(value, "")
+    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+        return f"an integer of more than {MOST_DIGITS} digits"
+    if isinstance(value, str | int | float | list | tuple):
+        return describe([] if isinstance(value, tuple) else value, "")
+    return "an object" if isinstance(value, Mapping) else f"a Python value of the type {type(value).__name__}"
+
+
+def _as_plain(value: Any, path: Path) -> Any:
+    """A Python value as JSON has it, of the types that stand for JSON themselves and not of kinds of them.
+
+    Raises:
+        OutputError: for what is none of these.
+    """
+    try:
+        return _simplify(value, path)
+    except RecursionError:
+        raise OutputError("nested too deeply to be a judge output") from None
+
+
+def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each type)
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case Fractional():
+            return 0.5  # one that the validator takes for no integer either
+        case int():
+            return int(value)
+        case float():
+            return float(value)
+        case list() | tuple():
+            return [_simplify(item, (*path, place)) for place, item in enumerate(value)]
+        case Mapping():
+            for key in value:
+                if not isinstance(key, str):
+                    raise OutputError(f"a key is {_describe(key)}, expected a text", pointer(path))
+            return {_simplify(key, path): _simplify(item, (*path, key)) for key, item in value.items()}
+    raise OutputError(f"found {_describe(value)}, expected JSON", pointer(path))
 
 
 def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
@@ -180,4 +219,6 @@ def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> Answer:
     allowed = list_scores(int(grade.answer) for grade in criterion.grades)
     field = path[-1]
     kinds = "the levels are" if field == "level" else "the bands cover"
-    raise OutputError(f'{field} {answer} of "{criterion.id}" may not be given: {kinds} {allowed}', pointer(path))
+    raise OutputError(
+        f'{field} {_describe(answer)} of "{criterion.id}" may not be given: {kinds} {allowed}', pointer(path)
+    )
