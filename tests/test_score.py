@@ -8,9 +8,10 @@ import pytest
 import rubric_lint
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
+from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring import OutputError, score
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
-from rubric_lint.scoring.loading import RubricError, load_rubrics
+from rubric_lint.scoring.loading import DECIDING, RubricError, load_rubrics
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
 
@@ -88,9 +89,16 @@ def test_the_gate_of_levels_is_a_level():
     ]
 
 
-def test_a_score_in_a_gap_is_no_score_where_gaps_are_allowed():
+@pytest.mark.parametrize(
+    "settings",
+    [
+        FileSettings(severities={"coverage": Severity.WARNING}),
+        FileSettings(enabled=frozenset(BY_NAME) - {"coverage"}),
+        FileSettings(enabled=frozenset()),
+    ],
+)
+def test_a_score_in_a_gap_is_no_score_where_gaps_are_allowed(settings):
     bands = "[{score_range: [0, 3], expected_outcome: Wrong}, {score_range: [7, 10], expected_outcome: Right}]"
-    settings = FileSettings(severities={"coverage": Severity.WARNING})
     rubric = only(f"rubrics: [{{id: a, score_ranges: {bands}}}]\n", settings)
     assert [item.answer for item in rubric.criteria[0].grades] == [0, 1, 2, 3, 7, 8, 9, 10]
 
@@ -212,9 +220,28 @@ def test_a_rubric_that_cannot_be_scored_is_refused(text, fault):
     assert refusal.value.faults == (fault,)
 
 
-def test_rules_that_the_settings_leave_out_hold_all_the_same():
-    with pytest.raises(RubricError, match="weight"):
-        load(analytic(0), FileSettings(enabled=frozenset()))
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (analytic(0), "weight"),
+        (
+            "rubrics: [{score_range: [0, 5], expected_outcome: Bad}, {score_range: [5, 10], expected_outcome: Good}]",
+            "overlap",
+        ),
+        ("rubrics: [{id: a, expected_outcome: Is short}, {id: a, expected_outcome: Is polite}]", "duplicate-id"),
+        (
+            "rubrics: [{score_range: [0, 5], expected_outcome: Bad}, {score_range: [6, 11], expected_outcome: Good}]",
+            "bounds",
+        ),
+    ],
+)
+def test_what_decides_a_score_holds_also_where_the_settings_leave_it_out(text, rule):
+    with pytest.raises(RubricError, match=f": {rule}: "):
+        load(text, FileSettings(enabled=frozenset()))
+
+
+def test_every_rule_that_decides_a_score_exists():
+    assert set(BY_NAME) >= DECIDING
 
 
 def test_the_package_offers_the_scorer_and_loads_it_late():

@@ -19,6 +19,22 @@ from rubric_lint.schema import schema_for
 from rubric_lint.scoring.grading import ScoringRubric, UnscorableError, prepare
 from rubric_lint.source import Source
 
+DECIDING = frozenset(
+    {
+        "bounds",
+        "conflicting-field",
+        "duplicate-id",
+        "duplicate-key",
+        "levels",
+        "mixing",
+        "overlap",
+        "schema",
+        "syntax",
+        "weight",
+    }
+)
+"""The rules whose errors leave it open what a score would be."""
+
 
 class RubricError(Exception):
     """A file whose rubrics cannot be scored; `faults` says why, each with its place."""
@@ -37,8 +53,9 @@ def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> d
     Raises:
         RubricError: when the file has error findings, no rubric, or two rubrics of one name.
     """
-    # All rules hold here, also those that the settings leave out: what has errors has no score.
-    settings = replace(settings, enabled=None)
+    # What decides a score holds here also where the settings leave it out; for the rest they count.
+    enabled = settings.enabled
+    settings = replace(settings, enabled=None if enabled is None else enabled | DECIDING)
     result = lint(name, data, settings)
     if not result.rubrics and not result.findings:
         settings = replace(settings, claimed=True)  # who names a file as the rubric says that it holds one
