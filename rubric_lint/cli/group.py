@@ -1,9 +1,11 @@
 """A group of commands one of which also runs when none is named."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class DefaultGroup(click.Group):
@@ -33,7 +35,7 @@ class DefaultGroup(click.Group):
         self.default.format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Offer the commands, and what the default command offers for its first argument."""
         found = super().shell_complete(ctx, incomplete)
         with click.Context(self.default, parent=ctx, info_name=self.default.name, resilient_parsing=True) as inner:

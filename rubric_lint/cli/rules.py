@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from rubric_lint import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from click.shell_completion import CompletionItem
 
     from rubric_lint.rule import Rule
 
@@ -46,6 +47,8 @@ def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ..
 
 def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The rules whose name begins so; after a comma, those that could follow."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  (nothing but completion needs it)
+
     before, comma, word = incomplete.rpartition(",")
     said = before.split(",")
     return [
