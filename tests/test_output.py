@@ -240,10 +240,29 @@ def test_python_values_that_are_no_json_are_refused(output, path, message):
         'The answer {mostly} fits.\n\n```json\n{\n  "score": 7\n}\n```\nI am sure.',
         'With \\frac{1}{2} and {} in mind: {"score": 7}',
         'Score: {"score": 7}. That\'s all.',
+        "For {x : x > 0}, {'a', 'b'} and {see: below}: {\"score\": 7}",
     ],
 )
 def test_the_object_in_a_text_is_found(text):
     assert find_object(text) == {"score": 7}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'score': 2} then {\"score\": 7}",
+        "{\"score\": 7}, not { 'score' : 2}",
+        '{score: 2} then {"score": 7}',
+        '{Score = 2} then {"score": 7}',
+        '{“score”: 2} then {"score": 7}',
+        "{'checks': [{'id': 'a', 'score': 2}]} then {\"score\": 7}",
+        "{'score': 2}",
+    ],
+)
+def test_an_object_of_another_language_is_an_object_too(text):
+    with pytest.raises(OutputError) as caught:
+        find_object(text)
+    assert caught.value.message == "the object at line 1 is not JSON: its keys are not in double quotes"
 
 
 @pytest.mark.parametrize(

@@ -157,9 +157,37 @@ def test_an_entry_becomes_a_result(entry, expected):
         ),
         (b"[7]", {}, "", "expected an object, a judge output or a record that holds one"),
         (b'{"id": "a", "id": "b", "output": {"score": 7}}', {}, "/id", "the key `id` stands twice in one object"),
-        (b'{"output": {"score": 7, "score": 7}}', {}, "/output/score", "the key `score` stands twice in one object"),
-        (b'{"output": {"score": NaN}}', {}, "/output/score", "NaN is not JSON"),
+        (b'{"output": {"score": 7, "score": 7}}', {}, "/score", "the key `score` stands twice in one object"),
+        (b'{"output": {"score": NaN}}', {}, "/score", "NaN is not JSON"),
+        (b'{"output": NaN}', {}, "", "NaN is not JSON"),
+        (b'{"score": NaN}', {}, "/score", "NaN is not JSON"),
         (b'{"x": 1e400, "output": {"score": 7}}', {}, "/x", "the number 1e400 is too large"),
+        (
+            b'{"id": "a", "rubric": "one", "output": {"score": NaN}}',
+            {"id": "a", "rubric": "one"},
+            "/score",
+            "NaN is not JSON",
+        ),
+        (
+            b'{"id": 3, "rubric": "two", "output": {"checks": [{"id": "a", "satisfied": 1e400}]}}',
+            {"id": 3, "rubric": "two"},
+            "/checks/0/satisfied",
+            "the number 1e400 is too large",
+        ),
+        (
+            b'{"id": "a", "rubric": "one", "output": {"score": 7}, "output": {"score": 8}}',
+            {"id": "a", "rubric": "one"},
+            "/output",
+            "the key `output` stands twice in one object",
+        ),
+        (
+            b'{"id": "a", "rubric": "one", "rubric": "two", "output": {"score": 7}}',
+            {"id": "a"},
+            "/rubric",
+            "the key `rubric` stands twice in one object",
+        ),
+        (b'{"id": [NaN], "rubric": "one", "output": {}}', {"rubric": "one"}, "/id/0", "NaN is not JSON"),
+        (b'{"id": "a", "rubric": "ones", "output": {"score": NaN}}', {"id": "a"}, "/score", "NaN is not JSON"),
         (
             {"id": "a", "score": 7},
             {},
@@ -238,6 +266,15 @@ def test_what_a_refused_record_carries_is_carried_through():
         "rubric": "one",
         "error": {"line": 3, "path": "", "message": "the judge output is 3, expected an object"},
         "model": "m",
+    }
+
+
+def test_what_can_be_read_of_a_record_with_a_flaw_is_carried_through():
+    assert json.loads(results(b'{"id": "a", "n": 1, "x": NaN, "output": {"score": 7}}', ONE)) == {
+        "id": "a",
+        "rubric": "one",
+        "error": {"line": 3, "path": "/x", "message": "NaN is not JSON"},
+        "n": 1,
     }
 
 

@@ -97,6 +97,17 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
     Raises:
         OutputError: for what is not JSON, for a key that stands twice, and for numbers beyond the range of doubles.
     """
+    value, end = decode_with_flaws(text, start)
+    refuse_flaws(value)
+    return value, end
+
+
+def decode_with_flaws(text: str, start: int = 0) -> tuple[Any, int]:
+    """The same, but single values in it may be none that stand in JSON.
+
+    Raises:
+        OutputError: for what is not JSON as a whole.
+    """
     try:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as fault:
@@ -104,7 +115,6 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
         raise OutputError(f"not JSON at {place}: {_word(fault)}", line=fault.lineno) from None
     except RecursionError:
         raise OutputError("nested too deeply to be a judge output", line=line_of(text, start)) from None
-    _refuse_flaws(value)
     return value, end
 
 
@@ -116,7 +126,17 @@ def _word(fault: json.JSONDecodeError) -> str:
     return fault.msg[:1].lower() + fault.msg[1:].removesuffix(" at")
 
 
-def _refuse_flaws(value: Any) -> None:
+def keys_twice(value: Any) -> tuple[str, ...]:
+    """The keys that stand more than once in an object."""
+    return value.keys_twice if isinstance(value, _Repetitive) else ()
+
+
+def refuse_flaws(value: Any) -> None:
+    """Refuse a value with something in it that does not stand in JSON.
+
+    Raises:
+        OutputError: at the first such place.
+    """
     pending: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
     while pending:
         path, item = pending.pop()
@@ -140,6 +160,16 @@ _BLANK = " \t\r\n\ufeff"
 _BRACE = re.compile(r"[{}]")
 _BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*["}]')
 
+_RESEMBLES_OBJECT = re.compile(
+    r"""
+    \{\s* (?: ['\u2018\u2019\u201c\u201d`] [^'\u2018\u2019\u201c\u201d`{}\n]{1,200} ['\u2018\u2019\u201c\u201d`]
+           | (?:checks|id|level|overall_reasoning|reasoning|satisfied|score)\b )
+    \s*[:=]
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Written as Python or JavaScript do; any other word before a colon may be mathematics."""
+
 
 def find_object(text: str) -> dict[str, Any]:
     """The one JSON object in a text. What else stands there must not look like a part of JSON that is broken.
@@ -159,6 +189,7 @@ def find_object(text: str) -> dict[str, Any]:
     while brace := _BRACE.search(text, position):
         before, start, position = position, brace.start(), brace.end()
         if not _BEGINS_OBJECT.match(text, start):
+            _refuse_other_language(text, start)
             depth += 1 if brace[0] == "{" else -1
             if depth < 0:
                 unopened, depth = start, 0
@@ -189,6 +220,12 @@ def _refuse_other_json(body: str) -> None:
         return
     kind = {list: "a list", str: "a text in quotes", bool: str(value).lower(), type(None): "null"}
     raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
+
+
+def _refuse_other_language(text: str, start: int) -> None:
+    if _RESEMBLES_OBJECT.match(text, start):
+        line = line_of(text, start)
+        raise OutputError(f"the object at line {line} is not JSON: its keys are not in double quotes", line=line)
 
 
 def _refuse_enclosed(text: str, before: int, start: int, depth: int) -> None:

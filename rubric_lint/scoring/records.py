@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubric_lint.near import find_near
-from rubric_lint.scoring.extract import OutputError, decode
+from rubric_lint.scoring.extract import OutputError, decode_with_flaws, keys_twice, refuse_flaws
 from rubric_lint.scoring.grading import Result, ScoringRubric
 from rubric_lint.scoring.output import read_output
 from rubric_lint.wording import join_words
@@ -62,17 +62,54 @@ def score_entry(
     try:
         entry = _read_entry(text)
         if "output" not in entry:
+            refuse_flaws(entry)
             _refuse_what_is_no_output(entry)
             return Outcome(line, file, result=_score(entry, _find_rubric(_UNNAMED, rubrics)))
-        head = {"id": entry["id"]} if "id" in entry else {}
-        others = {key: value for key, value in entry.items() if key not in {"id", "rubric", "output"}}
+        flaw = _find_flaw(entry)
+        legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
+        head = {"id": legible["id"]} if "id" in legible else {}
+        others = {key: value for key, value in legible.items() if key not in {"id", "rubric", "output"}}
         rest = {key: value for key, value in others.items() if key not in RESERVED}
+        if flaw:
+            name = _name_rubric(entry, legible, rubrics)
+            raise flaw
         _refuse_covered(key for key in others if key in RESERVED)
         rubric = _find_rubric(entry.get("rubric", _UNNAMED), rubrics)
         name = rubric.name
         return Outcome(line, file, head, name, rest, result=_score(entry["output"], rubric))
     except OutputError as fault:
         return Outcome(line, file, head, name, rest, error=fault)
+
+
+def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
+    """What the record has that is not JSON; a place within the judge output is told as from there."""
+    try:
+        refuse_flaws(entry)
+    except OutputError as fault:
+        if "output" not in keys_twice(entry) and f"{fault.path}/".startswith("/output/"):
+            return OutputError(fault.message, fault.path.removeprefix("/output"))
+        return fault
+    return None
+
+
+def _is_legible(entry: dict[str, Any], key: str) -> bool:
+    try:
+        refuse_flaws(entry[key])
+    except OutputError:
+        return False
+    return key not in keys_twice(entry)
+
+
+def _name_rubric(
+    entry: Mapping[str, Any], legible: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]
+) -> str | None:
+    """The name of the rubric of a record with a flaw, where it can be told."""
+    if "rubric" in entry and "rubric" not in legible:
+        return None
+    try:
+        return _find_rubric(legible.get("rubric", _UNNAMED), rubrics).name
+    except OutputError:
+        return None
 
 
 def _read_entry(text: bytes | OutputError) -> dict[str, Any]:
@@ -84,7 +121,7 @@ def _read_entry(text: bytes | OutputError) -> dict[str, Any]:
         column = len(text[: fault.start].decode()) + 1
         raise OutputError(f"byte {text[fault.start]:02x} at column {column} is not UTF-8") from None
     body = decoded.strip(_BLANK)
-    value, end = decode(body)
+    value, end = decode_with_flaws(body)
     if end < len(body):
         raise OutputError(f"more text behind the JSON value, at column {end + 1}; expected one entry a line")
     if not isinstance(value, dict):
