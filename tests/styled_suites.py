@@ -110,9 +110,12 @@ class Writer:
                 if note := self.comment(alone=True):
                     text += f"{note}\n{pad}"
             key = self.key(name)
+            is_explicit = key.startswith("?")
+            if is_explicit:
+                text += f"{key}{self.comment()}\n{pad}"
             written, may_follow = self.scalar(value, indent)
-            if key.startswith("?"):
-                text += f"{key}{self.comment()}\n{pad}: {written}"
+            if is_explicit:
+                text += f": {written}"
             else:
                 text += f"{key}:{self.comment()}\n{pad}  {written}" if self._breaks(value) else f"{key}: {written}"
             if may_follow:

@@ -129,6 +129,27 @@ def test_remove_beside_a_dash(before, after):
     assert apply(before, RemoveField(path)) == after
 
 
+COMMENTS_INSIDE = {
+    "behind the key": ("a:\n  x: # c\n    1\n  y: 2\n", "a:\n  # c\n  y: 2\n"),
+    "on a line of its own": ("a:\n  x:\n    # c\n    1\n  y: 2\n", "a:\n    # c\n  y: 2\n"),
+    "behind the key and the value": ("a:\n  x: # c\n    1 # d\n  y: 2\n", "a:\n  # c\n    # d\n  y: 2\n"),
+    "of an explicit key": ("a:\n  ? x # c\n  : 1\n  y: 2\n", "a:\n  # c\n  y: 2\n"),
+    "in the last field": ("a:\n  y: 2\n  x: # c\n    1\nb: 3\n", "a:\n  y: 2\n  # c\nb: 3\n"),
+    "no final newline": ("a:\n  y: 2\n  x: # c\n    1", "a:\n  y: 2\n  # c\n"),
+    "CRLF": ("a:\r\n  x: # c\r\n    1\r\n  y: 2\r\n", "a:\r\n  # c\r\n  y: 2\r\n"),
+    "a blank line below": ("a:\n  x: # c\n    1\n\n  y: 2\n", "a:\n  # c\n\n  y: 2\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), COMMENTS_INSIDE.values(), ids=COMMENTS_INSIDE)
+def test_remove_around_comments(before, after):
+    assert apply(before, RemoveField(("a", "x"))) == after
+
+
+def test_remove_around_comments_beside_a_dash():
+    assert apply("- x: # c\n    1\n  y: 2\n", RemoveField((0, "x"))) == "- # c\n  y: 2\n"
+
+
 JSON = [
     ('{"x": 1, "y": 2}', '{"y": 2}'),
     ('{"y": 2, "x": 1}', '{"y": 2}'),

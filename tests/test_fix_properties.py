@@ -71,7 +71,7 @@ def warm():
     fix("suite.yaml", b"rubrics: [{id: a, description: b}]")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(SUITES)
 def test_the_data_is_as_intended_and_no_deprecation_is_left(suite):
     fixed = fix(suite.name, suite.data)
@@ -79,7 +79,7 @@ def test_the_data_is_as_intended_and_no_deprecation_is_left(suite):
     assert read(suite.name, fixed.data) == suite.after
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(SUITES)
 def test_nothing_is_taken_or_put_but_the_fields(suite):
     fixed = fix(suite.name, suite.data)
@@ -93,7 +93,7 @@ def test_nothing_is_taken_or_put_but_the_fields(suite):
     assert put <= PUT
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(SUITES)
 def test_encoding_line_ends_and_comments_stay(suite):
     fixed = fix(suite.name, suite.data)
@@ -105,7 +105,7 @@ def test_encoding_line_ends_and_comments_stay(suite):
     assert re.findall(r"# note, \{\d+\}: x(?: 'it| \*a)?|# of its own", after.text) == suite.comments
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(SUITES)
 def test_a_second_run_changes_nothing_and_nothing_new_is_found(suite):
     fixed = fix(suite.name, suite.data)

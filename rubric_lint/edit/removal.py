@@ -97,7 +97,7 @@ def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
     line, (stop, next_line) = line_start(text, start), line_end(text, end)
     is_followed = bool(text[end:stop].strip(_SPACE))  # by a comment: nothing else can follow
     if text[start:end] != code[start:end]:
-        return _cut_around_comments(text, code, field, keeps_line=is_followed)
+        return _cut_around_comments(text, code, field)
     if is_followed:  # the comment keeps the line, and moves to where the field began
         return [Span(start, _skip_blanks(text, end))]
     if not text[line:start].strip(_SPACE):
@@ -109,14 +109,15 @@ def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
     return [Span(start, following.start())]
 
 
-def _cut_around_comments(text: str, code: str, field: Span, *, keeps_line: bool) -> list[Span]:
+def _cut_around_comments(text: str, code: str, field: Span) -> list[Span]:
     """What a field that has comments in its middle leaves are these, each on its line."""
-    cuts = [Span(*found.span()) for found in _CONTENT.finditer(code, *field)]
-    *others, last = cuts
-    line = line_start(text, last.start)
-    if not keeps_line and not text[line : last.start].strip(_SPACE):
-        last = Span(line, line_end(text, last.end).end)
-    return [Span(start, _skip_blanks(text, end)) for start, end in (*others, last)]
+    cuts = []
+    for piece in _CONTENT.finditer(code, *field):
+        start, end = piece.span()
+        line, (stop, next_line) = line_start(text, start), line_end(text, end)
+        is_alone = not (text[line:start] + text[end:stop]).strip(_SPACE)
+        cuts.append(Span(line, next_line) if is_alone else Span(start, _skip_blanks(text, end)))
+    return cuts
 
 
 def _check_keeping(document: Document, path: Path, cut: Span) -> None:
