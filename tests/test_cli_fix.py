@@ -130,11 +130,13 @@ def test_a_diff_can_be_applied(program, suite):
     if not shutil.which("git"):
         pytest.skip("git is not installed")
     program.write("other.yaml", OLD.replace("\n", "\r\n").removesuffix("\r\n"))
+    marked = program.write("marked.yaml", "\ufeff" + OLD)
     diff = program("--diff", "-q")[1]
     git = subprocess.run(
         ["git", "apply", "-"], input=diff.encode(), cwd=program.folder, capture_output=True, check=False
     )
     assert (git.returncode, git.stderr) == (0, b"")
+    assert marked.read_text() == "\ufeff" + NEW
     other = program.folder / "other.yaml"
     assert (suite.read_text(), other.read_bytes().decode()) == (NEW, NEW.replace("\n", "\r\n"))
 
@@ -177,6 +179,22 @@ def test_a_file_in_doubt_is_left_alone_and_the_others_are_fixed(program, suite):
     assert out.startswith("doubtful.yaml: left as it was, nothing is fixed: ")
     assert out.endswith("\n1 file left alone for doubt in the outcome.\n")
     assert (doubtful.read_text(), suite.read_text()) == (DOUBTFUL, NEW)
+
+
+@pytest.mark.parametrize("args", [(), ("--check",), ("-q",), ("--format=json",)])
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        pytest.param(b"rubrics:\n- id: a\n  description: [Cites it\n", "3:16", id="yaml"),
+        pytest.param(b"rubrics:\n- id: a\n  description: \xff\n", "3:16", id="bytes"),
+    ],
+)
+def test_a_rubric_file_that_cannot_be_read_is_told_and_fails(program, data, place, args):
+    (program.folder / "bad.rubric.yaml").write_bytes(data)
+    code, out, err = program(*args)
+    assert (code, err.startswith(f"rubric-fix: bad.rubric.yaml: not fixed: {place} syntax: ")) == (2, True)
+    assert "Nothing to fix" not in out
+    assert program("--format=json")[1].count('"unreadable": 1') == 1
 
 
 def test_a_read_only_file_is_left_alone(program, suite):

@@ -201,6 +201,13 @@ def test_json_and_json_lines():
     assert fixed_text(f"{one}\n\n{one}", "suite.jsonl") == f"{two}\n\n{two}"
 
 
+def test_a_line_that_is_no_json_does_not_keep_the_others_from_their_fixes():
+    text = '{"rubrics": [{"id": "a", "description": "It"}]}\n{"oops\n{"rubrics": [{"id": "b", "description": "It"}]}\n'
+    fixed = fix("suite.jsonl", text.encode())
+    assert (fixed.text, fixed.doubt) == (text.replace("description", "expected_outcome"), "")
+    assert [fixed.result.source.position(fault.span.start).line for fault in fixed.faults()] == [2]
+
+
 def test_the_description_of_suites_and_cases_stays():
     text = "description: A suite\ntests:\n- description: A case\n  expected_outcome: It works\n  rubrics:\n  - {id: a, description: Cites it}\n"
     assert fixed_text(text) == text.replace("a, description", "a, expected_outcome")
@@ -441,6 +448,14 @@ DOUBTS = {
     "documents": (f"{BEFORE}---\nb: 1\n", "it would have another number of documents"),
     "nothing": (BEFORE, ""),
 }
+
+
+@pytest.mark.parametrize("bracket", ["}", " }", "  }"])
+def test_the_proof_sees_a_bracket_that_strict_readers_would_refuse(bracket):
+    old, new = (Source("a.yaml", f"a:\n  b: {{c: d # note\n{end}\n") for end in ("   }", bracket))
+    refusal = "a line between brackets would stand too far left for strict readers of YAML"
+    assert find_doubt(old, new, [], OURS) == refusal
+    assert find_doubt(new, new, [], OURS) == ""
 
 
 @pytest.mark.parametrize(("after", "doubt"), DOUBTS.values(), ids=DOUBTS)

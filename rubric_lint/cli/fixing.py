@@ -71,6 +71,9 @@ class Fixing:
             report_fault(fault, file.name)
             self._totals.faults += 1
             return
+        for place in fixed.faults():
+            line, column, _ = fixed.result.source.position(place.span.start)
+            self._refuse(Unreadable(file.name, f"not fixed: {line}:{column} syntax: {place.message}"))
         outcome = Outcome(fixed, self._unsafe)
         if not self._is_dry:
             outcome = self._write(file, data, outcome)

@@ -64,6 +64,10 @@ class Fixed:
         """The bytes after the fixes."""
         return self.before.to_bytes(self.text)
 
+    def faults(self) -> Iterator[Finding]:
+        """The places where the file cannot be read."""
+        return (finding for finding in self.result.findings if finding.rule == "syntax")
+
     def left(self, *, unsafe: bool = False) -> Iterator[Left]:
         """The findings that a fix was to be expected for, and why there is none."""
         for finding in self.result.findings:
@@ -122,7 +126,8 @@ def _fix_until_stable(
     else:
         return Fixed(before, first, doubt=f"its fixes do not come to an end in {MAX_ROUNDS} rounds")
     for finding in result.findings:
-        if (finding.rule, finding.pointer) not in known:
+        # A fault of syntax was there before, as is proven, though the old text may not have been known as meant for us.
+        if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
             line = result.source.position(finding.span.start).line
             return Fixed(before, first, doubt=f"line {line} would be a new finding, {finding.rule}: {finding.message}")
     return Fixed(before, result, tuple(applied))
@@ -136,7 +141,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Appl
     """The changes that make the documents of a file name the schema of the current version."""
     if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= _DEPRECATIONS):
         return
-    for number, document in enumerate(read_documents(source)[0]):
+    for document in read_documents(source)[0]:
         claim, span = find_claim(document), find_claim_span(document)
         if claim is None or span is None or claim.version == CURRENT:
             continue
@@ -145,7 +150,10 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Appl
         is_modeline = span.end <= document.preamble.end
         intents = () if is_modeline else (ReplaceValue(("$schema",), url.strip("\"'")),)
         edits = (Edit(Span(*version.span()), CURRENT),)
-        yield Applied("schema", f"follow {CURRENT}"), Change(f"/{number}/$schema", intents, edits, safe=True)
+        yield (
+            Applied("schema", f"follow {CURRENT}"),
+            Change(f"/{document.number or 0}/$schema", intents, edits, safe=True),
+        )
 
 
 def choose(findings: Iterable[Finding], *, unsafe: bool) -> Iterator[tuple[Finding, Fix]]:

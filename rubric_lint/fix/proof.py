@@ -1,6 +1,7 @@
 """The proof that new text says what it should: worked out from the data, without a look at the edits."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -8,12 +9,15 @@ from rubric_lint.bands import LOWEST
 from rubric_lint.comments import find_comments
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
+from rubric_lint.edit.removal import line_start, mask_comments
 from rubric_lint.edit.sharing import Sharing
+from rubric_lint.events import SyntaxFaultError
 from rubric_lint.finding import (
     AddField,
     Edit,
     Finding,
     Intent,
+    Part,
     Path,
     RemoveField,
     RenameKey,
@@ -44,28 +48,55 @@ Known = frozenset[tuple[str, str]]
 def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: FileSettings) -> str:
     """Why `new` is not what `changes` should make of `old`; empty when it is."""
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
-    if len(faults) != len(new_faults):
+    if _lines(old, faults) != _lines(new, new_faults):
         return "it could not be read any more"
     if len(before) != len(after):
         return "it would have another number of documents"
     if _edited_comments(old, changes) != [new.slice(span) for span in _comments(new)]:
         return "a comment would get lost"
-    for number, (then, now) in enumerate(zip(before, after, strict=True)):
-        mine = [change for change in changes if _document_of(change, len(before)) == number]
-        is_safe = all(change.safe for change in mine)
-        models = [list(_model(document, settings)) for document in (then, now)] if is_safe else [[], []]
-        intents = [intent for change in mine for intent in change.intents]
-        _apply(then, intents)
-        added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
-        if (path := _find_difference(then, now, added)) is not None:
-            return f"what a reader finds at `{pointer(path)}` would not be as intended"
-        if models[0] != models[1]:
-            return "a rubric would be scored in another way"
+    if sum(map(_count_outdented, after)) > sum(map(_count_outdented, before)):
+        return "a line between brackets would stand too far left for strict readers of YAML"
+    for then, now in zip(before, after, strict=True):
+        mine = [change for change in changes if then.number is None or _document_of(change) == then.number]
+        if doubt := _compare(then, now, mine, settings):
+            return doubt
     return ""
 
 
-def _document_of(change: Change, count: int) -> int:
-    return int(change.pointer.split("/")[1]) if count > 1 and change.intents else 0
+def _compare(then: Document, now: Document, changes: Sequence[Change], settings: FileSettings) -> str:
+    """Why one document is not what its changes should make of it."""
+    is_safe = all(change.safe for change in changes)
+    models = [list(_model(document, settings)) for document in (then, now)] if is_safe else [[], []]
+    intents = [intent for change in changes for intent in change.intents]
+    _apply(then, intents)
+    added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
+    if (path := _find_difference(then, now, added)) is not None:
+        return f"what a reader finds at `{pointer(path)}` would not be as intended"
+    return "" if models[0] == models[1] else "a rubric would be scored in another way"
+
+
+def _lines(source: Source, faults: Iterable[SyntaxFaultError]) -> list[int]:
+    """The lines that cannot be read. In JSON Lines the others can, and no fix adds or takes away a line."""
+    return [source.position(fault.span.start).line for fault in faults]
+
+
+def _count_outdented(document: Document) -> int:
+    """How many flow collections go on at or before the column of their key or dash, which YAML 1.2 forbids."""
+    code, count = mask_comments(document.source), 0
+    containers = document.containers
+    for identity, path in containers.items():
+        if identity not in document._flow or not path or document.is_flow(path):
+            continue
+        span = document.span(path)
+        own = document.span(path, Part.KEY).start if isinstance(path[-1], str) else code.rfind("-", 0, span.start)
+        column = own - line_start(code, own)
+        _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
+        count += any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
+    return count
+
+
+def _document_of(change: Change) -> int:
+    return int(change.pointer.split("/")[1]) if change.intents else 0
 
 
 def name_findings(findings: Iterable[Finding]) -> Known:

@@ -133,7 +133,7 @@ def as_data(outcome: Outcome) -> dict[str, Any]:
             for finding, reason in fixed.left(unsafe=outcome.unsafe)
         ],
         "left_out": fixed.left_out or None,
-        "error": fixed.doubt or outcome.failure or None,
+        "error": fixed.doubt or outcome.failure or next((fault.message for fault in fixed.faults()), None),
         "other_links": outcome.others,
     }
 
@@ -162,7 +162,10 @@ def write_diff(outcome: Outcome, *, color: bool) -> str:
     if not outcome.is_changed:
         return ""
     fixed, name = outcome.fixed, outcome.name.lstrip("/")
-    lines = unified_diff(_LINE.findall(fixed.before.text), _LINE.findall(fixed.text), f"a/{name}", f"b/{name}")
+    # What a text file begins with is, to those who apply a diff, part of its first line.
+    bom = fixed.before.bom.decode(fixed.before.encoding)
+    before, after = (_LINE.findall(bom + text) for text in (fixed.before.text, fixed.text))
+    lines = unified_diff(before, after, f"a/{name}", f"b/{name}")
     return "".join(_paint(line, color=color) for line in lines)
 
 
