@@ -397,6 +397,20 @@ def test_an_overridden_gate_of_a_merged_criterion_is_a_doubt_and_the_file_stays(
     assert fixed.doubt
 
 
+def test_one_awkward_place_does_not_keep_the_others_from_their_fixes():
+    awkward = (
+        "rubrics:\n- &a {id: a, expected_outcome: Cites it, required: true}\n"
+        "- {<<: *a, id: b, expected_outcome: Names it, required: false}\n"
+    )
+    others = "".join(f"- {{id: c{number}, description: Is {number}}}\n" for number in range(9))
+    fixed = fix("suite.yaml", (awkward + others).encode(), OURS)
+    assert (fixed.text, fixed.doubt) == (awkward + others.replace("description", "expected_outcome"), "")
+    assert [(left.finding.pointer, bool(left.reason)) for left in fixed.left()] == [
+        ("/rubrics/0/required", True),
+        ("/rubrics/1/required", True),
+    ]
+
+
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_the_corpus_changes_in_the_lines_of_the_fields_only(path):
     data = path.read_bytes()

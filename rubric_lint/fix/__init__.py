@@ -2,15 +2,15 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import NamedTuple
 
 from rubric_lint.catalogue import CURRENT
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue
-from rubric_lint.fix.proof import Change, find_doubt, move, name_findings
+from rubric_lint.fix.proof import Change, Known, find_doubt, move, name_findings
 from rubric_lint.lint import DEFAULTS, Result, lint
 from rubric_lint.locate import find_claim, find_claim_span
 from rubric_lint.reading import read_documents
@@ -35,12 +35,16 @@ class Left(NamedTuple):
     reason: str
 
 
+Refused = Mapping[str, Known]
+"""The findings that are not fixed as there would be doubt, by what it would be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """What became of one file. Where `doubt` says something the text is as it was, and nothing must be written.
 
     `result` is what the linter says of the text after the fixes. `left_out` says why some fixes were not even tried:
-    with them there would have been doubt.
+    with them there would have been doubt. `refused` names the findings that this holds for one by one.
     """
 
     before: Source
@@ -48,6 +52,7 @@ class Fixed:
     applied: tuple[Applied, ...] = ()
     doubt: str = ""
     left_out: str = ""
+    refused: Refused = field(default_factory=dict)
 
     @property
     def is_changed(self) -> bool:
@@ -73,9 +78,13 @@ class Fixed:
         for finding in self.result.findings:
             if finding.fix:
                 if unsafe or finding.fix.safe:
-                    yield Left(finding, self.doubt or "it would clash with another fix")
+                    yield Left(finding, self.doubt or self._refusal(finding) or "it would clash with another fix")
             elif finding.obstacle or BY_NAME[finding.rule].fix == "safe":
                 yield Left(finding, finding.obstacle or finding.message)
+
+    def _refusal(self, finding: Finding) -> str:
+        name = (finding.rule, finding.pointer)
+        return next((reason for reason, names in self.refused.items() if name in names), "")
 
 
 def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bool = False) -> Fixed:
@@ -95,19 +104,62 @@ def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bo
         if not fixed.doubt:
             break
         fixed = replace(_fix_until_stable(first, data, settings, *attempt), left_out=fixed.left_out or fixed.doubt)
-    return fixed
+    return _fix_in_part(first, data, settings, fixed) if fixed.doubt else fixed
+
+
+MAX_TRIALS = 20
+"""How many parts of the fixes of a file are tried where all of them together are refused."""
+
+
+def _fix_in_part(first: Result, data: bytes, settings: FileSettings, whole: Fixed) -> Fixed:
+    """The safe fixes without those that bring doubt, which are looked for by halving; `whole` where none is left."""
+    names = [(finding.rule, finding.pointer) for finding in first.findings if finding.fix and finding.fix.safe]
+    parts: list[tuple[Sequence[tuple[str, str]], str]] = [(list(dict.fromkeys(names)), whole.doubt)]
+    kept, is_useful = frozenset[tuple[str, str]](), False
+    refused: dict[str, Known] = {}
+    for _ in range(MAX_TRIALS):
+        while parts and len(parts[-1][0]) < 2 and parts[-1][1]:
+            part, doubt = parts.pop()
+            refused[doubt] = refused.get(doubt, frozenset()) | frozenset(part)
+        if not parts:
+            break
+        part, doubt = parts.pop()
+        if doubt:
+            middle = len(part) // 2
+            parts += [(part[middle:], ""), (part[:middle], "")]
+            part, doubt = parts.pop()
+        trial = kept.union(part)
+        others = {whole.doubt: frozenset(names) - trial}
+        fixed = _fix_until_stable(first, data, settings, [], unsafe=False, refused=others)
+        if fixed.doubt:
+            parts.append((part, fixed.doubt))
+        else:
+            kept, is_useful = trial, is_useful or fixed.is_changed
+    for part, doubt in parts:  # not tried any more
+        reason = doubt or whole.doubt
+        refused[reason] = refused.get(reason, frozenset()) | frozenset(part)
+    if not is_useful:
+        return whole
+    fixed = _fix_until_stable(first, data, settings, [], unsafe=False, refused=refused)
+    return replace(fixed, left_out=whole.left_out)
 
 
 def _fix_until_stable(
-    first: Result, data: bytes, settings: FileSettings, claims: list[tuple[Applied, Change]], unsafe: bool
+    first: Result,
+    data: bytes,
+    settings: FileSettings,
+    claims: list[tuple[Applied, Change]],
+    unsafe: bool,
+    *,
+    refused: Refused | None = None,
 ) -> Fixed:
     result, before = first, first.source
-    known = name_findings(first.findings)
+    known, refused = name_findings(first.findings), refused or {}
     applied: list[Applied] = []
     for _ in range(MAX_ROUNDS):
         chosen = claims or [
             (Applied(finding.rule, fix.title), Change(finding.pointer, fix.intents, fix.edits, fix.safe))
-            for finding, fix in choose(result.findings, unsafe=unsafe)
+            for finding, fix in choose(_without(result.findings, refused), unsafe=unsafe)
         ]
         claims = []
         if not chosen:
@@ -122,6 +174,7 @@ def _fix_until_stable(
             return Fixed(before, first, doubt=doubt)
         result = lint(source.name, new.to_bytes(text), settings)
         known = move(known, changes)
+        refused = {reason: move(names, changes) for reason, names in refused.items()}
         applied += [each for each, _ in chosen]
     else:
         return Fixed(before, first, doubt=f"its fixes do not come to an end in {MAX_ROUNDS} rounds")
@@ -130,7 +183,12 @@ def _fix_until_stable(
         if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
             line = result.source.position(finding.span.start).line
             return Fixed(before, first, doubt=f"line {line} would be a new finding, {finding.rule}: {finding.message}")
-    return Fixed(before, result, tuple(applied))
+    return Fixed(before, result, tuple(applied), refused=refused)
+
+
+def _without(findings: Iterable[Finding], refused: Refused) -> list[Finding]:
+    names = frozenset[tuple[str, str]]().union(*refused.values())
+    return [finding for finding in findings if (finding.rule, finding.pointer) not in names]
 
 
 _DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
