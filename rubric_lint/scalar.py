@@ -60,12 +60,16 @@ class Ambiguity(NamedTuple):
     advice: str
 
 
-_OLD_BOOLEAN = re.compile(r"(?:(y|yes|on)|(?:n|no|off))", re.IGNORECASE)
-_OLD_BASED = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+)")
-_OLD_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)")
-_OLD_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
-_OLD_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9_]*[0-9]_*)(?:[eE][-+][0-9]+)?")
-_OLD_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d.*)?")
+# The same number to every reader, which nearly all numbers are.
+_PLAIN_DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+
+# YAML 1.1 (yaml.org/type). Few files need these patterns, so `re` compiles them when one does.
+_OLD_BOOLEANS = dict.fromkeys(("y", "yes", "on"), "true") | dict.fromkeys(("n", "no", "off"), "false")
+_OLD_BASED = r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+)"
+_OLD_INTEGER = r"[-+]?(?:0|[1-9][0-9_]*)"
+_OLD_SEXAGESIMAL = r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"
+_OLD_FLOAT = r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9_]*[0-9]_*)(?:[eE][-+][0-9]+)?"
+_OLD_DATE = r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d.*)?"
 
 SPECIAL_STARTS = frozenset(["", *"~+-.0123456789nNtTfFyYoO"])
 """What a plain scalar begins with that may be anything but a text; the first look is all that most scalars cost."""
@@ -86,6 +90,8 @@ def _read_short(text: str) -> tuple[str | int | float | bool | None, Ambiguity |
 
 def find_ambiguity(text: str) -> Ambiguity | None:
     """How readers of YAML 1.1 (yaml.org/type) and of YAML 1.2 differ over a plain scalar; None where they agree."""
+    if _PLAIN_DECIMAL.fullmatch(text):
+        return None
     value = resolve(text)
     if isinstance(value, float) and math.isinf(value):
         return None  # a number that is too large is a fault in itself, wherever one is expected
@@ -108,18 +114,20 @@ def _advise(older: str, newer: str) -> str:
 
 
 def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return a type of YAML 1.1)
-    if boolean := _OLD_BOOLEAN.fullmatch(text):
-        return "true" if boolean[1] else "false"
+    if boolean := _OLD_BOOLEANS.get(text.lower()):
+        return boolean
+    if text[:1].isalpha():
+        return _describe(resolve(text))
     digits = text.replace("_", "")
-    if _OLD_BASED.fullmatch(text) and digits.lstrip("+-")[-1:].isalnum():
+    if re.fullmatch(_OLD_BASED, text) and digits.lstrip("+-")[-1:].isalnum():
         return _describe_based(digits)
-    if _OLD_INTEGER.fullmatch(text):
+    if re.fullmatch(_OLD_INTEGER, text):
         return _describe(int(digits))
-    if _OLD_SEXAGESIMAL.fullmatch(text):
+    if re.fullmatch(_OLD_SEXAGESIMAL, text):
         return f"the number {_count_by_sixties(digits):g}"
-    if _OLD_FLOAT.fullmatch(text):
+    if re.fullmatch(_OLD_FLOAT, text):
         return _describe(float(digits))
-    if _OLD_DATE.fullmatch(text):
+    if re.fullmatch(_OLD_DATE, text):
         return "a date"
     plain = resolve(text)
     is_new_number = isinstance(plain, int | float) and not isinstance(plain, bool) and text.lstrip("+-.")[:1].isdigit()
