@@ -11,14 +11,14 @@ PACKAGE = ROOT / "rubric_lint"
 
 # A module imports from the rows above its own, and from its own row where no circle comes of it.
 LAYERS = (
-    ("source", "near", "wording", "gitignore", "catalogue"),
+    ("source", "near", "wording", "gitignore", "catalogue", "repository"),
     ("finding",),
     ("scalar", "events", "document", "build", "reading", "comments"),
     ("schema", "violations", "deprecation", "bands", "rubric", "locate"),
     ("rule",),
     ("rules",),
     ("settings_file", "config", "files", "edit"),
-    ("ignores", "lint", "batch"),
+    ("ignores", "lint", "batch", "fingerprint"),
     ("fix",),
     ("scoring", "judge", "ask", "report", "interop", "lsp"),
     ("cli",),

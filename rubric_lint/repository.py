@@ -1,0 +1,43 @@
+"""What files are called by systems that know a repository and not this machine: paths from its root, with `/`."""
+
+import os
+from functools import cache
+from unicodedata import normalize
+
+_SAID_BY_CI = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+"""Where a CI system says that it has put the repository."""
+
+
+def repository_path(name: str) -> str:
+    """The path of a file from the root of the repository; what lies outside keeps its absolute path.
+
+    The same on every machine: `/` between folders, and names in one Unicode form, which macOS does not keep to.
+    """
+    path = os.path.abspath(name)  # noqa: PTH100 (a Path would not take `..` away)
+    root = find_root()
+    inside = _strip(path, root) or _strip(os.path.realpath(path), os.path.realpath(root))
+    return normalize("NFC", (inside or path).replace(os.sep, "/"))
+
+
+def find_root() -> str:
+    """The root of the repository that holds the working directory, or that directory where there is none."""
+    return _find_root(os.getcwd())  # noqa: PTH109 (as above: text in, text out)
+
+
+def _strip(path: str, root: str) -> str:
+    root = root.rstrip(os.sep) + os.sep
+    return path[len(root) :] if path.startswith(root) else ""
+
+
+@cache
+def _find_root(folder: str) -> str:
+    above = folder
+    while True:
+        if os.path.exists(os.path.join(above, ".git")):  # noqa: PTH110, PTH118 (a file in worktrees and submodules)
+            return above
+        parent = os.path.dirname(above)  # noqa: PTH120
+        if parent == above:
+            break
+        above = parent
+    said = [root for name in _SAID_BY_CI if (root := os.environ.get(name))]
+    return next((root for root in said if _strip(folder + os.sep, root)), folder)

@@ -1,0 +1,220 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import read_pages
+
+from rubric_lint.fingerprint import fingerprints
+from rubric_lint.lint import lint
+from rubric_lint.repository import find_root, repository_path
+
+FLAGGED = [
+    example for page in read_pages() for example in page.flagged if len(example.lint().source.text.splitlines()) > 1
+]
+OUTCOMES = ("Cites two sources.", "Good", "Excellent", "Names the year.", "Poor")
+
+
+def marks(text, name="suite.yaml"):
+    """Each finding's fingerprint with the rule and the text that it is on."""
+    result = lint(name, text.encode())
+    found = [(finding.rule, result.source.slice(finding.span)) for finding in result.findings]
+    return dict(zip(fingerprints(result), found, strict=True))
+
+
+def write(criteria):
+    """A suite of checklist criteria, each an outcome and whether it has an id, a bad weight and an old field."""
+    lines = ["rubrics:"]
+    for number, outcome, has_id, has_weight, is_old in criteria:
+        fields = [f"id: c{number}"] if has_id else []
+        fields.append(f"{'description' if is_old else 'expected_outcome'}: {outcome}")
+        fields += [f"weight: -{number + 1}"] if has_weight else []
+        lines += [f"  {'- ' if not place else '  '}{text}" for place, text in enumerate(fields)]
+    return "\n".join(lines) + "\n"
+
+
+def criteria(**size):
+    fields = st.tuples(st.sampled_from(OUTCOMES), st.booleans(), st.booleans(), st.booleans())
+    return st.lists(fields, **size).map(lambda rows: [(number, *row) for number, row in enumerate(rows)])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("example", FLAGGED, ids=lambda example: example.label)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "\n\n" + text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: re.sub(
+            r"(?m)^([^#\n]*)\n", r"\1\n\n", text
+        ),  # an empty line below a comment parts it from an entry
+        lambda text: "\ufeff" + text,
+    ],
+    ids=["lines above", "CRLF", "lines between", "BOM"],
+)
+def test_the_findings_of_every_page_keep_their_fingerprints_when_lines_move(example, change):
+    before, after = (marks(text, example.name) for text in (example.text, change(example.text)))
+    assert list(before) == list(after)
+
+
+@given(criteria(max_size=6), st.data())
+def test_the_order_of_criteria_does_not_matter(rows, data):
+    moved = data.draw(st.permutations(rows))
+    assert marks(write(rows)).keys() == marks(write(moved)).keys()
+
+
+@given(criteria(max_size=6), criteria(max_size=6))
+def test_more_criteria_and_cases_leave_the_fingerprints_of_the_others(rows, more):
+    others = [(number + 10, *rest) for number, *rest in more]
+    text = write(rows)
+    assert marks(text).keys() <= marks(write(rows + others)).keys()
+    assert marks(text).keys() <= marks(text + "---\n" + write(others)).keys()
+
+
+@given(criteria(min_size=1, max_size=8))
+def test_every_finding_has_a_fingerprint_of_its_own(rows):
+    result = lint("suite.yaml", write([(0, *row[1:]) for row in rows]).encode())
+    assert len(set(fingerprints(result))) == len(result.findings)
+
+
+BANDS = """\
+rubrics:
+  - id: a
+    score_ranges:
+      - score_range: [0, {top}]
+        expected_outcome: States nothing.
+      - score_range: [{low}, 10]
+        expected_outcome: {outcome}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "values"),
+    [
+        ("coverage", [(2, 5, "States all."), (3, 5, "States all."), (2, 6, "States all.")]),
+        ("overlap", [(5, 5, "States all."), (6, 5, "States all."), (6, 6, "States all.")]),
+        ("vague-outcome", [(4, 5, "Good"), (4, 5, "Excellent"), (4, 5, "Poor")]),
+    ],
+)
+def test_another_faulty_text_is_another_finding(rule, values):
+    texts = [BANDS.format(top=top, low=low, outcome=outcome) for top, low, outcome in values]
+    found = [{mark for mark, (name, _) in marks(text).items() if name == rule} for text in texts]
+    assert [1, 1, 1, 3] == [*map(len, found), len(set.union(*found))]
+
+
+def test_the_wording_of_other_text_does_not_matter():
+    texts = [BANDS.format(top=2, low=5, outcome=outcome) for outcome in ("States all.", "States it, all of it.")]
+    assert len({tuple(marks(text)) for text in texts}) == 1
+
+
+def test_indentation_and_comments_do_not_matter():
+    plain = "rubrics:\n  - id: a\n    description: States it.\n"
+    other = "# old\nrubrics:\n    -   id: a\n        description:   States it.   # later\n"
+    assert marks(plain) == marks(other) != {}
+
+
+def test_a_fixed_finding_among_like_ones_leaves_all_others():
+    text = "rubrics:\n" + "".join(f"  - id: c{number}\n    description: Names {number}.\n" for number in range(9))
+    before, after = marks(text), marks(text.replace("description: Names 4.", "expected_outcome: Names 4."))
+    assert (9, 8, True) == (len(before), len(after), after.keys() < before.keys())
+
+
+def test_another_file_or_rule_is_another_finding():
+    text = "rubrics:\n  - expected_outcome: Good\n"
+    assert not marks(text).keys() & marks(text, "other.yaml").keys()
+    assert ["missing-id", "vague-outcome"] == sorted(rule for rule, _ in marks(text).values())
+
+
+def test_the_way_to_a_file_does_not_matter(folder, monkeypatch):
+    (folder / ".git").mkdir()
+    inner = folder / "a" / "b"
+    inner.mkdir(parents=True)
+    text = "rubrics:\n  - expected_outcome: Good\n"
+    whole = marks(text, "a/b/x.yaml")
+    same = [marks(text, name) for name in ("./a/b/x.yaml", "a/../a/b/x.yaml", f"{folder}/a/b/x.yaml")]
+    monkeypatch.chdir(inner)
+    assert [whole] * 5 == [*same, marks(text, "x.yaml"), marks(text, "../b/x.yaml")]
+
+
+def test_no_process_has_fingerprints_of_its_own(folder):
+    text = "rubrics:\n  - expected_outcome: Good\n"
+    (folder / "x.yaml").write_text(text, "utf-8")
+    program = (
+        "from rubric_lint.lint import lint; from rubric_lint.fingerprint import fingerprints; "
+        "print(*fingerprints(lint('x.yaml', open('x.yaml', 'rb').read())))"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[1])},
+            capture_output=True,
+            check=True,
+        ).stdout.split()
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1] == [mark.encode() for mark in marks(text, "x.yaml")]
+
+
+def test_version_1_gives_these():
+    """Baselines hold them: a change here is a new `VERSION`."""
+    text = "rubrics:\n  - expected_outcome: Good\n"
+    assert {
+        "dc305cbd8e45982ad5b09d0294252b2d": ("missing-id", "expected_outcome"),
+        "e8508571b0171a1e0cb66a9e766ce8b8": ("vague-outcome", "Good"),
+    } == marks(text, "x.yaml")
+
+
+def test_a_clean_file_has_none():
+    assert fingerprints(lint("x.yaml", b"rubrics:\n  - id: a\n    expected_outcome: States it.\n")) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("a b/résumé.yaml", "a b/résumé.yaml"),
+        ("a b/re\u0301sume\u0301.yaml", "a b/résumé.yaml"),
+        ("./x.yaml", "x.yaml"),
+        ("sub/../x.yaml", "x.yaml"),
+        ("<stdin>", "<stdin>"),
+    ],
+)
+def test_paths_inside_are_relative(name, path):
+    assert repository_path(name) == path
+
+
+def test_paths_outside_stay_absolute(folder, monkeypatch):
+    (folder / "here").mkdir()
+    monkeypatch.chdir(folder / "here")
+    assert repository_path("../x.yaml") == f"{folder}/x.yaml"
+    assert repository_path("../here2/x.yaml") == f"{folder}/here2/x.yaml"
+
+
+def test_a_path_by_way_of_a_link_is_inside(folder, monkeypatch):
+    (folder / "real").mkdir()
+    (folder / "link").symlink_to("real")
+    monkeypatch.chdir(folder / "real")
+    assert repository_path(f"{folder}/link/x.yaml") == "x.yaml"
+
+
+@pytest.mark.parametrize(
+    ("said", "has_git", "root"),
+    [(None, False, "a/b"), ("a", False, "a"), ("a/b", False, "a/b"), ("a/b/c", False, "a/b"), ("a", True, "")],
+)
+def test_the_root_is_what_git_shows_or_ci_says(folder, monkeypatch, said, has_git, root):
+    (folder / "a" / "b").mkdir(parents=True)
+    if has_git:
+        (folder / ".git").write_text("gitdir: elsewhere\n", "utf-8")  # as in a worktree
+    if said:
+        monkeypatch.setenv("CI_PROJECT_DIR", str(folder / said))
+    monkeypatch.chdir(folder / "a" / "b")
+    assert find_root() == str(folder / root)
