@@ -65,6 +65,12 @@ def load(source: str) -> dict[str, Any]:
     return json.loads((schemas_root() / source).read_text("utf-8"))  # type: ignore[no-any-return]
 
 
+def load_bundled(source: str) -> dict[str, Any]:
+    """The self-contained copy of the authored schema `source`."""
+    path = next(entry.path for entry in catalogue() if entry.source == source)
+    return json.loads(path.read_text("utf-8"))  # type: ignore[no-any-return]
+
+
 @cache
 def registry() -> "Registry[Any]":
     """All authored schemas by their `$id`, for references between them."""

@@ -22,7 +22,7 @@ from rubric_lint.near import find_near
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
-from rubric_lint.schema import schema_for
+from rubric_lint.schema import schema_for, schema_of
 from rubric_lint.source import Source, Span, UndecodableError
 from rubric_lint.wording import join_words
 
@@ -133,8 +133,8 @@ def _report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings:
 def _build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     return [
-        build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required)
-        for path, version in locate(document, version=settings.version, claimed=settings.claimed)
+        build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
+        for path, version, view in locate(document, version=settings.version, claimed=settings.claimed)
     ]
 
 
@@ -142,18 +142,19 @@ def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
     value = document.data
     for step in rubric.path:
         value = value[step]
-    schema = schema_for(rubric.version)
+    view = rubric.view
+    schema = schema_of(view.dialect.schema) if view else schema_for(rubric.version)
     if not schema.is_valid(value):
         from rubric_lint.violations import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
         for rule, problem in find_violations(schema, document, rubric.path, value):
             yield _Found(rule, problem, document)
     for checked in RULES:
-        if checked.check is None:
+        if checked.check is None or (view and checked.name in view.dialect.without):
             continue
         try:
             for problem in checked.check(rubric):
-                yield _Found(checked.name, problem, document)
+                yield _Found(checked.name, view.translate(problem) if view else problem, document)
         except Exception as fault:
             raise RuleError(f"rule {checked.name}: {type(fault).__name__}: {fault}") from fault
 

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.catalogue import CURRENT, Claim, read_claim
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
+from rubric_lint.interop import find_views
 from rubric_lint.near import find_near
 from rubric_lint.schema import case_lists, schema_for
 from rubric_lint.source import Source, Span
+
+if TYPE_CHECKING:
+    from rubric_lint.interop.view import View
 
 FIELD = "rubrics"
 """The field whose value is a rubric."""
@@ -78,14 +82,15 @@ def find_claim_span(document: Document) -> Span | None:
 
 
 class Location(NamedTuple):
-    """A `rubrics` value that is ours: where it is, and the version that it follows."""
+    """A value that is a rubric: where it is, and the version that it follows; for a dialect, how it reads in that."""
 
     path: Path
     version: str
+    view: "View | None" = None
 
 
 def locate(document: Document, *, version: str | None = None, claimed: bool = False) -> list[Location]:
-    """The rubrics of a document, in document order.
+    """The rubrics of a document, in document order; those of dialects too, unless the file says that it is ours.
 
     `version` is what the settings say of the file; a schema that the file names goes before it. `claimed`: the file's
     name or the settings say that its rubrics are ours, so that shape need not tell.
@@ -95,7 +100,14 @@ def locate(document: Document, *, version: str | None = None, claimed: bool = Fa
         return []  # what its fields mean is anybody's guess
     follows = claim.version if claim else version or CURRENT
     is_claimed = claimed or claim is not None
-    return [Location(path, follows) for path in _find(document.data, is_claimed=is_claimed)]
+    found = [Location(path, follows) for path in _find(document.data, is_claimed=is_claimed)]
+    views = [] if is_claimed else find_views(document)
+    if not views:
+        return found
+    taken = {view.path for view in views}
+    found = [location for location in found if location.path not in taken]
+    found += [Location(view.path, CURRENT, view) for view in views]
+    return sorted(found, key=lambda location: document.span(location.path).start)
 
 
 def _find(root: Any, *, is_claimed: bool) -> list[Path]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rubric_lint.bands import HIGHEST, Scale, as_integer, read_outcome, read_scale
 from rubric_lint.deprecation import Replacement
@@ -14,6 +14,9 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.scalar import Ambiguity
 from rubric_lint.schema import schema_for
+
+if TYPE_CHECKING:
+    from rubric_lint.interop.view import View
 
 ONE = Decimal(1)
 
@@ -71,7 +74,10 @@ class Criterion(NamedTuple):
 
 @dataclass(frozen=True)
 class Rubric:
-    """One `rubrics` value, sound or not. `entries` that are neither text nor mapping are left out."""
+    """One `rubrics` value, sound or not. `entries` that are neither text nor mapping are left out.
+
+    Paths are those of the document; but where `view` has the value in the words of the format, the paths are its own.
+    """
 
     path: Path
     version: str
@@ -80,6 +86,20 @@ class Rubric:
     implicit_required: bool
     replacements: Mapping[str, Replacement]
     ambiguous: tuple[tuple[Path, Ambiguity], ...]
+    view: "View | None" = None
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect in which it is written, empty for the format itself."""
+        return self.view.dialect.name if self.view else ""
+
+    def word_field(self, name: str) -> str:
+        """What a field of the format is called in the file, in the form in which messages name it."""
+        return f"`{self.view.dialect.fields.get(name, name) if self.view else name}`"
+
+    def word_gate(self, gate: int) -> str:
+        """A gate on a score in the units of the file."""
+        return str(gate) if self.view is None else f"{Decimal(gate * self.view.dialect.top) / HIGHEST:f}"
 
     @cached_property
     def shape(self) -> Shape | None:
@@ -113,6 +133,14 @@ class Rubric:
         return (Scale(self.path, bands, None, self.path, is_map=False),)
 
 
+class _Reader(Protocol):
+    """What knows how the pieces of a value are written: a document, or a view of one."""
+
+    def is_alias(self, container: Any, step: str | int) -> bool: ...
+    def is_merged(self, mapping: Any, key: str) -> bool: ...
+    def written(self, container: Any, step: str | int) -> str: ...
+
+
 def build_rubric(
     document: Document,
     path: Path,
@@ -120,11 +148,21 @@ def build_rubric(
     thresholds: Thresholds,
     *,
     implicit_required: bool = False,
+    view: "View | None" = None,
 ) -> Rubric:
-    """The model of the `rubrics` value at `path`; never raises, what is unsound is None in it or left out."""
-    value: Any = document.data
-    for step in path:
-        value = value[step]
+    """The model of the `rubrics` value at `path`; never raises, what is unsound is None in it or left out.
+
+    With a `view` it is the model of what that shows, and what its dialect says goes before the settings.
+    """
+    reader: _Reader = document
+    if view:
+        reader, value = view, view.data
+        implicit_required = view.dialect.implicit_required
+        thresholds = thresholds if view.threshold is None else Thresholds(view.threshold, view.threshold)
+    else:
+        value = document.data
+        for step in path:
+            value = value[step]
     entries = value if isinstance(value, list) else []
     schema = schema_for(version)
     implied = HIGHEST if implicit_required else None
@@ -132,19 +170,20 @@ def build_rubric(
         path=path,
         version=version,
         entries=tuple(
-            _build_criterion(document, (*path, index), index, entries, known=schema.entry_fields, implied=implied)
+            _build_criterion(reader, (*path, index), index, entries, known=schema.entry_fields, implied=implied)
             for index, entry in enumerate(entries)
             if isinstance(entry, str | dict)
         ),
         thresholds=thresholds,
         implicit_required=implicit_required,
-        replacements=schema.replacements,
+        replacements={} if view else schema.replacements,
         ambiguous=tuple(document.ambiguous_scalars(path)),
+        view=view,
     )
 
 
 def _build_criterion(
-    document: Document, path: Path, index: int, entries: list[Any], *, known: Mapping[str, Any], implied: int | None
+    document: _Reader, path: Path, index: int, entries: list[Any], *, known: Mapping[str, Any], implied: int | None
 ) -> Criterion:
     entry = entries[index]
     generated = f"rubric-{index + 1}"
@@ -174,7 +213,7 @@ def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape
     return tuple(shape for field, shape in _SHAPE_FIELDS.items() if field in entry and field in known) or _CHECKLIST
 
 
-def _read_weight(document: Document, entry: dict[str, Any]) -> Decimal | None:
+def _read_weight(document: _Reader, entry: dict[str, Any]) -> Decimal | None:
     weight = entry.get("weight", 1)
     if weight == 1 and type(weight) is int:
         return ONE

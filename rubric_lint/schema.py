@@ -5,17 +5,21 @@ from functools import cache, cached_property
 from typing import Any
 
 from rubric_lint.bands import looks_like_bands
-from rubric_lint.catalogue import CURRENT, load, registry
+from rubric_lint.catalogue import CURRENT, load, load_bundled, registry
 from rubric_lint.deprecation import Replacement
 from rubric_lint.near import find_near
 
 
 class RubricSchema:
-    """The schema of the rubrics of one version of the format, and the facts that it holds."""
+    """The schema of the rubrics of one version of the format, or of one dialect, and the facts that it holds.
 
-    def __init__(self, version: str) -> None:
+    `version` is empty for a dialect.
+    """
+
+    def __init__(self, source: str, version: str = "") -> None:
+        self.source = source
         self.version = version
-        self.contents = load(f"{version}/rubric.json")
+        self.contents = load(source)
 
     @property
     def definitions(self) -> Mapping[str, Any]:
@@ -75,8 +79,9 @@ class RubricSchema:
     def _fast(self, definition: str) -> Any:
         from jsonschema_rs import Draft7Validator  # noqa: PLC0415  (files without rubrics do without)
 
-        local = {"$ref": f"#/definitions/{definition}", "definitions": self.contents["definitions"]}
-        return Draft7Validator(local)
+        # What a dialect takes over from the format, only its bundled file has in it.
+        contents = self.contents if self.version else load_bundled(self.source)
+        return Draft7Validator({"$ref": f"#/definitions/{definition}", "definitions": contents["definitions"]})
 
     @cache  # noqa: B019
     def _slow(self, definition: str) -> Any:
@@ -88,7 +93,13 @@ class RubricSchema:
 @cache
 def schema_for(version: str = CURRENT) -> RubricSchema:
     """The schema of one version of the format."""
-    return RubricSchema(version)
+    return RubricSchema(f"{version}/rubric.json", version)
+
+
+@cache
+def schema_of(source: str) -> RubricSchema:
+    """The schema of a dialect, such as `lightspeed/v1.json`."""
+    return RubricSchema(source)
 
 
 @cache

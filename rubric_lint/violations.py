@@ -102,7 +102,8 @@ _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 def _word_missing(schema: RubricSchema, name: str, error: Any, path: Path) -> str:
     definition = schema.definitions["band" if path[-2:-1] == ("score_ranges",) else "entry"]
-    known = {**definition["properties"], **{k: v for k, v in error.schema["properties"].items() if v is not True}}
+    here = {field: known for field, known in error.schema["properties"].items() if known is not True}
+    known = {**definition.get("properties", {}), **here}
     clause = _FIRST_CLAUSE.match(known[name].get("description", ""))
     return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
 
@@ -111,7 +112,7 @@ def _word_unknown(schema: RubricSchema, error: Any, path: Path, name: str) -> Pr
     known: Mapping[str, Any] = error.schema["properties"]
     near = schema.suggest(name, known)
     shown = shorten(name)
-    if schema.version != CURRENT and name in schema_for().entry_fields:
+    if schema.version not in ("", CURRENT) and name in schema_for().entry_fields:
         message = f"`{name}` is a field of {CURRENT}, but this file says that it follows {schema.version}"
         return Problem(message, path, Part.KEY)
     if not near:

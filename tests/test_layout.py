@@ -14,13 +14,13 @@ LAYERS = (
     ("source", "near", "wording", "gitignore", "catalogue", "repository"),
     ("finding",),
     ("scalar", "events", "document", "build", "reading", "comments"),
-    ("schema", "violations", "deprecation", "bands", "rubric", "locate"),
+    ("schema", "violations", "deprecation", "bands", "rubric", "locate", "interop"),
     ("rule",),
     ("rules",),
     ("settings_file", "config", "files", "edit"),
     ("ignores", "lint", "batch", "fingerprint"),
     ("fix",),
-    ("scoring", "judge", "ask", "report", "interop", "lsp"),
+    ("scoring", "judge", "ask", "report", "lsp"),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

@@ -10,6 +10,7 @@ from jsonschema import Draft7Validator
 
 from rubric_lint.catalogue import Claim, bundle, catalogue, load, read_claim, schemas_root
 from rubric_lint.config import FileSettings
+from rubric_lint.interop import DIALECTS, load_dialect
 from rubric_lint.lint import lint
 from rubric_lint.reading import read_documents
 from rubric_lint.schema import case_lists, schema_for
@@ -49,6 +50,7 @@ def test_the_catalogue_names_every_authored_schema():
         *(f"{version}/{name}.json" for version in ("v1", "v2") for name in ("rubric", "suite", "judge-output")),
         "report/v1.json",
         "config/v1.json",
+        *(load_dialect(name).schema for name in DIALECTS),
     }
     assert AUTHORED.keys() == expected
 

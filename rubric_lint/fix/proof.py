@@ -212,8 +212,10 @@ def _order(mapping: dict[str, Any], added: frozenset[str]) -> list[str]:
 def _model(document: Document, settings: FileSettings) -> Iterator[Any]:
     """All that a score and a verdict depend on, rubric by rubric; read before the data is changed."""
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
-    for path, version in locate(document, version=settings.version, claimed=settings.claimed):
-        rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required)
+    for path, version, view in locate(document, version=settings.version, claimed=settings.claimed):
+        rubric = build_rubric(
+            document, path, version, thresholds, implicit_required=settings.implicit_required, view=view
+        )
         yield path, rubric.shape, [_describe(criterion) for criterion in rubric.entries]
 
 

@@ -15,7 +15,7 @@ from rubric_lint.lint import DEFAULTS, Result, lint
 from rubric_lint.locate import Location, locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Thresholds, build_rubric
-from rubric_lint.schema import schema_for
+from rubric_lint.schema import schema_for, schema_of
 from rubric_lint.scoring.grading import ScoringRubric, UnscorableError, prepare
 from rubric_lint.source import Source
 
@@ -98,14 +98,15 @@ def _word_errors(result: Result) -> Iterator[str]:
 
 
 def _prepare(item: _Located, name: str, settings: FileSettings) -> ScoringRubric:
-    document, (path, version) = item
+    document, (path, version, view) = item
     value: Any = document.data
     for step in path:
         value = value[step]
-    if not schema_for(version).is_valid(value):
+    schema = schema_of(view.dialect.schema) if view else schema_for(version)
+    if not schema.is_valid(value):
         raise RubricError(f"{item.place}: the rubric has faults that a comment or a setting silences; mend them first")
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
-    rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required)
+    rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
     try:
         return prepare(rubric, name)
     except UnscorableError as fault:
@@ -119,7 +120,8 @@ def _name(located: list[_Located], stem: str) -> dict[str, _Located]:
     named: dict[str, _Located] = {}
     for item, owner in zip(located, owners, strict=True):
         inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
-        name = "/".join([owner.name, *inner] if owner.name else inner) or stem
+        own = [item.location.view.name] if item.location.view and item.location.view.name else []
+        name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or stem
         if name in named:
             first = named[name].place
             raise RubricError(f"{item.place}: a second rubric goes by the name `{name}`, after the one at {first}")

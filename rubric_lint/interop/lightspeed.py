@@ -1,0 +1,37 @@
+"""lightspeed-evaluation: the bands of a metric `geval:NAME`, in system configurations and evaluation data."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from rubric_lint.document import Document
+from rubric_lint.interop.view import Dialect, Draft, View, read_threshold, walk
+
+LIGHTSPEED = Dialect("lightspeed", "lightspeed-evaluation", "lightspeed/v1.json")
+DIALECTS = (LIGHTSPEED,)
+
+_PREFIX = "geval:"
+_NAMES = {"score_range": "score_range", "expected_outcome": "expected_outcome"}
+_PASSES_AT = Decimal("0.5")
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find the metrics named `geval:...` with a list of `rubrics`; without one they have no bands."""
+    for path, mapping in walk(document.data):
+        for key, metric in mapping.items():
+            if not key.startswith(_PREFIX) or not isinstance(metric, dict):
+                continue
+            rubrics = metric.get("rubrics")
+            if not isinstance(rubrics, list) or not rubrics:
+                continue
+            draft = Draft(document, (*path, key, "rubrics"))
+            data = [
+                draft.rename(band, _NAMES, (index,), (*draft.path, index)) if isinstance(band, dict) else band
+                for index, band in enumerate(rubrics)
+            ]
+            yield draft.finish(
+                LIGHTSPEED,
+                data,
+                name=key.removeprefix(_PREFIX),
+                task=metric["criteria"] if isinstance(metric.get("criteria"), str) else "",
+                threshold=read_threshold(document, metric, "threshold", _PASSES_AT),
+            )

@@ -1,0 +1,184 @@
+"""A rubric of another system, seen as one of ours: its data in the words of v2, and where each piece really stands."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from rubric_lint.document import Document
+from rubric_lint.finding import Part, Path, Place, Problem
+from rubric_lint.scalar import Ambiguity
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How another system writes rubrics.
+
+    `schema` is the authored schema of its rubrics. `fields` has the names of v2 and what they are called there.
+    `without` are the rules that make no sense there. `implicit_required`: a checklist criterion that says nothing of a
+    gate must be met. `top` is the gate that only a full score meets, in its units.
+    """
+
+    name: str
+    title: str
+    schema: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
+    implicit_required: bool = False
+    top: int = 10
+
+
+class Loss(NamedTuple):
+    """Something that the format cannot say, and where it stands."""
+
+    message: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class View:
+    """One rubric of a dialect. `data` is what would stand under `rubrics:` in v2, sound or not.
+
+    `name` is what the rubric is called and `task` what is judged as a whole, empty where there is none; `threshold` is
+    the score in 0..1 from which an answer passes. Where a path in `data` leads in the document, `place` says.
+    """
+
+    dialect: Dialect
+    document: Document
+    path: Path
+    data: list[Any]
+    name: str = ""
+    task: str = ""
+    threshold: Decimal | None = None
+    losses: tuple[Loss, ...] = ()
+    _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
+    _homes: Mapping[int, Path] = field(default_factory=dict)
+
+    def place(self, path: Path) -> Path:
+        """The path in the document of what is at `path` in the words of v2."""
+        return self._find(path)[0]
+
+    def _find(self, path: Path) -> tuple[Path, bool]:
+        """The place, and whether what is meant stands in the key there; for what is not written, what holds it."""
+        for length in range(len(path), -1, -1):
+            if path[:length] in self._places:
+                place, is_key = self._places[path[:length]]
+                rest = path[length:]
+                if not rest:
+                    return place, is_key
+                return ((*place, *rest), False) if self._exists((*place, *rest)) else (place, is_key)
+        return path, False
+
+    def _exists(self, path: Path) -> bool:
+        value = self.document.data
+        for step in path:
+            is_there = step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int)
+            if not is_there:
+                return False
+            value = value[step]
+        return True
+
+    def translate(self, problem: Problem) -> Problem:
+        """A problem that a rule found in the words of v2, at its place in the document."""
+        path, part = self._locate(problem.path, problem.part)
+        related = tuple(
+            Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
+        )
+        return problem._replace(path=path, part=part, related=related, repair=None)
+
+    def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
+        place, is_key = self._find(path)
+        return place, Part.KEY if is_key else part
+
+    # What the model asks of a document, answered for `data`.
+    def is_alias(self, container: Any, step: str | int) -> bool:
+        """Whether a child of a container of `data` is written as an alias."""
+        return (found := self._origin(container, step)) is not None and self.document.is_alias(*found)
+
+    def is_merged(self, mapping: Any, key: str) -> bool:
+        """Whether a merge key brings a field of a mapping of `data` in."""
+        return (found := self._origin(mapping, key)) is not None and self.document.is_merged(*found)  # type: ignore[arg-type]
+
+    def written(self, container: Any, step: str | int) -> str:
+        """The source text of a child of a container of `data`."""
+        found = self._origin(container, step)
+        return self.document.written(*found) if found else str(container[step])
+
+    def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
+        """The plain scalars of the rubric that readers of YAML 1.1 and 1.2 take differently."""
+        return self.document.ambiguous_scalars(within)
+
+    def _origin(self, container: Any, step: str | int) -> tuple[Any, str | int] | None:
+        home = self._homes.get(id(container))
+        if home is None or (*home, step) not in self._places:
+            return None
+        path, is_key = self._places[*home, step]
+        if is_key or not path:
+            return None
+        value = self.document.data
+        for each in path[:-1]:
+            value = value[each]
+        return value, path[-1]
+
+
+class Draft:
+    """A view in the making: pieces of v2 data, each with the place that it comes from."""
+
+    def __init__(self, document: Document, path: Path) -> None:
+        self.document = document
+        self.path = path
+        self._places: dict[Path, tuple[Path, bool]] = {path: (path, False)}
+        self._homes: dict[int, Path] = {}
+
+    def put(self, own: Path, source: Path, *, is_key: bool = False) -> None:
+        """Say that what is at `own` in the data stands at `source`, or in the key there."""
+        self._places[*self.path, *own] = source, is_key
+
+    def hold(self, own: Path, container: Any) -> Any:
+        """Say that `container` is what is at `own` in the data."""
+        self._homes[id(container)] = (*self.path, *own)
+        return container
+
+    def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path, source: Path) -> dict[str, Any]:
+        """The fields of a mapping that `names` has a name of v2 for, under that name."""
+        self.put(own, source)
+        found: dict[str, Any] = {}
+        for key, value in mapping.items():
+            if name := names.get(key):
+                found[name] = value
+                self.put((*own, name), (*source, key))
+        return self.hold(own, found)  # type: ignore[no-any-return]
+
+    def finish(self, dialect: Dialect, data: list[Any], **more: Any) -> View:
+        """The view."""
+        self.hold((), data)
+        for index in range(len(data)):
+            self._places.setdefault((*self.path, index), ((*self.path, index), False))
+        return View(dialect, self.document, self.path, data, **more, _places=self._places, _homes=self._homes)
+
+
+def walk(root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every mapping of a document once, in order, with the path that leads there first."""
+    stack: list[tuple[Path, Any]] = [((), root)]
+    seen: set[int] = set()
+    while stack:
+        path, value = stack.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if type(value) is dict:
+            yield path, value
+            children: Any = list(value.items())
+        else:
+            children = list(enumerate(value)) if type(value) is list else []
+        stack += [((*path, step), child) for step, child in reversed(children) if type(child) in (dict, list)]
+
+
+def read_threshold(
+    document: Document, mapping: dict[str, Any], key: str, otherwise: Decimal | None = None
+) -> Decimal | None:
+    """The number in 0..1 that a mapping of the document has under `key`, exactly as written."""
+    value = mapping.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        return otherwise
+    return Decimal(document.written(mapping, key) if isinstance(value, float) else value)
