@@ -19,7 +19,7 @@ LAYERS = (
     ("rules",),
     ("settings_file", "config", "files", "edit"),
     ("ignores", "lint", "batch", "fingerprint"),
-    ("fix",),
+    ("fix", "sieve"),
     ("scoring", "judge", "ask", "report", "lsp"),
     ("cli",),
 )

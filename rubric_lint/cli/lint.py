@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from rubric_lint.cli.adoption import Adoption, with_adoption
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.options import ASKED, NAMES, check_sources, choice
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--fail-on", **choice("error", "warning", "never"), help="What makes the exit code 1: this or worse.")
 @click.option("--fix", is_flag=True, help="Make the safe fixes first, as rubric-fix does.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix: make fixes too that may change what a rubric means.")
+@with_adoption
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something, not where.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave the summary out.")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
@@ -54,6 +56,7 @@ def check(
     stdin_filename: str | None,
     config: str | None,
     isolated: bool,
+    adoption: Adoption,
 ) -> int:
     """Check the rubrics in files and folders.
 
@@ -68,6 +71,8 @@ def check(
         raise click.UsageError("--unsafe-fixes says which fixes to make; add --fix")
     if fix and "-" in paths:
         raise click.UsageError("--fix writes files; `rubric-fix -` fixes standard input to standard output")
+
+    adoption.check(paths)
 
     # --help, --explain and completion do without the engine.
     from rubric_lint.cli.run import Run  # noqa: PLC0415
@@ -86,7 +91,9 @@ def check(
     try:
         finder = SettingsFinder(Overrides(select or None, ignore), file=config, isolated=isolated)
         fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
-        summary = Run(reporter, progress).lint_all(paths or (".",), stdin_filename or "<stdin>", finder)
+        summary = Run(reporter, progress, adoption.sieves()).lint_all(
+            paths or (".",), stdin_filename or "<stdin>", finder
+        )
     except SettingsError as wrong:
         for fault in wrong.faults:
             complain(f"{wrong.path}: {fault}")

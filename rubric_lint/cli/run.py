@@ -2,32 +2,38 @@
 
 import gc
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from rubric_lint.batch import Outcome, lint_bytes, lint_files
 from rubric_lint.cli.exits import complain, report_fault
 from rubric_lint.cli.progress import Progress
 from rubric_lint.config import SettingsFinder
 from rubric_lint.files import LIMIT, File, Unreadable, find
+from rubric_lint.lint import Result
 from rubric_lint.report import Reporter, Summary
+from rubric_lint.settings_file import SettingsError
+from rubric_lint.sieve import Sieve
 
 STDIN = "-"
 """The path that means standard input."""
 
 
 class Run:
-    """Lints the files at `paths` and tells `reporter`; standard input goes by `stdin_name`."""
+    """Lints files and tells `reporter` what `sieves` leave of the findings."""
 
-    def __init__(self, reporter: Reporter, progress: Progress) -> None:
+    def __init__(self, reporter: Reporter, progress: Progress, sieves: Sequence[Sieve] = ()) -> None:
         self._reporter = reporter
         self._progress = progress
+        self._sieves = sieves
+        self._skipped: Counter[str] = Counter()
         self._refused: set[str] = set()
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
-        """Lint everything.
+        """Lint everything at `paths`; standard input goes by `stdin_name`.
 
         Raises:
-            SettingsError: when the settings that hold for standard input cannot be used.
+            SettingsError: when the settings that hold for standard input, or a baseline, cannot be used.
         """
         paths = list(paths)
         stdin: list[File] = []
@@ -39,26 +45,45 @@ class Run:
         summary = Summary()
         for file in stdin:
             summary = summary.plus(self._lint_stdin(file))
-        files: Iterable[File | Unreadable] = find(paths, finder)
+        files: Iterable[File | Unreadable] = filter(self._wants, find(paths, finder))
         total = len(files := list(files)) if self._progress.is_shown else 0
         for found, outcome in self._progress.over(lint_files(files), total):
             summary = summary.plus(self._report(found, outcome))
-        return summary
+        return summary.plus(Summary(**self._skipped))
+
+    def _wants(self, file: File | Unreadable) -> bool:
+        for sieve in self._sieves:
+            if isinstance(file, File) and not sieve.wants(file.name):
+                self._skipped[sieve.skipped_as] += 1
+                return False
+        return True
 
     def _report(self, file: File | Unreadable, outcome: Outcome) -> Summary:
         if isinstance(outcome, Unreadable):
             return self._refuse(outcome)
         try:
             if not isinstance(outcome, Exception):
-                self._reporter.add(outcome)
-                return Summary.of(outcome)
-        except OSError:
-            raise  # standard output, not the file
+                left, left_out = self._sift(outcome, file)
+                self._reporter.add(left)
+                return Summary.of(left).plus(Summary(**left_out))
+        except (OSError, SettingsError):
+            raise  # standard output or a baseline, not the file
         except Exception as fault:
             outcome = fault
         self._progress.clear()
         report_fault(outcome, file.name if isinstance(file, File) else file.path)
         return Summary(faults=1)
+
+    def _sift(self, result: Result, file: File | Unreadable) -> tuple[Result, dict[str, int]]:
+        """What the sieves leave, and how many findings each of them takes."""
+        counts: dict[str, int] = {}
+        if isinstance(file, Unreadable):
+            return result, counts
+        for sieve in self._sieves:
+            left = sieve.sift(result, file.settings)
+            counts[sieve.counted_as] = len(result.findings) - len(left.findings)
+            result = left
+        return result, counts
 
     def _refuse(self, what: Unreadable) -> Summary:
         self._progress.clear()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warnings", "ignored")
+_COUNTS_OF_SIEVES = ("known", "untouched", "unchanged_files")
 
 
 class Json:
@@ -29,7 +30,8 @@ class Json:
 
     def end(self, summary: Summary) -> None:
         """Write the object."""
-        counts = _dump({name: getattr(summary, name) for name in _COUNTS})
+        named = {name: getattr(summary, name) for name in (*_COUNTS, *_COUNTS_OF_SIEVES)}
+        counts = _dump({name: count for name, count in named.items() if count or name in _COUNTS})
         self._write(f'{{"version": {VERSION},\n "summary": {counts},\n "findings": [')
         for number, finding in enumerate(self._findings):
             self._write(f"{',' if number else ''}\n  {finding}")

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Summary(NamedTuple):
-    """Counts over the files of a run. `files` were read and linted; those of `unreadable` and `faults` were not."""
+    """Counts over the files of a run. `files` were read and linted; those of `unreadable` and `faults` were not.
+
+    `known` findings a baseline holds, `untouched` ones are in what has not changed; `unchanged_files` were not read.
+    """
 
     files: int = 0
     files_with_rubrics: int = 0
@@ -27,6 +30,9 @@ class Summary(NamedTuple):
     unsafe_fixes: int = 0
     unreadable: int = 0
     faults: int = 0
+    known: int = 0
+    untouched: int = 0
+    unchanged_files: int = 0
 
     @classmethod
     def of(cls, result: Result) -> Summary:
@@ -56,6 +62,9 @@ class Summary(NamedTuple):
             (self.safe_fixes, f"{self.safe_fixes} fixable with rubric-fix"),
             (self.unsafe_fixes, f"{self.unsafe_fixes} fixable with rubric-fix --unsafe-fixes"),
             (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),
+            (self.known, f"{counted(self.known, 'finding')} left out by the baseline"),
+            (self.untouched, f"{counted(self.untouched, 'finding')} left out as nothing has changed there"),
+            (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
             (self.faults, f"{counted(self.faults, 'file')} could not be linted for a fault of rubric-lint"),
         ]

@@ -1,0 +1,99 @@
+"""The sieve of `--diff-base`: only findings that touch what has changed since a Git revision."""
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+from rubric_lint.config import FileSettings
+from rubric_lint.document import Document
+from rubric_lint.finding import Finding
+from rubric_lint.lint import Result
+from rubric_lint.reading import read_documents
+from rubric_lint.sieve.git import UNCHANGED, Changes, Lines
+from rubric_lint.source import Source, Span
+
+
+class Changed:
+    """Keeps the findings that speak of a changed line: at their place, at a related one, or within the value meant.
+
+    A gap between bands is found at the key above them all, whichever band was changed; so it is the whole value at the
+    finding's pointer that counts, and where lines were taken away what stood beside them.
+    """
+
+    counted_as = "untouched"
+    skipped_as = "unchanged_files"
+
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+        self._folders: dict[str, str] = {}
+
+    def wants(self, name: str) -> bool:
+        """Whether anything in the file has changed."""
+        return self._lines(name) != UNCHANGED
+
+    def sift(self, result: Result, settings: FileSettings) -> Result:  # noqa: ARG002 (one sieve is like another)
+        """The result without the findings in what has not changed."""
+        if not result.findings:
+            return result
+        lines = self._lines(result.source.name)
+        # Git ends lines at line feeds, which in UTF-16 and UTF-32 are not where they seem to be.
+        if lines is None or result.source.encoding != "utf-8":
+            return result
+        touch = _Touch(result.source, lines)
+        return replace(result, findings=tuple(filter(touch.concerns, result.findings)))
+
+    def _lines(self, name: str) -> Lines | None:
+        folder, base = os.path.split(name)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        path = os.path.join(self._folders[folder], base)  # noqa: PTH118 (see config.py)
+        return self._changes.of(os.path.realpath(path) if os.path.islink(path) else path)  # noqa: PTH114
+
+
+class _Touch:
+    """The changed lines of one text, held against its findings."""
+
+    def __init__(self, source: Source, lines: Lines) -> None:
+        self._source = source
+        self._added, self._cuts = lines
+        self._ends = [at for at, character in enumerate(source.text) if character == "\n"]
+
+    def concerns(self, finding: Finding) -> bool:
+        spans = [finding.span, *(place.span for place in finding.related)]
+        return any(map(self._is_touched, spans)) or any(map(self._is_touched, self._extents(finding)))
+
+    def _is_touched(self, span: Span) -> bool:
+        first = bisect_left(self._ends, span.start) + 1
+        last = bisect_left(self._ends, max(span.start, span.end - 1)) + 1
+        return any(start <= last and first <= end for start, end in self._added) or any(
+            first - 1 <= cut <= last for cut in self._cuts
+        )
+
+    def _extents(self, finding: Finding) -> Iterator[Span]:
+        """The value that a finding is about, where it is written and where an alias stands for it."""
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in finding.pointer.split("/")[1:]]
+        for document in self._documents:
+            if document.number is not None:
+                if not steps or steps[0] != str(document.number):
+                    continue
+                steps = steps[1:]
+            path: list[str | int] = []
+            value = document.data
+            for step in steps:
+                if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+                    path.append(int(step))
+                elif isinstance(value, dict) and step in value:
+                    path.append(step)
+                else:  # the field is missing: it is about what lacks it
+                    break
+                value = value[path[-1]]
+            if path:
+                yield document.extent(tuple(path))
+            yield document.span(tuple(path))
+            return
+
+    @cached_property
+    def _documents(self) -> list[Document]:
+        return read_documents(self._source)[0]

@@ -1,0 +1,208 @@
+"""What Git knows of changes: which lines of which files are not as they were at a revision."""
+
+# Paths are str, see config.py.
+# ruff: noqa: PTH118
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class GitError(Exception):
+    """Why Git cannot say what has changed, and what to do."""
+
+
+class Lines(NamedTuple):
+    """The changed lines of a file, as Git counts them: from 1, each ended by a line feed.
+
+    `added` are runs of lines, from the first to the last; `cuts` are the lines below which others were taken away.
+    """
+
+    added: tuple[tuple[int, int], ...] = ()
+    cuts: tuple[int, ...] = ()
+
+
+UNCHANGED = Lines()
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What differs in the work tree at `root` from a revision; files are named relative to it, with `/`.
+
+    `files` holds the changed ones, None for those that are new as a whole; `tracked` all that Git knows. Of what is in
+    a folder of `unknown`, Git cannot tell.
+    """
+
+    root: str
+    files: Mapping[str, Lines | None]
+    tracked: frozenset[str]
+    unknown: tuple[str, ...] = ()
+
+    def of(self, path: str) -> Lines | None:
+        """The changed lines of the file at an absolute `path` without links; None where all of it is new to Git."""
+        if not path.startswith(os.path.join(self.root, "")):
+            return None
+        name = os.path.relpath(path, self.root).replace(os.sep, "/")
+        if name in self.files:
+            return self.files[name]
+        is_known = name in self.tracked and not name.startswith(self.unknown)
+        return UNCHANGED if is_known else None
+
+
+# All that a user's settings may do to the form of a diff is undone. A file is text, whatever .gitattributes say.
+_DIFF = (
+    "diff",
+    "--raw",
+    "--patch",
+    "--unified=0",
+    "--inter-hunk-context=0",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--text",
+    "--no-color",
+    "--no-relative",
+    "--find-renames",
+    "--submodule=diff",
+    "--ignore-submodules=untracked",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
+
+
+def read_changes(revision: str) -> Changes:
+    """What differs between the work tree around the current folder and the point where it left `revision`.
+
+    Raises:
+        GitError: where there is no Git, no repository or no such revision.
+    """
+    code, answer, fault = _ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
+    if code:
+        raise GitError(f"it needs a Git repository around the current folder, and git says: {_tell(fault)}")
+    top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
+    root = os.path.realpath(os.fsdecode(top))
+    base = _find_base(revision, is_shallow=is_shallow == b"true")
+    tree = ("-C", root)
+    code, diff, fault = _ask(*tree, *_DIFF, base, "--")
+    if not code:
+        code, tracked, fault = _ask(*tree, "ls-files", "--cached", "--recurse-submodules", "-z")
+    if code:
+        raise GitError(f"git cannot compare the work tree with {revision}: {_tell(fault)}")
+    files, unknown = _read_diff(diff)
+    return Changes(root, files, frozenset(map(os.fsdecode, tracked.split(b"\0"))), unknown)
+
+
+def _ask(*arguments: str) -> tuple[int, bytes, bytes]:
+    """The exit code, standard output and standard error of a git command."""
+    # Paths are quoted, so that a line end in one is none; nothing is locked for those who commit meanwhile.
+    command = ["git", "-c", "core.quotePath=true", *arguments]
+    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+    environment.pop("GIT_DIFF_OPTS", None)
+    try:
+        done = subprocess.run(  # noqa: S603 (a list, no shell)
+            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except OSError as fault:
+        raise GitError(f"it needs the program git, which cannot be run: {fault.strerror or fault}") from None
+    return done.returncode, done.stdout, done.stderr
+
+
+def _tell(fault: bytes) -> str:
+    lines = fault.decode("utf-8", "replace").strip().splitlines()
+    return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
+
+
+def _find_base(revision: str, *, is_shallow: bool) -> str:
+    """The commit at which what is checked out left `revision`."""
+    code, answer, fault = _ask("merge-base", "--", revision, "HEAD")
+    if not code:
+        return answer.decode("ascii").strip()
+    deepen = "; this clone is shallow: fetch all of it (`git fetch --unshallow`, in GitHub Actions `fetch-depth: 0`)"
+    hint = deepen if is_shallow else ""
+    if _is_commit(revision):
+        if not _is_commit("HEAD"):
+            raise GitError("nothing is committed here yet, so there is nothing to compare with")
+        if code == 1:
+            raise GitError(f"{revision} and HEAD have no commit in common" + (hint or "; name another revision"))
+        raise GitError(f"git cannot compare HEAD with {revision}: {_tell(fault)}{hint}")
+    if not _is_commit("HEAD"):
+        raise GitError("nothing is committed here yet, so there is nothing to compare with")
+    if _is_commit(f"origin/{revision}"):
+        raise GitError(f"{revision} is no commit that git knows here; did you mean origin/{revision}?")
+    raise GitError(f"{revision} is no commit that git knows here" + (hint or "; fetch it first, or name another"))
+
+
+def _is_commit(revision: str) -> bool:
+    return not _ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")[0]
+
+
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_RAW = re.compile(rb":\d+ \d+ \w+ \w+ ([A-Z])\d*\t(?:.*\t)?([^\t]+)$")
+_GONE = re.compile(rb"Submodule (.+) [0-9a-f]+\.{2,3}[0-9a-f]+ \(commits not present\)")
+
+
+def _read_diff(diff: bytes) -> tuple[dict[str, Lines | None], tuple[str, ...]]:
+    """The changed lines of each file, and the folders of submodules that cannot be compared."""
+    files: dict[str, Lines | None] = {}
+    unknown = []
+    lines = iter(diff.split(b"\n"))
+    name = ""
+    for line in lines:
+        if found := _RAW.match(line):
+            # A new file may be empty, and one that is unmerged or was a link has no lines to compare.
+            files[_unquote(found[2])] = UNCHANGED if found[1] in b"MR" else None
+        elif line.startswith(b"+++ "):
+            name = _unquote(line[4:].removesuffix(b"\t"))[2:]
+        elif found := _HUNK.match(line):
+            old, first, new = (1 if number is None else int(number) for number in found.groups())
+            added, cuts = _read_hunk(lines, old, first + (new == 0), new)
+            known = files.get(name, UNCHANGED)
+            files[name] = known and Lines((*known.added, *added), (*known.cuts, *cuts))
+        elif found := _GONE.match(line):
+            unknown.append(os.fsdecode(found[1]) + "/")
+    return files, tuple(unknown)
+
+
+def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[list[tuple[int, int]], list[int]]:
+    """The lines that a hunk adds and where it cuts; it has `old` and `new` lines, the first of the new ones is `at`."""
+    added: list[int] = []
+    cuts: set[int] = set()
+    while old or new:
+        kind = next(lines)[:1]
+        if kind == b"-":
+            cuts.add(at - 1)
+            old -= 1
+        elif kind == b"+":
+            added.append(at)
+        else:
+            old -= kind == b" "
+        if kind in (b"+", b" "):
+            at += 1
+            new -= 1
+    # What was written in the place of other lines says all that there is to say of these.
+    return _join(added), sorted(cut for cut in cuts if cut + 1 not in added)
+
+
+def _join(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        runs.append((runs.pop()[0] if runs and runs[-1][1] == number - 1 else number, number))
+    return runs
+
+
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+_CONTROLS = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
+
+
+def _unquote(name: bytes) -> str:
+    """A path as it is, of one that Git may have put into quotes."""
+    if name.startswith(b'"'):
+        name = _ESCAPE.sub(_unescape, name[1:-1])
+    return os.fsdecode(name)
+
+
+def _unescape(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    return bytes([int(code, 8) if len(code) == 3 else _CONTROLS.get(code[0], code[0])])

@@ -1,0 +1,388 @@
+"""Only what has changed since a Git revision, in real repositories."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_cli_lint import call
+
+from rubric_lint.sieve.git import Lines, read_changes
+
+RUBRIC = """\
+tests:
+  - id: one
+    rubrics:
+      - id: accuracy
+        score_ranges:
+          - score_range: [0, 5]
+            expected_outcome: States a wrong result.
+          - score_range: [6, 10]
+            expected_outcome: States the right result.
+
+  - id: two
+    rubrics:
+      - id: style
+        expected_outcome: Good
+      - id: tone
+        expected_outcome: Excellent
+"""
+# Faults that are there from the start, so that there is something to leave out.
+OLD = [("split-band", 8), ("vague-outcome", 14), ("vague-outcome", 16)]
+
+
+def git(*args, cwd=None):
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always"]
+    done = subprocess.run(["git", *who, *args], cwd=cwd, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode().strip()
+
+
+def write(name, text=RUBRIC):
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+
+def commit(message="change"):
+    git("add", "-A")
+    git("commit", "-q", "--allow-empty", "-m", message)
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    git("init", "-q", "-b", "main")
+    write("a.yaml")
+    commit("first")
+    return folder
+
+
+def lint(*args):
+    """What is found, as (file, rule, line); more of the summary than counts that every run has; the exit code."""
+    out, err, code = call("--format=json", *args)
+    assert err == ""
+    report = json.loads(out)
+    common = {"files_with_rubrics", "rubrics", "criteria", "errors", "warnings"}
+    found = [(each["file"], each["rule"], each["start"]["line"]) for each in report["findings"]]
+    return found, {name: count for name, count in report["summary"].items() if count and name not in common}, code
+
+
+def found(*args):
+    return [(rule, line) for _, rule, line in lint("--diff-base=main", *args)[0]]
+
+
+def replace(old, new, name="a.yaml"):
+    text = Path(name).read_text("utf-8")
+    assert text.count(old) == 1
+    write(name, text.replace(old, new))
+
+
+def test_there_is_something_to_leave_out():
+    assert [(rule, line) for _, rule, line in lint()[0]] == OLD
+
+
+def test_what_has_not_changed_is_not_even_read():
+    write("b.json", '{"rubrics": null}')
+    commit()
+    assert lint("--diff-base=main") == ([], {"unchanged_files": 2}, 0)
+    out, _, code = call("--diff-base", "main")
+    assert (out, code) == ("No file was linted.\n2 unchanged files not read.\n", 0)
+
+
+CHANGES = {
+    "the line of a finding": ("outcome: Good", "outcome: Fine", [("vague-outcome", 14)]),
+    "a line of the value that it is about": ("[0, 5]", "[0, 4]", [("coverage", 5)]),
+    "a related place": ("[0, 5]", "[0, 6]", [("overlap", 8)]),
+    "a band that is gone": (
+        "          - score_range: [6, 10]\n            expected_outcome: States the right result.\n",
+        "",
+        [("coverage", 5)],
+    ),
+    "a field that is gone": (
+        "  - id: tone\n        expected",
+        "  - expected",
+        [("missing-id", 15), ("vague-outcome", 15)],
+    ),
+    "a line above all": ("tests:\n", "# a comment\ntests:\n", []),
+    "a line between": ("\n  - id: two", "\n\n  - id: two", []),
+    "a new criterion": (
+        "      - id: tone\n",
+        "      - id: brevity\n        expected_outcome: Bad\n      - id: tone\n",
+        [("vague-outcome", 16)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("state", ["unsaved", "staged", "committed"])
+def test_what_touches_a_change(old, new, expected, state):
+    git("checkout", "-q", "-b", "branch")
+    replace(old, new)
+    if state == "staged":
+        git("add", "-A")
+    if state == "committed":
+        commit()
+    assert found() == expected
+
+
+def test_the_summary_tells_what_was_left_out():
+    write("same.yaml")
+    commit()
+    replace("outcome: Good", "outcome: Fine")
+    out, _, code = call("--diff-base=HEAD", "--format=concise", "--fail-on=warning")
+    notes = "2 findings left out as nothing has changed there; 1 unchanged file not read.\n"
+    assert (out.splitlines(keepends=True)[-1], code) == (notes, 1)
+    assert lint("--diff-base=HEAD") == (
+        [("a.yaml", "vague-outcome", 14)],
+        {"files": 1, "untouched": 2, "unchanged_files": 1},
+        0,
+    )
+
+
+def test_what_others_changed_since_the_branch_left_does_not_count():
+    git("checkout", "-q", "-b", "branch")
+    write("mine.yaml", "rubrics:\n  - id: a\n    expected_outcome: Good\n")
+    commit()
+    git("checkout", "-q", "main")
+    replace("outcome: Good", "outcome: Fine")
+    commit()
+    git("checkout", "-q", "branch")
+    assert lint("--diff-base=main")[0] == [("mine.yaml", "vague-outcome", 3)]
+
+
+def test_new_files_are_new_as_a_whole():
+    write("untracked.rubric.yaml", "rubrics: null\n")
+    write(".gitignore", "hidden.rubric.yaml\n")
+    write("hidden.rubric.yaml", "rubrics: null\n")
+    write("staged.rubric.yaml", "")
+    git("add", "staged.rubric.yaml")
+    found, _, code = lint("--diff-base=main", "--select=schema", ".", "hidden.rubric.yaml")
+    expected = [(f"{name}.rubric.yaml", "schema", 1) for name in ("staged", "untracked", "hidden")]
+    assert (found, code) == (expected, 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["é ü.yaml", 'a"b\\c.yaml', "tab\there.yaml", "line\nend.yaml", "+++ b/x.yaml", "🙂.yaml"]
+)
+def test_names_of_all_kinds(name):
+    write(f"some folder/{name}")
+    commit()
+    replace("outcome: Good", "outcome: Fine", f"some folder/{name}")
+    assert lint("--diff-base=HEAD")[0] == [(f"some folder/{name}", "vague-outcome", 14)]
+
+
+def test_a_renamed_file_is_changed_where_its_lines_are():
+    git("mv", "a.yaml", "b.yaml")
+    replace("outcome: Good", "outcome: Fine", "b.yaml")
+    git("add", "-A")
+    assert lint("--diff-base=main")[0] == [("b.yaml", "vague-outcome", 14)]
+    git("mv", "b.yaml", "c.yaml")
+    replace("outcome: Fine", "outcome: Good", "c.yaml")
+    assert lint("--diff-base=main") == ([], {"unchanged_files": 1}, 0)
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\r"], ids=["CRLF", "CR"])
+def test_other_line_ends(line_end):
+    write("a.yaml", RUBRIC.replace("\n", line_end))
+    commit()
+    write("a.yaml", RUBRIC.replace("\n", line_end).replace("outcome: Good", "outcome: Fine"))
+    # To Git a file without line feeds is one line.
+    expected = [OLD[1]] if line_end == "\r\n" else OLD
+    assert [(rule, line) for _, rule, line in lint("--diff-base=HEAD")[0]] == expected
+
+
+def test_what_git_takes_for_binary_is_compared_all_the_same():
+    write(".gitattributes", "*.yaml binary diff=odd\n")
+    commit()
+    git("config", "diff.odd.textconv", "wc")
+    replace("outcome: Good", "outcome: Fine")
+    assert lint("--diff-base=HEAD")[0] == [("a.yaml", "vague-outcome", 14)]
+
+
+def test_utf_16_is_reported_as_a_whole():
+    write("a.yaml", RUBRIC.encode("utf-16"))
+    commit()
+    write("a.yaml", RUBRIC.replace("outcome: Good", "outcome: Fine").encode("utf-16"))
+    assert len(lint("--diff-base=HEAD")[0]) == len(OLD)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "diff.noprefix=true",
+        "diff.mnemonicPrefix=true",
+        "diff.context=5",
+        "diff.interHunkContext=9",
+        "diff.relative=true",
+        "diff.renames=false",
+        "diff.external=true",
+        "color.ui=always",
+        "core.quotePath=false",
+        "diff.algorithm=patience",
+        "diff.submodule=log",
+        "diff.orderFile=/dev/null",
+    ],
+)
+def test_no_setting_of_the_user_changes_what_is_found(setting, monkeypatch):
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "true")
+    monkeypatch.setenv("GIT_DIFF_OPTS", "-u7")
+    git("config", *setting.split("="))
+    replace("outcome: Good", "outcome: Fine")
+    assert found() == [("vague-outcome", 14)]
+
+
+def test_it_is_the_same_from_a_subfolder_through_a_link_and_in_a_work_tree(tmp_path, monkeypatch):
+    write("sub/b.yaml")
+    commit()
+    git("worktree", "add", "-q", "-b", "branch", str(tmp_path / "tree"))
+    (tmp_path / "link").symlink_to(tmp_path / "tree")
+    monkeypatch.chdir(tmp_path / "link" / "sub")
+    replace("outcome: Good", "outcome: Fine", "b.yaml")
+    assert lint("--diff-base=main")[0] == [("b.yaml", "vague-outcome", 14)]
+    for name in ("../sub/b.yaml", str(tmp_path / "tree/sub/b.yaml"), str(tmp_path / "link/sub/b.yaml")):
+        assert lint("--diff-base=main", name, "../a.yaml")[0] == [(name, "vague-outcome", 14)]
+
+
+def test_a_file_outside_the_repository_is_new_as_a_whole():
+    write("../outside.yaml", RUBRIC)
+    assert len(lint("--diff-base=main", "../outside.yaml")[0]) == len(OLD)
+
+
+@pytest.fixture
+def submodule(tmp_path):
+    """A repository with RUBRIC, as the submodule `a module` of the one that is checked."""
+    other = tmp_path / "other"
+    shutil.copytree(".", other)
+    git("submodule", "add", "-q", f"file://{other}", "a module")
+    commit()
+    return Path("a module")
+
+
+def test_submodules_are_looked_into(submodule):
+    assert lint("--diff-base=HEAD") == ([], {"unchanged_files": 2}, 0)
+    replace("outcome: Good", "outcome: Fine", submodule / "a.yaml")
+    write(submodule / "new.yaml", "rubrics:\n  - id: a\n    expected_outcome: Good\n")
+    expected = [("a module/a.yaml", "vague-outcome", 14), ("a module/new.yaml", "vague-outcome", 3)]
+    assert lint("--diff-base=HEAD")[0] == expected
+    git("add", "a.yaml", cwd=submodule)
+    git("commit", "-q", "-m", "change", cwd=submodule)
+    assert lint("--diff-base=HEAD")[0] == expected
+
+
+def test_a_submodule_whose_history_is_not_here_is_new_as_a_whole(submodule, tmp_path):
+    replace("outcome: Good", "outcome: Fine", tmp_path / "other/a.yaml")
+    git("commit", "-qam", "change", cwd=tmp_path / "other")
+    old = git("rev-parse", "HEAD")
+    git("pull", "-q", cwd=submodule)
+    commit()
+    clone = tmp_path / "clone"
+    git("clone", "-q", ".", str(clone))
+    git("submodule", "update", "-q", "--init", "--depth=1", cwd=clone)
+    found = read_changes_in(clone, old)
+    assert (found.files, found.unknown) == ({"a module": Lines()}, ("a module/",))
+    assert found.of(f"{clone}/a module/a.yaml") is None
+
+
+def read_changes_in(folder, revision):
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        return read_changes(revision)
+    finally:
+        os.chdir(before)
+
+
+def test_many_hunks_are_read_line_by_line():
+    write("b.yaml", "".join(f"{number}\n" for number in range(1, 31)))
+    commit()
+    lines = [f"{number}\n" for number in range(1, 31)]
+    lines[0:1] = ["new\n", "1\n"]
+    lines[5] = "--- a/x\n"
+    lines[10:12] = []
+    lines[20] = "+++ b/a.yaml\n"
+    lines.append("@@ -1 +1 @@")
+    write("b.yaml", "".join(lines))
+    assert read_changes("HEAD").files == {"b.yaml": Lines(((1, 1), (6, 6), (21, 21), (30, 30)), (10,))}
+
+
+REFUSALS = {
+    "no revision": ("nix", "nix is no commit that git knows here; fetch it first, or name another"),
+    "an option": ("--all", "--all is no commit that git knows here; fetch it first, or name another"),
+    "no name": ("", " is no commit that git knows here; fetch it first, or name another"),
+}
+
+
+def refusal(*args):
+    out, err, code = call(*args)
+    assert (out, code) == ("", 2)
+    return err.partition("Error: --diff-base: ")[2].rstrip("\n")
+
+
+@pytest.mark.parametrize(("revision", "told"), REFUSALS.values(), ids=REFUSALS)
+def test_an_unknown_revision(revision, told):
+    assert refusal(f"--diff-base={revision}") == told
+
+
+def test_a_branch_that_only_the_remote_has(tmp_path):
+    git("clone", "-q", ".", str(tmp_path / "clone"))
+    os.chdir(tmp_path / "clone")
+    git("checkout", "-q", "-b", "mine")
+    git("branch", "-q", "-D", "main")
+    assert refusal("--diff-base=main") == "main is no commit that git knows here; did you mean origin/main?"
+    assert lint("--diff-base=origin/main") == ([], {"unchanged_files": 1}, 0)
+
+
+DEEPEN = "this clone is shallow: fetch all of it (`git fetch --unshallow`, in GitHub Actions `fetch-depth: 0`)"
+
+
+def test_a_shallow_clone(tmp_path):
+    git("checkout", "-q", "-b", "branch")
+    commit()
+    git("checkout", "-q", "main")
+    commit()
+    commit()
+    git("clone", "-q", "--depth=1", "--no-single-branch", f"file://{Path.cwd()}", str(tmp_path / "clone"))
+    os.chdir(tmp_path / "clone")
+    assert refusal("--diff-base=v1") == f"v1 is no commit that git knows here; {DEEPEN}"
+    assert refusal("--diff-base=origin/branch") == f"origin/branch and HEAD have no commit in common; {DEEPEN}"
+
+
+def test_histories_that_never_met():
+    git("checkout", "-q", "--orphan", "other")
+    commit()
+    assert refusal("--diff-base=main") == "main and HEAD have no commit in common; name another revision"
+
+
+def test_nothing_is_committed(tmp_path):
+    os.chdir(tmp_path)
+    git("init", "-q", "fresh")
+    os.chdir("fresh")
+    assert refusal("--diff-base=main") == "nothing is committed here yet, so there is nothing to compare with"
+
+
+def test_no_repository(tmp_path):
+    os.chdir(tmp_path)
+    assert refusal("--diff-base=main").startswith(
+        "it needs a Git repository around the current folder, and git says: not a git repository"
+    )
+
+
+def test_no_git(tmp_path):
+    out, err, code = call("--diff-base=main", PATH=str(tmp_path))
+    told = "Error: --diff-base: it needs the program git, which cannot be run: No such file or directory"
+    assert (out, err.splitlines()[-1], code) == ("", told, 2)
+
+
+def test_standard_input_has_no_history():
+    out, err, code = call("--diff-base=main", "-")
+    told = "Error: --diff-base compares files, and standard input is none"
+    assert (out, err.splitlines()[-1], code) == ("", told, 2)
