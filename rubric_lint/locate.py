@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 FIELD = "rubrics"
 """The field whose value is a rubric."""
 
-_QUICK_SIGNS = (b"rubric", b"expected_outcome", b"score_range", b"required_min_", b"\xff\xfe", b"\xfe\xff")
+_QUICK_SIGNS = (
+    *(b"rubric", b"expected_outcome", b"score_range", b"required_min_", b"\xff\xfe", b"\xfe\xff"),
+    *(b"score0", b"score1", b"score-1", b"choice_scores"),  # of dialects that need not say `rubric`
+)
 
 
 def could_hold_rubrics(data: bytes) -> bool:

@@ -158,7 +158,9 @@ def build_rubric(
     if view:
         reader, value = view, view.data
         implicit_required = view.dialect.implicit_required
-        thresholds = thresholds if view.threshold is None else Thresholds(view.threshold, view.threshold)
+        pass_at = thresholds.pass_at if view.threshold is None else view.threshold
+        if view.threshold is not None or not view.dialect.has_borderline:
+            thresholds = Thresholds(pass_at, pass_at)
     else:
         value = document.data
         for step in path:

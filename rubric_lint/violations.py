@@ -87,6 +87,8 @@ _INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_range
 def _missing(schema: RubricSchema, error: Any) -> list[str]:
     """The required fields that are not there, but for those that stand there misspelt, which is a finding already."""
     absent = [name for name in error.validator_value if name not in error.instance]
+    if schema.definitions["entry"].get("additionalProperties", True):
+        return absent  # a stranger is no finding there
     known = schema.entry_fields.keys() | error.schema.get("properties", {}).keys()
     strangers = [key for key in error.instance if key not in known]
     return [name for name in absent if not any(_may_mean(schema, key, name) for key in strangers)]
@@ -158,8 +160,11 @@ _TYPES = {
 
 def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> str:
     schema = error.schema
+    if error.validator == "contains":
+        return f"`{path[-1]}` is a list without one that counts, expected {_expected(schema)}"
     found = f"the key `{shorten(error.instance)}`" if is_key else describe(error.instance, document.written_at(path))
     names = [step for step in path[:-1] if isinstance(step, str)]
+    path = path or ("this",)
     if is_key or isinstance(path[-1], int):
         found = "an empty item" if error.instance is None else found
         subject = f"`{names[-1]}` has {found}" if names else f"found {found}"

@@ -1,14 +1,20 @@
 """Rubrics of other systems: recognised by their shape, checked at their place in their own words."""
 
+from decimal import Decimal
 from textwrap import dedent
 
+import pytest
 from pages import report
 
 from rubric_lint.interop import DIALECTS, load_dialect
 from rubric_lint.lint import lint
-from rubric_lint.locate import locate
+from rubric_lint.locate import could_hold_rubrics, locate
 from rubric_lint.reading import read_documents
+from rubric_lint.rubric import Shape, Thresholds, build_rubric
+from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.source import Source
+
+DEFAULT = Thresholds(Decimal("0.8"), Decimal("0.6"))
 
 
 def located(text, name="a.yaml"):
@@ -68,3 +74,178 @@ def test_a_finding_stands_where_its_field_stands():
              |                         ^^^^^^^
         """
     )
+
+
+A3 = """\
+    tests:
+      - id: one
+        rubrics:
+          - Mentions the pivot
+          - {id: why, outcome: States why, weight: 2}
+    """
+A6 = """\
+    tests:
+      - id: one
+        assertions:
+          - type: rubrics
+            criteria:
+              - id: numbers
+                min_score: 0.8
+                score_ranges: {0: A number differs, 8: Every number is that of the source}
+    """
+CONFIDENT_AI = """\
+    {"name": "Accuracy", "threshold": 0.7, "rubric": [
+      {"scoreRange": [0, 6], "expectedOutcome": "A number differs"},
+      {"scoreRange": [7, 10], "expectedOutcome": "Every number is that of the source"}]}
+    """
+RAGAS = """\
+    rubrics:
+      score1_description: A number differs from the source
+      score2_description: Every number is that of the source
+    """
+HEALTHBENCH = """\
+    {"prompt_id": "p1", "rubrics": [
+      {"criterion": "States the dose", "points": 5, "tags": ["a"]},
+      {"criterion": "Names a wrong dose", "points": -3, "tags": []}]}
+    """
+AUTOEVALS = """\
+    prompt: |
+      (A) The answer is a subset.
+      (B) The answer is the same.
+      (C) The answer differs.
+    choice_scores: {A: 0.4, B: 1, C: 0, D: 1}
+    """
+PROMPTFOO = """\
+    tests:
+      - vars: {q: x}
+        assert:
+          - type: llm-rubric
+            threshold: 0.7
+            value:
+              - {score_range: [0, 6], expected_outcome: A number differs}
+              - {score_range: [7, 10], expected_outcome: Every number is that of the source}
+    """
+A4 = A6.replace("min_score: 0.8", "required_min_score: 8")
+A7 = A6.replace("assertions", "assert").replace("type: rubrics", "type: llm-rubric").replace("criteria", "value")
+A7 = A7.replace("- id: one", "- {id: one}\n      - input: x")
+
+SAMPLES = {
+    "lightspeed": (LIGHTSPEED, "a.yaml", ("metrics_metadata", "turn_level", "geval:accuracy", "rubrics")),
+    "confident-ai": (CONFIDENT_AI, "a.json", ("rubric",)),
+    "ragas": (RAGAS, "a.yaml", ("rubrics",)),
+    "healthbench": (HEALTHBENCH, "a.json", ("rubrics",)),
+    "autoevals": (AUTOEVALS, "a.yaml", ("choice_scores",)),
+    "agentv-a3": (A3, "a.yaml", ("tests", 0, "rubrics")),
+    "agentv-a4": (A4, "a.yaml", ("tests", 0, "assertions", 0, "criteria")),
+    "agentv-a6": (A6, "a.yaml", ("tests", 0, "assertions", 0, "criteria")),
+    "agentv-a7": (A7, "a.yaml", ("tests", 1, "assert", 0, "value")),
+    "promptfoo": (PROMPTFOO, "a.yaml", ("tests", 0, "assert", 0, "value")),
+}
+
+
+def test_there_is_a_sample_of_every_dialect():
+    assert SAMPLES.keys() == set(DIALECTS)
+
+
+@pytest.mark.parametrize("dialect", SAMPLES)
+def test_a_sample_is_recognised_and_sound(dialect):
+    text, name, path = SAMPLES[dialect]
+    assert (located(text, name), findings(text, name)) == ([(dialect, path)], [])
+
+
+@pytest.mark.parametrize("dialect", SAMPLES)
+def test_a_quick_look_does_not_pass_a_dialect_by(dialect):
+    assert could_hold_rubrics(SAMPLES[dialect][0].encode())
+
+
+@pytest.mark.parametrize("dialect", SAMPLES)
+def test_a_file_that_says_it_is_ours_is_read_as_ours(dialect):
+    text, name, _ = SAMPLES[dialect]
+    document = read_documents(Source(name, dedent(text)))[0][0]
+    assert {location.view for location in locate(document, claimed=True)} <= {None}
+
+
+def model(text, name="a.yaml"):
+    """What the only rubric of a text means: shape, and criteria with what decides a score."""
+    document = read_documents(Source(name, dedent(text)))[0][0]
+    ((path, version, view),) = locate(document)
+    rubric = build_rubric(document, path, version, DEFAULT, view=view)
+    return rubric.shape, [
+        (
+            entry.id,
+            entry.outcome,
+            entry.weight,
+            entry.gate,
+            [(band.lower, band.upper, band.outcome) for band in entry.scale.bands] if entry.scale else None,
+            [(level.number, level.name, level.outcome) for level in entry.levels or ()],
+        )
+        for entry in rubric.entries
+    ]
+
+
+BANDS = [(0, 6, "A number differs"), (7, 10, "Every number is that of the source")]
+HOLISTIC = (
+    Shape.HOLISTIC,
+    [("rubric-1", BANDS[0][2], 1, None, BANDS[:1], []), ("rubric-2", BANDS[1][2], 1, None, BANDS[1:], [])],
+)
+RANGES = (
+    Shape.SCORE_RANGES,
+    [("numbers", None, 1, 8, [(0, 7, "A number differs"), (8, 10, "Every number is that of the source")], [])],
+)
+MEANINGS = {
+    "lightspeed": HOLISTIC,
+    "confident-ai": HOLISTIC,
+    "promptfoo": HOLISTIC,
+    "ragas": (
+        Shape.LEVELS,
+        [("rubric-1", None, 1, None, None, [(1, None, BANDS[0][2]), (2, None, BANDS[1][2])])],
+    ),
+    "healthbench": (
+        Shape.CHECKLIST,
+        [("rubric-1", "States the dose", 5, None, None, []), ("rubric-2", "Names a wrong dose", None, None, None, [])],
+    ),
+    "autoevals": (
+        Shape.LEVELS,
+        [
+            (
+                "rubric-1",
+                None,
+                1,
+                None,
+                None,
+                [
+                    (0, "C", "The answer differs."),
+                    (2, "A", "The answer is a subset."),
+                    (5, "B, D", "The answer is the same. Or: D"),
+                ],
+            )
+        ],
+    ),
+    "agentv-a3": (
+        Shape.CHECKLIST,
+        [("rubric-1", "Mentions the pivot", 1, 10, None, []), ("why", "States why", 2, 10, None, [])],
+    ),
+    "agentv-a4": RANGES,
+    "agentv-a6": RANGES,
+    "agentv-a7": RANGES,
+}
+
+
+@pytest.mark.parametrize("dialect", SAMPLES)
+def test_what_a_sample_means(dialect):
+    text, name, _ = SAMPLES[dialect]
+    assert model(text.replace(" differs from the source", " differs"), name) == MEANINGS[dialect]
+
+
+SCORED = [name for name in SAMPLES if name != "healthbench"]
+
+
+@pytest.mark.parametrize("dialect", SCORED)
+def test_a_sample_can_be_scored_with(dialect):
+    text, name, _ = SAMPLES[dialect]
+    assert [rubric.model.dialect for rubric in load_rubrics(name, dedent(text).encode()).values()] == [dialect]
+
+
+def test_points_below_zero_are_no_weights_to_score_with():
+    with pytest.raises(RubricError, match="the weight of `rubric-2` is no finite number of at least 0"):
+        load_rubrics("a.json", dedent(HEALTHBENCH).encode())

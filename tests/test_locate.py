@@ -66,10 +66,9 @@ NOT_OURS = {
     "a range of texts": "{score_range: ['0', '4']}",
     "a range of truths": "{score_range: [true, false]}",
     "an empty range": "{score_range: []}",
-    "HealthBench": "{criterion: States the dose, points: -7, tags: [a]}",
+    "criteria without points": "{criterion: States the dose, tags: [a]}",
     "autorubric": "{weight: 10, requirement: States the dose}",
     "verifiers": "{name: style, text: Reads well, weight: 1, choices: [bad, good]}",
-    "AgentV since February 2026": "{id: a, outcome: Says it, min_score: 0.8}",
 }
 
 
@@ -110,18 +109,41 @@ FALSE_FRIENDS = {
               - {type: llm-rubric, value: Says why, threshold: 0.8}
               - {type: llm-rubric, value: {score_ranges: {0: Wrong, 5: Right}}}
         """,
-    "AgentV 5": """\
-        tests:
-          - id: a
-            assert:
-              - type: llm-rubric
-                value: [{id: x, outcome: Says it, operator: correctness}]
-        """,
     "Azure": """\
         dimensions:
           - {id: a, description: Says it, weight: 2}
         """,
-    "Ragas": "rubrics: {score1_description: Wrong, score5_description: Right}\n",
+    "a level alone": "rubrics: {score1_description: Wrong, description: Right}\n",
+    "counts of scores": "rubrics: {score1: 3, score2: 4}\n",
+    "promptfoo with texts": """\
+        prompts: [a]
+        tests:
+          - vars: {q: x}
+            assert:
+              - {type: llm-rubric, value: Says why}
+              - {type: g-eval, value: [Says why, Says how]}
+        """,
+    "AgentV with texts": """\
+        tests:
+          - {id: a, criteria: Says why, input: Why?, assert: [{type: llm-rubric, value: Says why}]}
+        """,
+    "the evals of OpenAI": """\
+        accuracy:
+          prompt: Is it right?
+          choice_strings: ["1", "2"]
+          choice_scores: {"1": 1.0, "2": 5.0}
+        """,
+    "choices from elsewhere": "{prompt: Is it right?, choice_scores: from_strings}\n",
+    "the choices of a model": "{choice_scores: {a: -3.2, b: -1.1}, question: Why?}\n",
+    "outcomes of a run": "rubrics:\n  - {outcome: passed, duration: 3}\n",
+    "outcomes with an id": "rubrics:\n  - {id: a, outcome: passed, points: 3}\n",
+    "a rubric of a course": "rubric:\n  - {criterion: Structure, points: 10, levels: [a, b]}\n",
+    "a rubric of texts": "rubric: |\n  score1: bad\n  scoreRange: 1 to 5\n",
+    "a metric without bands": "metrics: {'geval:x': {criteria: Right?, rubrics: null}}\n",
+    "a metric with no bands": "metrics: {'geval:x': {criteria: Right?, rubrics: []}}\n",
+    "a range in camel case": "{rubric: [{scoreRange: 1-5, name: style}]}\n",
+    "an assertion of Ansible": "- assert: {that: [a == b], type: rubrics}\n",
+    "types of documents": "documents:\n  - {type: rubrics, criteria: See the handbook}\n",
     "texts under something else": "chapters:\n  - rubrics: [One, Two]\n",
     "texts two levels below a case": "cases:\n  - meta:\n      rubrics: [One, Two]\n",
     "texts in a mapping named like a list of cases": "tests:\n  rubrics: [One, Two]\n",

@@ -20,7 +20,21 @@ class _Family(NamedTuple):
 
 # A sign is only a reason to load the module; whether a rubric is there its shape tells. What an earlier family takes, a
 # later one leaves alone.
-_FAMILIES = (_Family("lightspeed", ("lightspeed",), re.compile(r"\bgeval:")),)
+_FAMILIES = (
+    _Family("lightspeed", ("lightspeed",), re.compile(r"\bgeval:")),
+    _Family("confident_ai", ("confident-ai",), re.compile(r"\bscoreRange\b")),
+    _Family("ragas", ("ragas",), re.compile(r"\b(?:orig_)?score-?[0-9]+(?:_description)?[\"']?\s*:")),
+    _Family("healthbench", ("healthbench",), re.compile(r"\bcriterion[\"']?\s*:")),
+    _Family("autoevals", ("autoevals",), re.compile(r"\bchoice_scores\b")),
+    _Family(
+        "agentv",
+        ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
+        re.compile(
+            r"(?<!expected_)\b(?:outcome|min_score)[\"']?\s*:|\btype[\"']?\s*:\s*[\"']?(?:rubrics|llm-rubric)\b"
+        ),
+    ),
+    _Family("promptfoo", ("promptfoo",), re.compile(r"\bllm-rubric\b")),
+)
 
 DIALECTS: tuple[str, ...] = tuple(name for family in _FAMILIES for name in family.dialects)
 """The names of all dialects."""

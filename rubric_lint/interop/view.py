@@ -16,7 +16,8 @@ class Dialect:
 
     `schema` is the authored schema of its rubrics. `fields` has the names of v2 and what they are called there.
     `without` are the rules that make no sense there. `implicit_required`: a checklist criterion that says nothing of a
-    gate must be met. `top` is the gate that only a full score meets, in its units.
+    gate must be met. `top` is the gate that only a full score meets, in its units. `has_borderline`: verdicts know more
+    than pass and fail.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Dialect:
     without: frozenset[str] = frozenset()
     implicit_required: bool = False
     top: int = 10
+    has_borderline: bool = True
 
 
 class Loss(NamedTuple):

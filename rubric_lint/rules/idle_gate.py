@@ -16,12 +16,16 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             continue
         shape = criterion.shapes[0]
         if shape is Shape.CHECKLIST and LOWEST < gate < HIGHEST:
-            message = f"a checklist criterion counts as 10 or 0, so the gate {gate} is the gate 10; write 10"
+            full, gate_here = rubric.word_gate(HIGHEST), rubric.word_gate(gate)
+            message = (
+                f"a checklist criterion counts as {full} or 0, so the gate {gate_here} is the gate {full}; write {full}"
+            )
             yield Problem(message, criterion.gate_path)
         elif shape is Shape.CHECKLIST and rubric.implicit_required:
             continue  # there a gate of 0 is what says that the criterion is not required
         elif gate == _lowest(criterion):
-            message = f"the gate {gate} can never fail, it is the lowest there is; remove it or raise it"
+            written = str(gate) if shape is Shape.LEVELS else rubric.word_gate(gate)
+            message = f"the gate {written} can never fail, it is the lowest there is; remove it or raise it"
             yield Problem(message, criterion.gate_path)
 
 

@@ -18,8 +18,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         seen.add(id(fields))
         is_accident = len(fields) == 1 and criterion.outcome is None and not (criterion.scale or criterion.levels)
         if not is_accident and not any(find_near(field, ["id"]) for field in fields):
+            name = rubric.word_field("id")
             message = (
-                f"no `id`: judge outputs must call this criterion `{criterion.id}`, which changes when criteria move"
+                f"no {name}: judge outputs must call this criterion `{criterion.id}`, which changes when criteria move"
             )
             yield Problem(message, criterion.path, Part.HEAD)
 

@@ -21,14 +21,14 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         for band in scale.bands if lowest else ():
             # Bands that overlap or are out of bounds have to change anyway.
             if any(cut in band.scores[1:] for cut in lowest) and band.is_sound and not _overlaps(band, scale):
-                yield from _check_band(band, scale, thresholds)
+                yield from _check_band(band, scale, thresholds, rubric)
 
 
 def _overlaps(band: Band, scale: Scale) -> bool:
     return any(other is not band and set(other.scores) & set(band.scores) for other in scale.bands)
 
 
-def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None) -> Iterator[Problem]:
+def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> Iterator[Problem]:
     """Group the scores of a band by what becomes of them; `thresholds` is None where other criteria count too."""
     fates: dict[str, list[int]] = {}
     for score in band.scores:
@@ -40,7 +40,7 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None) -> Iter
     related = (Place("the gate", scale.gate_path),) if splits_at_gate else ()
     told = ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items())
     starts = join_words([str(scores[0]) for scores in list(fates.values())[1:]])
-    cause = f"the gate {gate}" if splits_at_gate else "a verdict threshold"
+    cause = f"the gate {rubric.word_gate(gate)}" if splits_at_gate and gate is not None else "a verdict threshold"
     message = f"{cause} splits this band {band.written}, which has one outcome ({told}); start a band at {starts}"
     yield Problem(message, band.path, band.part, related)
 

@@ -14,7 +14,10 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         value = (criterion.fields or {}).get("weight")
         if isinstance(value, float) and (math.isnan(value) or value == math.inf):
             found = "not a number" if math.isnan(value) else "infinite"
-            yield Problem(f"`weight` is {found}, expected a finite number of at least 0", (*criterion.path, "weight"))
+            yield Problem(
+                f"{rubric.word_field('weight')} is {found}, expected a finite number of at least 0",
+                (*criterion.path, "weight"),
+            )
     weights = [criterion.weight for criterion in rubric.criteria]
     if weights and not any(weight is None or weight > 0 for weight in weights):
         message = "all weights are 0, so there is no average; give at least one criterion a weight above 0"

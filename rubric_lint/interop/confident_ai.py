@@ -1,0 +1,44 @@
+"""Confident AI and DeepEval in JSON: the bands of a metric under `rubric`, in camel case."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from rubric_lint.document import Document
+from rubric_lint.interop.view import Dialect, Draft, View, read_threshold, walk
+
+_NAMES = {"scoreRange": "score_range", "expectedOutcome": "expected_outcome"}
+
+CONFIDENT_AI = Dialect(
+    "confident-ai", "Confident AI", "confident-ai/v1.json", {name: key for key, name in _NAMES.items()}
+)
+DIALECTS = (CONFIDENT_AI,)
+
+_FIELDS = ("rubric", "rubrics")
+_PASSES_AT = Decimal("0.5")
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find the lists under `rubric` that hold bands."""
+    for path, metric in walk(document.data):
+        for field in _FIELDS:
+            bands = metric.get(field)
+            if not isinstance(bands, list) or not any(map(_is_band, bands)):
+                continue
+            draft = Draft(document, (*path, field))
+            data = [
+                draft.rename(band, _NAMES, (index,), (*draft.path, index)) if isinstance(band, dict) else band
+                for index, band in enumerate(bands)
+            ]
+            name, task = metric.get("name"), metric.get("criteria")
+            yield draft.finish(
+                CONFIDENT_AI,
+                data,
+                name=name if isinstance(name, str) else "",
+                task=task if isinstance(task, str) else "",
+                threshold=read_threshold(document, metric, "threshold", _PASSES_AT),
+            )
+
+
+def _is_band(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("scoreRange"), list) and "expectedOutcome" in item

@@ -1,0 +1,47 @@
+"""HealthBench: `rubrics` of `criterion`, `points` (negative ones too) and `tags`, in JSON Lines."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rubric_lint.document import Document
+from rubric_lint.interop.view import Dialect, Draft, Loss, View, walk
+
+_NAMES = {"criterion": "expected_outcome", "points": "weight"}
+
+HEALTHBENCH = Dialect(
+    "healthbench",
+    "HealthBench",
+    "healthbench/v1.json",
+    {name: key for key, name in _NAMES.items()},
+    without=frozenset({"missing-id"}),  # criteria have no id, and answers follow their order
+)
+DIALECTS = (HEALTHBENCH,)
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find the lists under `rubrics` that hold criteria with points."""
+    for path, sample in walk(document.data):
+        rubrics = sample.get("rubrics")
+        if not isinstance(rubrics, list) or not any(map(_is_criterion, rubrics)):
+            continue
+        draft = Draft(document, (*path, "rubrics"))
+        data: list[Any] = []
+        losses: list[Loss] = []
+        for index, item in enumerate(rubrics):
+            place = (*draft.path, index)
+            data.append(draft.rename(item, _NAMES, (index,), place) if isinstance(item, dict) else item)
+            if isinstance(item, dict):
+                losses += [Loss("tags", (*place, "tags"))] if item.get("tags") else []
+                losses += [Loss("points below 0", (*place, "points"))] if _is_negative(item.get("points")) else []
+        name = sample.get("prompt_id")
+        yield draft.finish(HEALTHBENCH, data, name=name if isinstance(name, str) else "", losses=tuple(losses))
+
+
+def _is_criterion(item: Any) -> bool:
+    if not isinstance(item, dict) or not isinstance(item.get("criterion"), str):
+        return False
+    return isinstance(item.get("points"), int | float) and not isinstance(item["points"], bool)
+
+
+def _is_negative(points: Any) -> bool:
+    return isinstance(points, int | float) and points < 0

@@ -1,0 +1,59 @@
+"""promptfoo: an assertion `llm-rubric` whose `value` is a list of criteria, or holds one, in the words of v2."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rubric_lint.document import Document
+from rubric_lint.interop.view import Dialect, Draft, View, read_threshold, walk
+from rubric_lint.schema import schema_for
+
+# Whatever `value` holds is text for the judge, so there is no format but ours that it could follow.
+PROMPTFOO = Dialect("promptfoo", "promptfoo", "v2/rubric.json", without=frozenset({"missing-id"}))
+DIALECTS = (PROMPTFOO,)
+
+TYPES = ("llm-rubric", "not-llm-rubric")
+LISTS = ("assert", "assertions")
+_WITHIN = ("rubrics", "criteria")
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find the assertions with a structured value."""
+    for path, assertion in walk(document.data):
+        if assertion.get("type") not in TYPES or path[-2:-1] not in [(name,) for name in LISTS]:
+            continue
+        place, value = (*path, "value"), assertion.get("value")
+        if isinstance(value, dict):
+            field = next((name for name in _WITHIN if isinstance(value.get(name), list)), "")
+            place, value = (*place, field), value.get(field)
+        if isinstance(value, list) and _is_ours(value):
+            name = assertion.get("metric")
+            draft = Draft(document, place)
+            for index, entry in enumerate(value):
+                draft.put((index,), (*place, index))
+                if isinstance(entry, dict):
+                    _keep(draft, (index,), entry)
+            yield draft.finish(
+                PROMPTFOO,
+                list(value),
+                name=name if isinstance(name, str) else "",
+                threshold=read_threshold(document, assertion, "threshold"),
+            )
+
+
+def _keep(draft: Draft, own: tuple[int], entry: dict[str, Any]) -> None:
+    """An entry of ours stands for itself, so each field is where it is."""
+    draft.hold(own, entry)
+    for key in entry:
+        draft.put((*own, key), (*draft.path, *own, key))
+
+
+def _is_ours(value: list[Any]) -> bool:
+    """Whether there are entries in our words, or nothing but texts."""
+    if value and all(isinstance(entry, str) for entry in value):
+        return True
+    words = {name for name, when in schema_for().distinctive.items() if when == "always"}
+    return any(isinstance(entry, dict) and (entry.keys() & words or _is_band(entry)) for entry in value)
+
+
+def _is_band(entry: dict[str, Any]) -> bool:
+    return isinstance(entry.get("score_range"), list) and "outcome" not in entry

@@ -1,0 +1,52 @@
+"""Ragas and Prometheus: a dictionary from `score1_description` and its like to what earns that level."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rubric_lint.document import Document
+from rubric_lint.finding import Path
+from rubric_lint.interop.view import Dialect, Draft, View, walk
+
+RAGAS = Dialect(
+    "ragas",
+    "Ragas and Prometheus",
+    "ragas/v1.json",
+    {"levels": "scoreN_description", "expected_outcome": "scoreN_description"},
+    without=frozenset({"missing-id"}),  # one dictionary is one criterion, and has no name
+)
+DIALECTS = (RAGAS,)
+
+_KEY = re.compile(r"(?:orig_)?score(?P<level>-?[0-9]{1,4})(?P<suffix>_description)?")
+_TASKS = ("criteria", "orig_criteria")
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find the dictionaries with two levels or more."""
+    for path, mapping in walk(document.data):
+        keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
+        if len(keys) < 2 or not _is_ours(path, mapping, keys):
+            continue
+        draft = Draft(document, path)
+        draft.put((0,), path)
+        draft.put((0, "levels"), path)
+        levels = []
+        for index, (key, found) in enumerate(keys.items()):
+            own, place = (0, "levels", index), (*path, key)
+            draft.put(own, place)
+            draft.put((*own, "level"), place, is_key=True)
+            draft.put((*own, "expected_outcome"), place)
+            levels.append(draft.hold(own, {"level": int(found["level"]), "expected_outcome": mapping[key]}))
+        draft.hold((0, "levels"), levels)
+        task = next((mapping[field] for field in _TASKS if isinstance(mapping.get(field), str)), "")
+        yield draft.finish(RAGAS, [draft.hold((0,), {"levels": levels})], task=task)
+
+
+def _is_ours(path: Path, mapping: dict[str, Any], keys: dict[str, re.Match[str]]) -> bool:
+    """Whether the values are texts; without the suffix the name of the dictionary has to speak of a rubric too."""
+    if not all(isinstance(mapping[key], str | None) for key in keys) or not any(mapping[key] for key in keys):
+        return False
+    if all(found["suffix"] for found in keys.values()):
+        return True
+    only = mapping.keys() <= {*keys, *_TASKS}
+    return only and bool(path) and "rubric" in str(path[-1]).lower()
