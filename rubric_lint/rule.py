@@ -8,6 +8,9 @@ from typing import Literal
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.rubric import Rubric
 
+HOME = "https://github.com/rubric-lint/rubric-lint"
+"""Where the project stands on the web."""
+
 FixKind = Literal["safe", "unsafe"]
 
 
@@ -28,6 +31,11 @@ class Rule:
     def page(self) -> str:
         """The page of the rule, in Markdown."""
         return (Path(__file__).parent / "rules" / f"{self.name.replace('-', '_')}.md").read_text("utf-8")
+
+    @property
+    def url(self) -> str:
+        """Where the page stands on the web."""
+        return f"{HOME}/blob/main/rubric_lint/rules/{self.name.replace('-', '_')}.md"
 
     @property
     def summary(self) -> str:

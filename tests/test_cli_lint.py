@@ -13,6 +13,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 from rubric_lint.cli.lint import cli
+from rubric_lint.report import REPORTERS
 from rubric_lint.rules import RULES
 
 ROOT = Path(__file__).parents[1]
@@ -189,10 +190,17 @@ def test_json():
             "Invalid value for '--ignore': there is no rule 'qqq'; `rubric-lint --rules` lists them",
         ),
         (["--explain", "mixin"], "Invalid value for '--explain': there is no rule 'mixin'; did you mean 'mixing'?"),
-        (["--format", "xml"], "Invalid value for '--format': 'xml' is not one of 'full', 'concise', 'json'."),
+        (
+            ["--format", "xml"],
+            f"Invalid value for '--format': 'xml' is not one of {', '.join(map(repr, REPORTERS))}.",
+        ),
+        (
+            ["--rules", "--format=sarif"],
+            "--rules prints a table, or JSON with --format json; other formats are for findings",
+        ),
         (
             ["--statistics", "--format=json"],
-            "--statistics is for people; count the findings of the JSON report by their rule",
+            "--statistics is for people; count the findings of the json report by their rule",
         ),
         (["--config=x", "--isolated"], "--config names a settings file, --isolated reads none: give one of them"),
         (
@@ -280,6 +288,12 @@ def test_explain_prints_the_page_and_rules_lists_all():
     assert [["NAME", "SEVERITY"], *([rule.name, rule.severity] for rule in RULES)] == [
         line.split()[:2] for line in table.splitlines()
     ]
+    listed, *rest = call("--rules", "--format", "json")
+    assert [
+        {"name": rule.name, "severity": rule.severity, "fix": rule.fix, "summary": rule.summary, "url": rule.url}
+        for rule in RULES
+    ] == json.loads(listed)
+    assert rest == ["", 0]
 
 
 def test_version():
@@ -428,7 +442,7 @@ def complete(*args, incomplete=""):
         (["--select"], "overlap,cov", ["overlap,coverage"]),
         (["--select"], "coverage,cov", []),
         (["--explain"], "mix", ["mixing"]),
-        (["--format"], "", ["full", "concise", "json"]),
+        (["--format"], "", ["full", "concise", "json", "sarif", "github", "gitlab", "junit"]),
         (["a.yaml", "--fail-on"], "w", ["warning"]),
         (["a.yaml"], "b", ["b"]),
         (["schema"], "pr", ["print"]),

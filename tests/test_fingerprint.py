@@ -43,8 +43,6 @@ def criteria(**size):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

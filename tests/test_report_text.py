@@ -125,8 +125,8 @@ def test_quiet_leaves_the_summary_out(reporter):
 
 
 def test_nothing_found_and_quiet_is_no_output():
-    actual = [render(reporter, result(BANDS), quiet=True) for reporter in (*REPORTERS.values(), Statistics)]
-    assert ["", "", actual[2], ""] == actual
+    for reporter in (REPORTERS["full"], REPORTERS["concise"], REPORTERS["github"], Statistics):
+        assert render(reporter, result(BANDS), quiet=True) == ""
 
 
 def test_an_unsafe_fix_says_so():

@@ -9,7 +9,7 @@ import click
 from rubric_lint.cli.adoption import Adoption, with_adoption
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.options import ASKED, NAMES, check_sources, choice
+from rubric_lint.cli.options import ASKED, NAMES, OUTPUT_FILE, check_sources, choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
 from rubric_lint.cli.schema import schema
@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(allow_dash=True, readable=False))
-@click.option("--format", "form", **choice(*REPORTERS), help="How findings are written.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(REPORTERS)),
+    help="How findings are written.  [default: full, and github in GitHub Actions]",
+)
+@click.option("--output-file", **OUTPUT_FILE)
 @click.option("--select", **NAMES, help="Run these rules only; names between commas.")
 @click.option("--ignore", **NAMES, help="Run all rules but these.")
 @click.option("--fail-on", **choice("error", "warning", "never"), help="What makes the exit code 1: this or worse.")
@@ -39,12 +45,13 @@ if TYPE_CHECKING:
 @click.option(
     "--explain", metavar="NAME", **ASKED, callback=print_page, shell_complete=complete_name, help="Explain a rule."
 )
-@click.option("--rules", is_flag=True, **ASKED, callback=print_rules, help="List the rules.")
+@click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions.")
 def check(
     *,
     paths: tuple[str, ...],
-    form: str,
+    form: str | None,
+    output_file: str | None,
     select: frozenset[str],
     ignore: frozenset[str],
     fail_on: str,
@@ -57,54 +64,62 @@ def check(
     config: str | None,
     isolated: bool,
     adoption: Adoption,
+    rules: bool,
 ) -> int:
     """Check the rubrics in files and folders.
 
     Without PATHS, this folder; - is standard input.
     """
-    if "" in paths:
-        raise click.UsageError("a path is empty; leave it out for this folder")
-    if statistics and form == "json":
-        raise click.UsageError("--statistics is for people; count the findings of the JSON report by their rule")
+    if rules:
+        print_rules(form)
+        return Exit.CLEAN
+    _check_call(paths, form, statistics=statistics, fix=fix, unsafe_fixes=unsafe_fixes)
     check_sources(paths, stdin_filename, config, isolated=isolated)
-    if unsafe_fixes and not fix:
-        raise click.UsageError("--unsafe-fixes says which fixes to make; add --fix")
-    if fix and "-" in paths:
-        raise click.UsageError("--fix writes files; `rubric-fix -` fixes standard input to standard output")
 
     adoption.check(paths)
 
     # --help, --explain and completion do without the engine.
+    from rubric_lint.cli.output import choose_format, open_report  # noqa: PLC0415
     from rubric_lint.cli.run import Run  # noqa: PLC0415
     from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
-    look = Look(wants_color(color), quiet, columns())
     progress = Progress(sys.stderr)
-
-    def write(text: str) -> None:
-        progress.clear()
-        click.echo(text, nl=False, color=look.color)
-
-    reporter = Statistics(write, look) if statistics else REPORTERS[form](write, look)
+    look = Look(wants_color(color), quiet, columns()) if output_file is None else Look(color == "always", quiet)
+    make_reporter = Statistics if statistics else REPORTERS[choose_format(form, output_file)]
     try:
         finder = SettingsFinder(Overrides(select or None, ignore), file=config, isolated=isolated)
-        fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
-        summary = Run(reporter, progress, adoption.sieves()).lint_all(
-            paths or (".",), stdin_filename or "<stdin>", finder
-        )
+        with open_report(output_file, progress, look) as write:
+            reporter = make_reporter(write, look)
+            fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
+            summary = Run(reporter, progress, adoption.sieves()).lint_all(
+                paths or (".",), stdin_filename or "<stdin>", finder
+            )
+            reporter.end(summary)
     except SettingsError as wrong:
         for fault in wrong.faults:
             complain(f"{wrong.path}: {fault}")
         return Exit.USAGE
-    reporter.end(summary)
+    if output_file is not None and not quiet:
+        click.echo(summary)
     if summary.faults:
         return Exit.FAULT
     if summary.unreadable:
         return max(Exit.USAGE, fixed)
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
     return max(Exit.FOUND if failing[fail_on] else Exit.CLEAN, fixed)
+
+
+def _check_call(paths: tuple[str, ...], form: str | None, *, statistics: bool, fix: bool, unsafe_fixes: bool) -> None:
+    if "" in paths:
+        raise click.UsageError("a path is empty; leave it out for this folder")
+    if statistics and form not in {None, "full", "concise"}:
+        raise click.UsageError(f"--statistics is for people; count the findings of the {form} report by their rule")
+    if unsafe_fixes and not fix:
+        raise click.UsageError("--unsafe-fixes says which fixes to make; add --fix")
+    if fix and "-" in paths:
+        raise click.UsageError("--fix writes files; `rubric-fix -` fixes standard input to standard output")
 
 
 def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, unsafe: bool, quiet: bool) -> Exit:

@@ -12,6 +12,14 @@ NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_
 ASKED: dict[str, Any] = {"is_eager": True, "expose_value": False}
 """A question that is answered before anything else is looked at."""
 
+OUTPUT_FILE: dict[str, Any] = {
+    "metavar": "FILE",
+    "type": click.Path(allow_dash=True),
+    "callback": lambda _ctx, _param, value: None if value == "-" else value,
+    "help": "Write the report to FILE, and only the summary to standard output.",
+}
+"""Where the report goes; None is standard output."""
+
 
 def choice(*names: str) -> dict[str, Any]:
     """One of several names, the first unless another one is given."""

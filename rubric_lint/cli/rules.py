@@ -66,15 +66,26 @@ def print_page(ctx: click.Context, param: click.Parameter, value: str | None) ->
         ctx.exit()
 
 
-def print_rules(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    """Print a table of the rules, and end."""
-    if value and not ctx.resilient_parsing:
-        rows = [(rule.name, rule.severity, rule.fix or "", rule.summary) for rule in _rules().values()]
-        table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for row in table:
-            click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
-        ctx.exit()
+def print_rules(form: str | None) -> None:
+    """Print the rules as a table, or as JSON for programs.
+
+    Raises:
+        click.UsageError: when `form` is a format for findings.
+    """
+    if form == "json":
+        import json  # noqa: PLC0415  (people take the table)
+
+        names = ("name", "severity", "fix", "summary", "url")
+        listed = [{name: getattr(rule, name) for name in names} for rule in _rules().values()]
+        click.echo(json.dumps(listed, indent=1))
+        return
+    if form is not None:
+        raise click.UsageError("--rules prints a table, or JSON with --format json; other formats are for findings")
+    rows = [(rule.name, rule.severity, rule.fix or "", rule.summary) for rule in _rules().values()]
+    table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
 
 
 def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:

@@ -11,7 +11,7 @@ from rubric_lint.cli.progress import Progress
 from rubric_lint.config import SettingsFinder
 from rubric_lint.files import LIMIT, File, Unreadable, find
 from rubric_lint.lint import Result
-from rubric_lint.report import Reporter, Summary
+from rubric_lint.report import Failure, Reporter, Summary
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.sieve import Sieve
 
@@ -71,7 +71,9 @@ class Run:
         except Exception as fault:
             outcome = fault
         self._progress.clear()
-        report_fault(outcome, file.name if isinstance(file, File) else file.path)
+        name = file.name if isinstance(file, File) else file.path
+        report_fault(outcome, name)
+        self._reporter.fail(Failure(name, f"{type(outcome).__name__}: {outcome}", is_fault=True))
         return Summary(faults=1)
 
     def _sift(self, result: Result, file: File | Unreadable) -> tuple[Result, dict[str, int]]:
@@ -88,6 +90,7 @@ class Run:
     def _refuse(self, what: Unreadable) -> Summary:
         self._progress.clear()
         complain(f"{what.path}: {what.reason}")
+        self._reporter.fail(Failure(what.path, what.reason))
         known = what.path in self._refused  # a settings file may have several faults
         self._refused.add(what.path)
         return Summary(unreadable=int(not known))

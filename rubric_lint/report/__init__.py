@@ -1,13 +1,34 @@
 """How findings are written: for people and for programs."""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 
-from rubric_lint.report.base import Look, Reporter, Write
-from rubric_lint.report.json_report import Json
+from rubric_lint.report.base import Failure, Look, Reporter, Write
 from rubric_lint.report.summary import Summary, counted
 from rubric_lint.report.text import Concise, Full, Statistics
 
-REPORTERS: Mapping[str, Callable[[Write, Look], Reporter]] = {"full": Full, "concise": Concise, "json": Json}
+MakeReporter = Callable[[Write, Look], Reporter]
+
+
+def _late(module: str, name: str) -> MakeReporter:
+    """A format whose module is loaded when it is asked for."""
+
+    def make(write: Write, look: Look) -> Reporter:
+        reporter: Reporter = getattr(import_module(f"rubric_lint.report.{module}"), name)(write, look)
+        return reporter
+
+    return make
+
+
+REPORTERS: Mapping[str, MakeReporter] = {
+    "full": Full,
+    "concise": Concise,
+    "json": _late("json_report", "Json"),
+    "sarif": _late("sarif", "Sarif"),
+    "github": _late("github", "GitHub"),
+    "gitlab": _late("gitlab", "GitLab"),
+    "junit": _late("junit", "JUnit"),
+}
 """The formats by the name that `--format` knows them by."""
 
-__all__ = ["REPORTERS", "Look", "Reporter", "Statistics", "Summary", "Write", "counted"]
+__all__ = ["REPORTERS", "Failure", "Look", "Reporter", "Statistics", "Summary", "Write", "counted"]

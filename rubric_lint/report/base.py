@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
 
@@ -40,11 +40,22 @@ class Look:
         return click.style(text, **_STYLES[role])
 
 
+class Failure(NamedTuple):
+    """A file that was not linted, and why. `is_fault`: for a fault of this tool."""
+
+    file: str
+    reason: str
+    is_fault: bool = False
+
+
 class Reporter(Protocol):
     """Takes results one by one and writes them in one format; it keeps no result, so memory stays small."""
 
     def add(self, result: Result) -> None:
         """Take the findings of one file."""
+
+    def fail(self, failure: Failure) -> None:
+        """Take a file that was not linted; people are told on standard error, so that only some formats tell it."""
 
     def end(self, summary: Summary) -> None:
         """Write what comes after the last file."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Look, Reporter, Write
+from rubric_lint.report.portable import dump, whole
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Fix
@@ -17,7 +18,7 @@ _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warn
 _COUNTS_OF_SIEVES = ("known", "untouched", "unchanged_files")
 
 
-class Json:
+class Json(Reporter):
     """One JSON object with a line for each finding, in ASCII, so that every encoding of standard output carries it."""
 
     def __init__(self, write: Write, _look: Look) -> None:
@@ -26,12 +27,12 @@ class Json:
 
     def add(self, result: Result) -> None:
         """Keep the findings of one file, as text: the summary comes before them."""
-        self._findings.extend(_dump(_finding(result.source, finding)) for finding in result.findings)
+        self._findings.extend(dump(_finding(result.source, finding)) for finding in result.findings)
 
     def end(self, summary: Summary) -> None:
         """Write the object."""
         named = {name: getattr(summary, name) for name in (*_COUNTS, *_COUNTS_OF_SIEVES)}
-        counts = _dump({name: count for name, count in named.items() if count or name in _COUNTS})
+        counts = dump({name: count for name, count in named.items() if count or name in _COUNTS})
         self._write(f'{{"version": {VERSION},\n "summary": {counts},\n "findings": [')
         for number, finding in enumerate(self._findings):
             self._write(f"{',' if number else ''}\n  {finding}")
@@ -42,12 +43,12 @@ def _finding(source: Source, finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
-        "message": _whole(finding.message),
-        "file": _whole(source.name),
+        "message": whole(finding.message),
+        "file": whole(source.name),
         **_place(source, finding.span),
-        "path": _whole(finding.pointer),
+        "path": whole(finding.pointer),
         "related": [
-            {"message": _whole(place.message), "file": _whole(source.name), **_place(source, place.span)}
+            {"message": whole(place.message), "file": whole(source.name), **_place(source, place.span)}
             for place in finding.related
         ],
         "fix": _fix(source, finding.fix) if finding.fix else None,
@@ -55,20 +56,9 @@ def _finding(source: Source, finding: Finding) -> dict[str, Any]:
 
 
 def _fix(source: Source, fix: Fix) -> dict[str, Any]:
-    edits = [{**_place(source, edit.span), "text": _whole(edit.text)} for edit in fix.edits]
-    return {"title": _whole(fix.title), "safe": fix.safe, "edits": edits}
+    edits = [{**_place(source, edit.span), "text": whole(edit.text)} for edit in fix.edits]
+    return {"title": whole(fix.title), "safe": fix.safe, "edits": edits}
 
 
 def _place(source: Source, span: Span) -> dict[str, dict[str, int]]:
     return {"start": source.position(span.start)._asdict(), "end": source.position(span.end)._asdict()}
-
-
-def _dump(value: dict[str, Any]) -> str:
-    import json  # noqa: PLC0415  (only this format needs it)
-
-    return json.dumps(value)
-
-
-def _whole(text: str) -> str:
-    """The text without lone surrogates, which JSON readers refuse: files can escape them, file names hold them."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

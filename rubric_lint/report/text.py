@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Look, Reporter, Write
 from rubric_lint.report.frame import frame
 from rubric_lint.report.visible import visible
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rubric_lint.source import Source
 
 
-class Concise:
+class Concise(Reporter):
     """One line a finding: `file:line:column severity rule: message`."""
 
     def __init__(self, write: Write, look: Look) -> None:
@@ -34,7 +34,7 @@ class Concise:
             self._write(f"{summary}\n")
 
 
-class Full:
+class Full(Reporter):
     """A finding's line, then the code that it speaks of, then how it can be fixed."""
 
     def __init__(self, write: Write, look: Look) -> None:
@@ -59,7 +59,7 @@ class Full:
             self._write(f"{self._gap}{summary}\n")
 
 
-class Statistics:
+class Statistics(Reporter):
     """How often each rule found something, the most frequent first."""
 
     def __init__(self, write: Write, look: Look) -> None:

@@ -1,0 +1,76 @@
+"""Annotations of GitHub Actions: workflow commands on standard output, which GitHub shows beside the code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rubric_lint.finding import Severity
+from rubric_lint.report.base import Failure, Look, Reporter, Write
+from rubric_lint.report.portable import Range
+from rubric_lint.report.summary import counted
+from rubric_lint.report.visible import visible
+from rubric_lint.repository import repository_path
+
+if TYPE_CHECKING:
+    from rubric_lint.finding import Finding
+    from rubric_lint.lint import Result
+    from rubric_lint.report.summary import Summary
+
+SHOWN = 10
+"""How many errors, and how many warnings, of one step GitHub shows beside the code; the log has all of them."""
+
+
+class GitHub(Reporter):
+    """A command a finding. The message begins with the place, as the log shows nothing but the message."""
+
+    def __init__(self, write: Write, look: Look) -> None:
+        self._write = write
+        self._look = look
+        self._counts: Counter[str] = Counter()
+
+    def add(self, result: Result) -> None:
+        """Write the findings of one file."""
+        if result.findings:
+            path = repository_path(result.source.name)
+            self._write("".join(self._annotate(path, result, finding) for finding in result.findings))
+
+    def fail(self, failure: Failure) -> None:
+        """Write that a file was not linted."""
+        path = repository_path(failure.file)
+        self._write(self._command("error", f"{path}: {failure.reason}", file=path, title="rubric-lint"))
+
+    def end(self, summary: Summary) -> None:
+        """Write what GitHub leaves out beside the code, and the summary."""
+        hidden = [counted(count, kind) for kind, count in self._counts.items() if count > SHOWN]
+        if hidden:
+            message = (
+                f"GitHub shows {SHOWN} errors and {SHOWN} warnings of a step beside the code. There are "
+                f"{' and '.join(hidden)}: the log of this step has all of them, and so has a SARIF file"
+            )
+            self._write(self._command("notice", message, title="rubric-lint"))
+        if not self._look.quiet:
+            self._write(f"{summary}\n")
+
+    def _annotate(self, path: str, result: Result, finding: Finding) -> str:
+        at = Range.of(result.source, finding.span)
+        place = {"line": at.line, "endLine": at.end_line}
+        if at.line == at.end_line:  # GitHub takes columns within one line only
+            place |= {"col": at.column, "endColumn": at.end_column}
+        message = f"{path}:{at.line}:{at.column}: {finding.rule}: {finding.message}"
+        kind = "error" if finding.severity is Severity.ERROR else "warning"
+        return self._command(kind, message, file=path, **place, title=f"rubric-lint: {finding.rule}")
+
+    def _command(self, kind: str, message: str, **properties: str | int) -> str:
+        self._counts[kind] += 1
+        listed = ",".join(f"{name}={_escape_property(str(value))}" for name, value in properties.items())
+        return f"::{kind} {listed}::{_escape(message)}\n"
+
+
+def _escape(text: str) -> str:
+    """The text on one line, as what begins another line could be a command; `visible` has written line ends out."""
+    return visible(text).replace("%", "%25")
+
+
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")

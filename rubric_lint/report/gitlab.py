@@ -1,0 +1,73 @@
+"""The code quality report of GitLab: one JSON list, an item a finding."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from rubric_lint.finding import Severity
+from rubric_lint.fingerprint import fingerprints
+from rubric_lint.report.base import Failure, Look, Reporter, Write
+from rubric_lint.report.portable import Range, dump, whole
+from rubric_lint.repository import repository_path
+
+if TYPE_CHECKING:
+    from rubric_lint.finding import Finding
+    from rubric_lint.lint import Result
+    from rubric_lint.report.summary import Summary
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
+
+
+class GitLab(Reporter):
+    """A list whose items are written as they come."""
+
+    def __init__(self, write: Write, _look: Look) -> None:
+        self._write = write
+        self._before = "["
+
+    def add(self, result: Result) -> None:
+        """Write the findings of one file."""
+        path = whole(repository_path(result.source.name)) if result.findings else ""
+        for finding, fingerprint in zip(result.findings, fingerprints(result), strict=True):
+            self._add(_item(path, result, finding, fingerprint))
+
+    def fail(self, failure: Failure) -> None:
+        """Write that a file was not linted."""
+        path = whole(repository_path(failure.file))
+        name = "fault" if failure.is_fault else "unreadable"
+        self._add(
+            {
+                "description": f"not linted: {whole(failure.reason)}",
+                "check_name": f"rubric-lint/{name}",
+                "fingerprint": blake2b(f"{name}\0{path}\0{failure.reason}".encode(), digest_size=16).hexdigest(),
+                "severity": "blocker" if failure.is_fault else "critical",
+                "location": {"path": path, "lines": {"begin": 1, "end": 1}},
+            }
+        )
+
+    def end(self, _summary: Summary) -> None:
+        """Close the list."""
+        self._write("[]\n" if self._before == "[" else "\n]\n")
+
+    def _add(self, item: dict[str, Any]) -> None:
+        self._write(f"{self._before}\n  {dump(item)}")
+        self._before = ","
+
+
+def _item(path: str, result: Result, finding: Finding, fingerprint: str) -> dict[str, Any]:
+    at = Range.of(result.source, finding.span)
+    return {
+        "description": whole(finding.message),
+        "check_name": f"rubric-lint/{finding.rule}",
+        "fingerprint": fingerprint,
+        "severity": _SEVERITIES[finding.severity],
+        "location": {
+            "path": path,
+            "lines": {"begin": at.line, "end": at.end_line},
+            "positions": {
+                "begin": {"line": at.line, "column": at.column},
+                "end": {"line": at.end_line, "column": at.end_column},
+            },
+        },
+    }

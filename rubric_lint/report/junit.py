@@ -1,0 +1,76 @@
+"""JUnit XML, for systems that show the results of tests: a test case a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+from rubric_lint.finding import Severity
+from rubric_lint.report.base import Failure, Look, Reporter, Write
+from rubric_lint.report.portable import Range
+from rubric_lint.report.summary import counted
+from rubric_lint.report.visible import visible
+from rubric_lint.repository import repository_path
+
+if TYPE_CHECKING:
+    from rubric_lint.lint import Result
+    from rubric_lint.report.summary import Summary
+
+
+class JUnit(Reporter):
+    """One test suite; its head counts what is in it, so the cases are kept as text until the end."""
+
+    def __init__(self, write: Write, _look: Look) -> None:
+        self._write = write
+        self._cases: list[str] = []
+        self._failures = 0
+        self._errors = 0
+
+    def add(self, result: Result) -> None:
+        """Keep the case of one file: passed, or one failure with all findings, as most readers show one only."""
+        name = repository_path(result.source.name)
+        if not result.findings:
+            self._cases.append(_case(name))
+            return
+        self._failures += 1
+        lines = []
+        errors = 0
+        for finding in result.findings:
+            at = Range.of(result.source, finding.span)
+            lines.append(f"{name}:{at.line}:{at.column} {finding.severity} {finding.rule}: {finding.message}")
+            errors += finding.severity is Severity.ERROR
+        counts = ((errors, "error"), (len(lines) - errors, "warning"))
+        message = " and ".join(counted(count, noun) for count, noun in counts if count)
+        self._cases.append(_case(name, "failure", "error" if errors else "warning", message, lines))
+
+    def fail(self, failure: Failure) -> None:
+        """Keep the case of a file that was not linted: an error, and no failure."""
+        self._errors += 1
+        kind = "fault" if failure.is_fault else "unreadable"
+        self._cases.append(_case(repository_path(failure.file), "error", kind, failure.reason, [failure.reason]))
+
+    def end(self, _summary: Summary) -> None:
+        """Write the document."""
+        counts = f'name="rubric-lint" tests="{len(self._cases)}" failures="{self._failures}" errors="{self._errors}"'
+        self._write(f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites {counts}>\n<testsuite {counts}>\n')
+        for case in self._cases:
+            self._write(case)
+        self._write("</testsuite>\n</testsuites>\n")
+
+
+def _case(name: str, outcome: str = "", kind: str = "", message: str = "", lines: list[str] | None = None) -> str:
+    head = f'  <testcase classname="rubric-lint" name={_quote(name)}'
+    if not outcome:
+        return f"{head}/>\n"
+    text = "\n".join(escape(_legal(line)) for line in lines or [])
+    attributes = f"type={_quote(kind)} message={_quote(message)}"
+    return f"{head}>\n    <{outcome} {attributes}>{text}</{outcome}>\n  </testcase>\n"
+
+
+def _quote(text: str) -> str:
+    return quoteattr(_legal(text))
+
+
+def _legal(text: str) -> str:
+    """The text without what XML forbids; two code points that are no characters pass for visible."""
+    return visible(text).replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")

@@ -1,0 +1,174 @@
+"""SARIF 2.1.0, the format of code scanning: one run, with the pages of the rules, fixes and fingerprints."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from rubric_lint import __version__
+from rubric_lint.fingerprint import VERSION, fingerprints
+from rubric_lint.report.base import Failure, Look, Reporter, Write
+from rubric_lint.report.portable import Range, dump, whole
+from rubric_lint.repository import find_root, repository_path
+from rubric_lint.rule import HOME
+from rubric_lint.rules import RULES
+
+if TYPE_CHECKING:
+    from rubric_lint.finding import Finding, Fix
+    from rubric_lint.lint import Result
+    from rubric_lint.report.summary import Summary
+    from rubric_lint.rule import Rule
+    from rubric_lint.source import Source, Span
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+_ROOT = "%SRCROOT%"
+"""The name by which consumers know the root of the repository, which paths are relative to."""
+
+_INDEX = {rule.name: index for index, rule in enumerate(RULES)}
+_LONGEST_SNIPPET = 1000
+
+
+class Sarif(Reporter):
+    """One run, written as it goes: what the tool is, then the results, a line each, then how it went."""
+
+    def __init__(self, write: Write, _look: Look) -> None:
+        self._write = write
+        self._before = ""
+        self._notifications: list[dict[str, Any]] = []
+
+    def add(self, result: Result) -> None:
+        """Write the findings of one file."""
+        if not result.findings:
+            return
+        file = _file(result.source.name)
+        for finding, fingerprint in zip(result.findings, fingerprints(result), strict=True):
+            self._next()
+            self._write(dump(_result(result.source, file, finding, fingerprint)))
+
+    def fail(self, failure: Failure) -> None:
+        """Keep what the run must tell of a file that was not linted; there are few."""
+        self._notifications.append(
+            {
+                "descriptor": {"id": "fault" if failure.is_fault else "unreadable"},
+                "level": "error",
+                "message": {"text": f"not linted: {whole(failure.reason)}"},
+                "locations": [{"physicalLocation": {"artifactLocation": _file(failure.file)}}],
+            }
+        )
+
+    def end(self, _summary: Summary) -> None:
+        """Write how the run went."""
+        if not self._before:
+            self._write(_head())
+        invocation: dict[str, Any] = {"executionSuccessful": not self._notifications}
+        if self._notifications:
+            invocation["toolExecutionNotifications"] = self._notifications
+        self._write(f'\n  ],\n  "invocations": {dump([invocation])}\n}}]}}\n')
+
+    def _next(self) -> None:
+        self._write(self._before or _head())
+        self._write("\n    ")
+        self._before = ","
+
+
+def _head() -> str:
+    root = PurePath(find_root()).as_uri().rstrip("/") + "/"
+    told = {
+        "tool": {
+            "driver": {
+                "name": "rubric-lint",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "informationUri": HOME,
+                "rules": [_rule(rule) for rule in RULES],
+                "notifications": [
+                    {"id": "unreadable", "shortDescription": {"text": "A file that could not be read."}},
+                    {
+                        "id": "fault",
+                        "shortDescription": {"text": "A file that the tool failed to lint."},
+                    },
+                ],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "newlineSequences": ["\r\n", "\r", "\n"],
+        "originalUriBaseIds": {_ROOT: {"uri": root, "description": {"text": "The root of the repository."}}},
+    }
+    members = ",\n  ".join(f"{dump(name)}: {dump(value)}" for name, value in told.items())
+    return f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [{{\n  {members},\n  "results": ['
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    page = rule.page
+    why = page.partition("## Why\n\n")[2].partition("\n\n")[0].replace("\n", " ")
+    return {
+        "id": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": why},
+        "help": {"text": page, "markdown": page},
+        "helpUri": rule.url,
+        "defaultConfiguration": {"level": rule.severity.value},
+        "properties": {"problem.severity": rule.severity.value, **({"fix": rule.fix} if rule.fix else {})},
+    }
+
+
+def _result(source: Source, file: dict[str, str], finding: Finding, fingerprint: str) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": _INDEX[finding.rule],
+        "level": finding.severity.value,
+        "message": {"text": whole(finding.message)},
+        "locations": [_location(source, file, finding.span)],
+        "partialFingerprints": {f"rubricLint/v{VERSION}": fingerprint},
+    }
+    if finding.pointer:
+        result["locations"][0]["logicalLocations"] = [{"fullyQualifiedName": whole(finding.pointer)}]
+    if finding.related:
+        result["relatedLocations"] = [
+            {"id": number, "message": {"text": whole(place.message)}, **_location(source, file, place.span)}
+            for number, place in enumerate(finding.related, start=1)
+        ]
+    if finding.fix:
+        result["fixes"] = [_fix(source, file, finding.fix)]
+    return result
+
+
+def _fix(source: Source, file: dict[str, str], fix: Fix) -> dict[str, Any]:
+    replacements = [
+        {"deletedRegion": _region(source, edit.span), "insertedContent": {"text": whole(edit.text)}}
+        for edit in fix.edits
+    ]
+    return {
+        "description": {"text": whole(fix.title)},
+        "artifactChanges": [{"artifactLocation": file, "replacements": replacements}],
+        "properties": {"safe": fix.safe},
+    }
+
+
+def _location(source: Source, file: dict[str, str], span: Span) -> dict[str, Any]:
+    region: dict[str, Any] = _region(source, span)
+    if span.end - span.start <= _LONGEST_SNIPPET:
+        region["snippet"] = {"text": whole(source.slice(span))}
+    return {"physicalLocation": {"artifactLocation": file, "region": region}}
+
+
+def _region(source: Source, span: Span) -> dict[str, int]:
+    at = Range.of(source, span)
+    return {
+        "startLine": at.line,
+        "startColumn": at.column,
+        "endLine": at.end_line,
+        "endColumn": at.end_column,
+        "charOffset": span.start,
+        "charLength": span.end - span.start,
+    }
+
+
+def _file(name: str) -> dict[str, str]:
+    path = repository_path(name)
+    if PurePath(path).is_absolute():
+        return {"uri": PurePath(path).as_uri()}
+    return {"uri": quote(os.fsencode(path)), "uriBaseId": _ROOT}

@@ -1,0 +1,434 @@
+"""The formats that CI systems read, each held to its standard and read back as its readers do."""
+
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator, FormatChecker
+from lxml import etree
+from once import make_once
+from pages import read_pages
+
+from rubric_lint.finding import Finding, Severity
+from rubric_lint.fingerprint import fingerprints
+from rubric_lint.lint import Result, lint
+from rubric_lint.report import REPORTERS, Failure, Look, Summary
+from rubric_lint.rules import RULES
+from rubric_lint.source import Source, Span
+
+ROOT = Path(__file__).parents[1]
+SARIF = "@microsoft/jest-sarif@1.0.0-beta.0"
+XSD = etree.XMLSchema(etree.parse(ROOT / "tests/standards/junit-10.xsd"))
+EXAMPLES = [example for page in read_pages() for example in (*page.flagged, *page.accepted)]
+
+BAD = """\
+# 👍 é
+rubrics:
+  - id: "👩‍🔬 a"
+    wieght: 2
+    expected_outcome: Good
+"""
+ENCODINGS = {
+    "LF": BAD.encode(),
+    "CRLF": BAD.replace("\n", "\r\n").encode(),
+    "CR": BAD.replace("\n", "\r").encode(),
+    "BOM": b"\xef\xbb\xbf" + BAD.encode(),
+    "UTF-16": BAD.encode("utf-16"),
+    "UTF-32": BAD.encode("utf-32"),
+}
+ODD = ["\x1b[31m", "]]>", "\ufffe\uffff", "%0A::", "a\r\n::x", "\udcff"]
+TEXTS = st.text(st.characters(), max_size=12) | st.sampled_from([*ODD, "\ud800"])
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12) | st.sampled_from(ODD)
+FILES = st.lists(st.tuples(NAMES, TEXTS), max_size=3)
+
+
+def render(form, *results, failures=(), **look):
+    pieces = []
+    report = REPORTERS[form](pieces.append, Look(**look))
+    total = Summary()
+    for result in results:
+        report.add(result)
+        total = total.plus(Summary.of(result))
+    for failure in failures:
+        report.fail(failure)
+    report.end(total)
+    return "".join(pieces)
+
+
+def finding(message, text="x", severity=Severity.ERROR):
+    return Finding("overlap", severity, message, Span(0, len(text)), "")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@cache
+def sarif_schema():
+    """The official schema of SARIF 2.1.0, from a package of Microsoft, which edits the standard."""
+    if not shutil.which("npm"):
+        pytest.skip("the schema of SARIF comes from npm, which is missing")
+
+    def install(folder):
+        npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save", "--ignore-scripts"]
+        subprocess.run([*npm, "--prefix", folder, SARIF], check=True, stdin=subprocess.DEVNULL)
+
+    folder = make_once(ROOT / ".cache/sarif", SARIF, install)
+    path = folder / "node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json"
+    schema = json.loads(path.read_text("utf-8"))
+    Draft4Validator.check_schema(schema)
+    checker = FormatChecker()
+    # The characters of RFC 3986; the formats `uri` and `uri-reference` need another library to be checked at all.
+    characters = re.compile(r"(?:[-A-Za-z0-9._~:/?#@!$&'()*+,;=]|\[|\]|%[0-9A-Fa-f]{2})*")
+    for name, begins in (("uri", r"[a-z]+:"), ("uri-reference", "")):
+        checker.checks(name)(lambda text, begins=begins: bool(re.match(begins, text) and characters.fullmatch(text)))
+    return Draft4Validator(schema, format_checker=checker)
+
+
+def faults(log):
+    return [f"{error.json_path}: {error.message}" for error in sarif_schema().iter_errors(log)]
+
+
+def read_annotation(line):
+    """The kind, properties and message of a workflow command, as GitHub's runner takes it apart."""
+    kind, listed, message = re.fullmatch(r"::(\w+) ([^\n]*?)::([^\n]*)", line).groups()
+    properties = dict(each.split("=", 1) for each in listed.split(","))
+    for escaped, char in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+        properties = {name: value.replace(escaped, char) for name, value in properties.items()}
+        if escaped not in {"%3A", "%2C"}:
+            message = message.replace(escaped, char)
+    return kind, properties, message
+
+
+# SARIF
+
+
+def test_sarif_of_every_example_follows_the_official_schema():
+    log = json.loads(render("sarif", *(example.lint() for example in EXAMPLES)))
+    assert faults(log) == []
+    assert {result["ruleId"] for result in log["runs"][0]["results"]} == {rule.name for rule in RULES}
+
+
+@pytest.mark.parametrize("failures", [(), (Failure("a b.yaml", "does not exist"), Failure("/x.yaml", "oops", True))])  # noqa: FBT003
+def test_sarif_without_results_follows_the_official_schema(failures):
+    log = json.loads(render("sarif", failures=failures))
+    assert faults(log) == []
+    assert log["runs"][0]["results"] == []
+
+
+def test_the_official_schema_refuses_what_is_wrong():
+    log = json.loads(render("sarif", lint("x.yaml", ENCODINGS["LF"])))
+    place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    place["region"]["startColumn"] = 0
+    place["artifactLocation"]["uri"] = "a b"
+    assert [
+        "$.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri: 'a b' is not a 'uri-reference'",
+        "$.runs[0].results[0].locations[0].physicalLocation.region.startColumn: 0 is less than the minimum of 1",
+    ] == sorted(faults(log))
+
+
+@given(FILES)
+def test_sarif_of_any_text_and_name_follows_the_official_schema(drawn):
+    results = [
+        Result(Source(f"x{name}", text), (finding(text or "x", text),)) for name, text in drawn if "\0" not in name
+    ]
+    log = json.loads(render("sarif", *results))
+    assert faults(log) == []
+
+
+def test_a_sarif_result_has_all_that_is_known(folder):
+    (folder / ".git").mkdir()
+    text = "rubrics:\n  - id: a\n    expected_outcome: x y\n  - id: a\n    wieght: 1\n    expected_outcome: x z\n"
+    result = lint("sub folder/é#.yaml", text.encode())
+    run = json.loads(render("sarif", result))["runs"][0]
+    by_rule = {each["ruleId"]: each for each in run["results"]}
+    marks = dict(zip([each.rule for each in result.findings], fingerprints(result), strict=True))
+    file = {"uri": "sub%20folder/%C3%A9%23.yaml", "uriBaseId": "%SRCROOT%"}
+
+    def region(line, column, offset, snippet):
+        return {
+            "startLine": line,
+            "startColumn": column,
+            "endLine": line,
+            "endColumn": column + len(snippet),
+            "charOffset": offset,
+            "charLength": len(snippet),
+            **({"snippet": {"text": snippet}} if snippet else {}),
+        }
+
+    key = region(5, 5, text.index("wieght"), "wieght")
+    assert by_rule["unknown-field"] == {
+        "ruleId": "unknown-field",
+        "ruleIndex": [rule.name for rule in RULES].index("unknown-field"),
+        "level": "error",
+        "message": {"text": "unknown field `wieght`; did you mean `weight`?"},
+        "locations": [
+            {
+                "physicalLocation": {"artifactLocation": file, "region": key},
+                "logicalLocations": [{"fullyQualifiedName": "/rubrics/1/wieght"}],
+            }
+        ],
+        "partialFingerprints": {"rubricLint/v1": marks["unknown-field"]},
+        "fixes": [
+            {
+                "description": {"text": "rename `wieght` to `weight`"},
+                "artifactChanges": [
+                    {
+                        "artifactLocation": file,
+                        "replacements": [
+                            {
+                                "deletedRegion": {name: value for name, value in key.items() if name != "snippet"},
+                                "insertedContent": {"text": "weight"},
+                            }
+                        ],
+                    }
+                ],
+                "properties": {"safe": False},
+            }
+        ],
+    }
+    related = by_rule["duplicate-id"]["relatedLocations"]
+    assert [each["physicalLocation"]["region"] for each in related] == [region(2, 9, 17, "a")]
+    assert [(each["id"], sorted(each["message"])) for each in related] == [(1, ["text"])]
+    assert run["invocations"] == [{"executionSuccessful": True}]
+    assert run["columnKind"] == "unicodeCodePoints"
+    base = run["originalUriBaseIds"]["%SRCROOT%"]["uri"]
+    assert unquote(base) == f"file://{folder}/"
+
+
+def test_sarif_has_every_rule_with_its_page():
+    driver = json.loads(render("sarif"))["runs"][0]["tool"]["driver"]
+    assert [(rule.name, rule.summary, rule.page, rule.page, rule.url, rule.severity) for rule in RULES] == [
+        (
+            each["id"],
+            each["shortDescription"]["text"],
+            each["help"]["text"],
+            each["help"]["markdown"],
+            each["helpUri"],
+            each["defaultConfiguration"]["level"],
+        )
+        for each in driver["rules"]
+    ]
+    assert all(0 < len(each["fullDescription"]["text"]) <= 1024 for each in driver["rules"])  # more GitHub cuts off
+
+
+@pytest.mark.parametrize("data", ENCODINGS.values(), ids=ENCODINGS.keys())
+def test_sarif_regions_say_the_same_as_offsets_and_as_columns_in_every_encoding(data):
+    result = lint("x.yaml", data)
+    text = result.source.text
+    run = json.loads(render("sarif", result))["runs"][0]
+    lines = re.split("|".join(sorted(run["newlineSequences"], key=len, reverse=True)), text)
+    found = {}
+    for each in run["results"]:
+        region = each["locations"][0]["physicalLocation"]["region"]
+        by_offset = text[region["charOffset"] :][: region["charLength"]]
+        by_column = lines[region["startLine"] - 1][region["startColumn"] - 1 : region["endColumn"] - 1]
+        assert region["snippet"]["text"] == by_offset == by_column
+        found[each["ruleId"]] = (region["startLine"], region["startColumn"], region["endColumn"])
+    assert found == {"unknown-field": (4, 5, 11), "vague-outcome": (5, 23, 27)}
+
+
+MENDED = [example for example in EXAMPLES if example.fixed is not None]
+
+
+@pytest.mark.parametrize("example", MENDED, ids=lambda example: example.label)
+def test_the_fixes_in_sarif_make_the_text_that_the_page_shows(example):
+    run = json.loads(render("sarif", example.lint()))["runs"][0]
+    edits = {
+        (at["charOffset"], at["charOffset"] + at["charLength"], each["insertedContent"]["text"])
+        for result in run["results"]
+        for fix in result.get("fixes", ())
+        for each in fix["artifactChanges"][0]["replacements"]
+        for at in [each["deletedRegion"]]
+    }
+    text = example.text
+    for start, end, inserted in sorted(edits, reverse=True):
+        text = text[:start] + inserted + text[end:]
+    assert example.fixed == text
+
+
+def test_sarif_tells_what_was_not_linted():
+    run = json.loads(
+        render("sarif", failures=[Failure("a.yaml", "does not exist"), Failure("b.yaml", "E: oops", is_fault=True)])
+    )
+    invocation = run["runs"][0]["invocations"][0]
+    assert invocation["executionSuccessful"] is False
+    assert [
+        ("unreadable", "error", "not linted: does not exist", "a.yaml"),
+        ("fault", "error", "not linted: E: oops", "b.yaml"),
+    ] == [
+        (
+            each["descriptor"]["id"],
+            each["level"],
+            each["message"]["text"],
+            each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+        )
+        for each in invocation["toolExecutionNotifications"]
+    ]
+
+
+def test_a_file_outside_the_repository_has_an_absolute_uri(folder, monkeypatch):
+    (folder / "repo/.git").mkdir(parents=True)
+    monkeypatch.chdir(folder / "repo")
+    run = json.loads(render("sarif", lint("../a b.yaml", ENCODINGS["LF"])))["runs"][0]
+    place = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place == {"uri": f"file://{folder}/a%20b.yaml"}
+
+
+def test_sarif_is_written_as_it_goes():
+    pieces = []
+    report = REPORTERS["sarif"](pieces.append, Look())
+    result = lint("x.yaml", ENCODINGS["LF"])
+    sizes = []
+    for _ in range(3):
+        report.add(result)
+        sizes.append(len("".join(pieces)))
+    assert sizes == sorted(set(sizes))
+
+
+# GitHub
+
+
+def test_github_annotations():
+    text = "rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 5]\n        expected_outcome: x y\n"
+    text += "      - score_range: [5, 10]\n        expected_outcome: Good\n"
+    found = render("github", lint("a,b: 100%.yaml", text.encode()))
+    assert found == (
+        "::error file=a%2Cb%3A 100%25.yaml,line=6,endLine=6,col=22,endColumn=29,title=rubric-lint%3A overlap::"
+        "a,b: 100%25.yaml:6:22: overlap: score 5 is in this band [5, 10] and in [0, 5]\n"
+        "::warning file=a%2Cb%3A 100%25.yaml,line=7,endLine=7,col=27,endColumn=31,title=rubric-lint%3A vague-outcome::"
+        'a,b: 100%25.yaml:7:27: vague-outcome: "Good" is a label; '
+        "say what an observer sees in an answer that earns it\n"
+        "Found 1 error and 1 warning in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+    )
+
+
+def test_github_takes_no_columns_over_several_lines():
+    _, properties, _ = read_annotation(
+        render("github", Result(Source("x.yaml", "a\nb"), (finding("m", "a\nb"),)), quiet=True).rstrip("\n")
+    )
+    assert properties == {"file": "x.yaml", "line": "1", "endLine": "2", "title": "rubric-lint: overlap"}
+
+
+@given(NAMES, TEXTS)
+def test_nothing_in_a_file_can_make_a_command_of_its_own(name, text):
+    name = f"n{name}.yaml"
+    printed = render("github", Result(Source(name, text), (finding(f"says {text}", text),)), quiet=True)
+    lines = printed.split("\n")
+    assert (lines[1:], "\r" in printed) == ([""], False)
+    kind, properties, message = read_annotation(lines[0])
+    assert (kind, properties["title"]) == ("error", "rubric-lint: overlap")
+    assert message.startswith(f"{properties['file']}:1:1: overlap: says ")
+
+
+@pytest.mark.parametrize(
+    ("errors", "warnings", "told"), [(10, 10, None), (11, 3, "11 errors"), (12, 25, "12 errors and 25 warnings")]
+)
+def test_github_says_when_it_shows_not_all(errors, warnings, told):
+    findings = [finding("m")] * errors + [finding("m", severity=Severity.WARNING)] * warnings
+    lines = render("github", Result(Source("x.yaml", "x"), tuple(findings)), quiet=True).splitlines()
+    notices = [read_annotation(line) for line in lines if line.startswith("::notice")]
+    assert len(lines) == errors + warnings + len(notices)
+    assert [told] * len(notices) == [re.search(r"There are (.*):", message)[1] for _, _, message in notices]
+    assert bool(told) == bool(notices)
+
+
+def test_github_tells_what_was_not_linted():
+    line = render("github", failures=[Failure("a.yaml", "does not exist")], quiet=True).rstrip("\n")
+    assert read_annotation(line) == ("error", {"file": "a.yaml", "title": "rubric-lint"}, "a.yaml: does not exist")
+
+
+# GitLab
+
+
+def test_gitlab_report():
+    result = lint("x.yaml", ENCODINGS["LF"])
+    failures = [Failure("gone.yaml", "does not exist"), Failure("b.yaml", "E: oops", is_fault=True)]
+    report = json.loads(render("gitlab", result, failures=failures))
+    assert report[0] == {
+        "description": "unknown field `wieght`; did you mean `weight`?",
+        "check_name": "rubric-lint/unknown-field",
+        "fingerprint": fingerprints(result)[0],
+        "severity": "major",
+        "location": {
+            "path": "x.yaml",
+            "lines": {"begin": 4, "end": 4},
+            "positions": {"begin": {"line": 4, "column": 5}, "end": {"line": 4, "column": 11}},
+        },
+    }
+    assert [
+        ("rubric-lint/vague-outcome", "minor", "x.yaml"),
+        ("rubric-lint/unreadable", "critical", "gone.yaml"),
+        ("rubric-lint/fault", "blocker", "b.yaml"),
+    ] == [(each["check_name"], each["severity"], each["location"]["path"]) for each in report[1:]]
+    assert len({each["fingerprint"] for each in report}) == 4
+
+
+def test_gitlab_fingerprints_of_all_examples_are_unique():
+    results = [lint(f"{number}/{example.name}", example.text.encode()) for number, example in enumerate(EXAMPLES)]
+    report = json.loads(render("gitlab", *results))
+    marks = [each["fingerprint"] for each in report]
+    assert len(set(marks)) == len(marks) == sum(len(result.findings) for result in results)
+
+
+def test_gitlab_report_of_nothing_is_an_empty_list():
+    assert render("gitlab", lint("x.yaml", b"rubrics: [x y]\n")) == "[]\n"
+
+
+# JUnit
+
+
+def test_junit_report():
+    clean = lint("ok.yaml", b"rubrics:\n  - id: a\n    expected_outcome: States the year.\n")
+    warned = lint("a&b.yaml", b"rubrics:\n  - id: a\n    expected_outcome: Good\n")
+    failures = [Failure("gone.yaml", "does not exist"), Failure("b.yaml", "E: <oops>", is_fault=True)]
+    printed = render("junit", lint("bad.yaml", ENCODINGS["LF"]), warned, clean, failures=failures)
+    vague = 'warning vague-outcome: "Good" is a label; say what an observer sees in an answer that earns it'
+    assert (
+        printed
+        == f"""\
+<?xml version="1.0" encoding="utf-8"?>
+<testsuites name="rubric-lint" tests="5" failures="2" errors="2">
+<testsuite name="rubric-lint" tests="5" failures="2" errors="2">
+  <testcase classname="rubric-lint" name="bad.yaml">
+    <failure type="error" message="1 error and 1 warning">\
+bad.yaml:4:5 error unknown-field: unknown field `wieght`; did you mean `weight`?
+bad.yaml:5:23 {vague}</failure>
+  </testcase>
+  <testcase classname="rubric-lint" name="a&amp;b.yaml">
+    <failure type="warning" message="1 warning">a&amp;b.yaml:3:23 {vague}</failure>
+  </testcase>
+  <testcase classname="rubric-lint" name="ok.yaml"/>
+  <testcase classname="rubric-lint" name="gone.yaml">
+    <error type="unreadable" message="does not exist">does not exist</error>
+  </testcase>
+  <testcase classname="rubric-lint" name="b.yaml">
+    <error type="fault" message="E: &lt;oops&gt;">E: &lt;oops&gt;</error>
+  </testcase>
+</testsuite>
+</testsuites>
+"""
+    )
+    XSD.assertValid(etree.fromstring(printed.encode()))
+
+
+@given(FILES)
+def test_junit_of_any_text_and_name_follows_the_schema(drawn):
+    results = [Result(Source(f"x{name}", text), (finding(text, text),)) for name, text in drawn]
+    printed = render("junit", *results, failures=[Failure("y", text) for _, text in drawn])
+    tree = etree.fromstring(printed.encode())
+    XSD.assertValid(tree)
+    assert [len(results) + len(drawn)] == [len(tree.findall("testsuite/testcase"))]
+
+
+def test_junit_of_nothing_follows_the_schema():
+    XSD.assertValid(etree.fromstring(render("junit").encode()))
