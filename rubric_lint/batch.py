@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -104,5 +103,5 @@ def _pack(outcome: Outcome) -> Outcome | None:
     if isinstance(outcome, Exception):
         return None
     if isinstance(outcome, Result) and not outcome.findings:
-        return replace(outcome, source=Source(outcome.source.name, ""))  # nobody asks for the text of a clean file
+        return outcome._replace(source=Source(outcome.source.name, ""))  # nobody asks for the text of a clean file
     return outcome

@@ -265,17 +265,16 @@ class Builder:
         self.documents.append(
             Document(
                 source=self.source,
-                number=None,
                 data=self.root,
                 preamble=Span(self.before, max(self.root_place[-2], self.before)),
                 duplicates=tuple(self.duplicates),
-                _root=self.root_place,
-                _children=self.children,
-                _alias_sites=self.alias_sites,
-                _ambiguous=self.ambiguous,
-                _shared=self.shared,
-                _owners=self.owners,
-                _flow=self.flow,
+                root=self.root_place,
+                children=self.children,
+                alias_sites=self.alias_sites,
+                ambiguous=self.ambiguous,
+                shared=self.shared,
+                owners=self.owners,
+                flow=self.flow,
             )
         )
         self.before = end

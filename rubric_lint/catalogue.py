@@ -122,7 +122,7 @@ def _draw_in_local(target: Any, definitions: dict[str, Any]) -> None:
             _draw_in_local(found, definitions)
 
 
-_CLAIM = re.compile(r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)\.schema\.json$")
+_CLAIM = r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)\.schema\.json$"
 
 
 class Claim(NamedTuple):
@@ -146,5 +146,5 @@ def read_claim(url: str) -> Claim | None:
             return Claim(found["name"], found["version"])
     elif re.match(r"(?!file:)[a-z][a-z0-9+.-]+:", url, re.IGNORECASE):
         return None
-    found = _CLAIM.search(url)
+    found = re.search(_CLAIM, url)
     return Claim(found["name"], found["version"]) if found else None

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any
 
-from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import ScalarEvent, StreamEndEvent
 
-from rubric_lint.events import open_c_parser, open_pure_parser
+from rubric_lint.events import take_events
 from rubric_lint.scalar import PROPERTIES
 from rubric_lint.source import Source, Span
 
@@ -28,10 +27,7 @@ def find_comments(source: Source) -> Iterator[Span]:
 
 def _find_scalars(text: str) -> list[Span]:
     """Where a `#` is no comment. A block scalar's header line is left out: it may end in one."""
-    try:
-        return _scan(text, open_c_parser(text) or open_pure_parser(text))
-    except YAMLError:
-        return _scan(text, open_pure_parser(text))
+    return take_events(text, lambda next_event: _scan(text, next_event))
 
 
 def _scan(text: str, next_event: Callable[[], Any]) -> list[Span]:

@@ -5,7 +5,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +24,7 @@ _NOTHING = Patterns("", ())
 _RUBRIC_SUFFIXES = (".rubric.yaml", ".rubric.yml", ".rubric.json")
 
 
-@dataclass(frozen=True, slots=True)
-class FileSettings:
+class FileSettings(NamedTuple):
     """What holds for one file.
 
     `enabled`: the rules that run (None: all). `version`: what a pattern says (None: nothing). `claimed`: every
@@ -34,7 +32,7 @@ class FileSettings:
     """
 
     enabled: frozenset[str] | None = None
-    severities: Mapping[str, Severity] = field(default_factory=dict)
+    severities: Mapping[str, Severity] = {}
     version: str | None = None
     claimed: bool = False
     is_rubric_file: bool = False
@@ -53,10 +51,7 @@ class Overrides(NamedTuple):
 _NO_OVERRIDES = Overrides()
 
 
-@dataclass(frozen=True)
-class Settings:
-    """One settings file: `origin` its path, None for the built-in settings; patterns are relative to `root`."""
-
+class _SettingsFields(NamedTuple):
     root: str
     origin: str | None = None
     select: frozenset[str] | None = None
@@ -66,6 +61,10 @@ class Settings:
     per_file_ignores: tuple[tuple[Patterns, frozenset[str]], ...] = ()
     versions: tuple[tuple[Patterns, str], ...] = ()
     everywhere: FileSettings = FileSettings()
+
+
+class Settings(_SettingsFields):
+    """One settings file: `origin` its path, None for the built-in settings; patterns are relative to `root`."""
 
     @classmethod
     def from_table(cls, root: str, origin: str, table: Mapping[str, Any]) -> "Settings":
@@ -96,9 +95,9 @@ class Settings:
     def override(self, overrides: Overrides) -> "Settings":
         """These settings with what the command line says on top."""
         if overrides.select is None:
-            return replace(self, ignore=self.ignore | overrides.ignore)
+            return self._replace(ignore=self.ignore | overrides.ignore)
         # Who names a rule on the command line wants it, whatever the settings leave out.
-        return replace(self, select=overrides.select, ignore=(self.ignore - overrides.select) | overrides.ignore)
+        return self._replace(select=overrides.select, ignore=(self.ignore - overrides.select) | overrides.ignore)
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
         """What holds for the file at `path`, whose nearest settings these are."""
@@ -127,8 +126,7 @@ class Settings:
             from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many; finding files needs none)
 
             enabled = (frozenset(BY_NAME) if enabled is None else enabled) - ignored
-        return replace(
-            self.everywhere,
+        return self.everywhere._replace(
             enabled=enabled,
             version=version,
             claimed=is_rubric_file or version is not None,

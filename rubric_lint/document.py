@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from rubric_lint.finding import Part, Path
 from rubric_lint.scalar import Ambiguity
 from rubric_lint.source import Source, Span
 
-_DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
+_DASH = r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z"
 
 
 class Duplicate(NamedTuple):
@@ -28,7 +27,6 @@ Place = tuple[int, ...]
 Children = dict[str, Place] | list[Place]
 
 
-@dataclass(frozen=True)
 class Document:
     """One document: plain dict, list, str, number, bool and None, whose keys are always texts, as they are written.
 
@@ -36,18 +34,33 @@ class Document:
     keys (`<<`) are merged. `number` is the document's place in its file, None when it is alone there.
     """
 
-    source: Source
-    number: int | None
-    data: Any
-    preamble: Span
-    duplicates: tuple[Duplicate, ...]
-    _root: Place
-    _children: dict[int, Children]
-    _alias_sites: dict[tuple[int, str | int | None], Span]
-    _ambiguous: dict[tuple[int, str | int | None], Ambiguity]
-    _shared: set[tuple[int, str | int | None]]
-    _owners: dict[tuple[int, str | int | None], int]
-    _flow: set[int]
+    def __init__(
+        self,
+        source: Source,
+        data: Any,
+        preamble: Span,
+        duplicates: tuple[Duplicate, ...],
+        *,
+        root: Place,
+        children: dict[int, Children],
+        alias_sites: dict[tuple[int, str | int | None], Span],
+        ambiguous: dict[tuple[int, str | int | None], Ambiguity],
+        shared: set[tuple[int, str | int | None]],
+        owners: dict[tuple[int, str | int | None], int],
+        flow: set[int],
+    ) -> None:
+        self.source = source
+        self.number: int | None = None
+        self.data = data
+        self.preamble = preamble
+        self.duplicates = duplicates
+        self._root = root
+        self._children = children
+        self._alias_sites = alias_sites
+        self._ambiguous = ambiguous
+        self._shared = shared
+        self._owners = owners
+        self._flow = flow
 
     def span(self, path: Path, part: Part = Part.VALUE) -> Span:
         """Where a part of the thing at `path` stands. For a value that is not written out: its key, or its dash."""
@@ -69,7 +82,7 @@ class Document:
     def _dash(self, at: int) -> Span:
         """The dash of the list item that ends at `at` and has nothing but an anchor or a tag; `at` if there is none."""
         text = self.source.text
-        found = _DASH.search(text, text.rfind("\n", 0, at) + 1, at)
+        found = re.compile(_DASH).search(text, text.rfind("\n", 0, at) + 1, at)
         return Span(found.start(), found.start() + 1) if found else Span(at, at)
 
     def _container(self, path: Path) -> dict[str, Any] | list[Any]:

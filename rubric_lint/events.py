@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import _ruamel_yaml
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -36,6 +36,36 @@ MAX_DEPTH = 500
 
 # libyaml takes these for line ends, as YAML 1.1 did; to YAML 1.2 and to editors they are ordinary characters.
 _OLD_LINE_END = re.compile("[\x85\u2028\u2029]")
+
+
+# Tabs that indent nothing: on lines of white space, before comments, after the dash of a list item.
+_TAB_BESIDE = r"(?m)^[ \t]*\t[ \t]*(?=[\r\n#]|\Z)|(?<=-)[ ]*\t[ \t]*(?=\S)"
+
+Taken = TypeVar("Taken")
+
+
+def take_events(text: str, take: Callable[[Callable[[], Any]], Taken]) -> Taken:
+    """What `take` makes of the events of a YAML stream, given what returns the next one; asked anew of each parser.
+
+    Raises:
+        SyntaxFaultError: when no parser can read the text.
+    """
+    try:
+        if next_event := open_c_parser(text):
+            return take(next_event)
+    except YAMLError:
+        pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
+    try:
+        return take(open_pure_parser(text))
+    except SyntaxFaultError:
+        spaced = re.sub(_TAB_BESIDE, lambda found: found[0].replace("\t", " "), text)
+        if spaced == text:
+            raise
+        try:  # both parsers refuse tabs where YAML 1.2 has white space of any kind
+            return take(open_pure_parser(spaced))
+        except SyntaxFaultError:
+            pass
+        raise
 
 
 def open_c_parser(text: str) -> Callable[[], Any] | None:
@@ -75,7 +105,7 @@ def _parse_pure(text: str) -> Iterator[Event]:
         AssertionError,
         ValueError,
     ):  # the scanner asserts versions, and asks chr() and int() for numbers of any size
-        beyond = (found for found in _LONG_ESCAPE.finditer(text) if int(found[1], 16) > sys.maxunicode)
+        beyond = (found for found in re.finditer(_LONG_ESCAPE, text) if int(found[1], 16) > sys.maxunicode)
         if escape := next(beyond, None):
             message = "this escape is beyond the last character, U+10FFFF"
             raise SyntaxFaultError(message, Span(*escape.span())) from None
@@ -91,13 +121,13 @@ def _parse_pure(text: str) -> Iterator[Event]:
         raise SyntaxFaultError(message, Span(at, at + 1)) from None
 
 
-_LONG_ESCAPE = re.compile(r"\\U([0-9A-Fa-f]{8})")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONG_ESCAPE = r"\\U([0-9A-Fa-f]{8})"
+_SURROGATE = "[\ud800-\udfff]"
 
 
 def _join_surrogates(value: str, at: int) -> str:
     """A double-quoted text in which characters were written as two escapes, as JSON does."""
-    if not _SURROGATE.search(value):
+    if not re.search(_SURROGATE, value):
         return value
     try:
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
@@ -184,7 +214,7 @@ class _Mark:
         self.index = index
 
 
-_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
+_JSON_PIECE = r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+'
 
 
 def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[], Any]:
@@ -196,7 +226,7 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
     import json  # noqa: PLC0415  (YAML files do without)
 
     end = len(text) if end is None else end
-    tokens = list(_JSON_TOKEN.finditer(text, start, end))
+    tokens = list(re.compile(_JSON_PIECE).finditer(text, start, end))
     _check_depth(tokens)
     try:
         # The values come from the tokens; an int, though, may be too long for Python.

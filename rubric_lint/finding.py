@@ -1,7 +1,6 @@
 """The vocabulary: what rules yield (`Problem`) and what the engine makes of it (`Finding`)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -117,8 +116,7 @@ class Edit(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
 
     `intents` say the same in terms of the data, which is what the outcome of the edits is held against.
@@ -127,7 +125,7 @@ class Fix:
     title: str
     edits: tuple[Edit, ...]
     safe: bool
-    intents: tuple[Intent, ...] = field(default=(), compare=False, repr=False)
+    intents: tuple[Intent, ...] = ()
 
 
 class Related(NamedTuple):
@@ -137,8 +135,7 @@ class Related(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong at one place of one file. `pointer` is a JSON Pointer, as the report gives it.
 
     `obstacle` says what keeps a repair that the rule knows from being carried out in this text.
@@ -151,7 +148,7 @@ class Finding:
     pointer: str
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
-    obstacle: str = field(default="", compare=False, repr=False)
+    obstacle: str = ""
 
 
 def pointer(path: Iterable[str | int]) -> str:

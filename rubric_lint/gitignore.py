@@ -8,7 +8,6 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,8 +18,7 @@ class _Pattern(NamedTuple):
     regex: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Patterns:
+class Patterns(NamedTuple):
     """The patterns of one .gitignore file or setting, for what is in `root`, a path that ends in a separator."""
 
     root: str

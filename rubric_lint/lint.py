@@ -1,7 +1,6 @@
 """The engine: the bytes of one file to its findings."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_lint.catalogue import catalogue
@@ -27,8 +26,7 @@ from rubric_lint.source import Source, Span, UndecodableError
 from rubric_lint.wording import join_words
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What one file came to: findings in order of place, and how many rubrics, criteria and silenced findings."""
 
     source: Source

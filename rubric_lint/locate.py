@@ -33,9 +33,9 @@ def could_hold_rubrics(data: bytes) -> bool:
 _MODELINE = re.compile(
     r"^[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
 )
-_TOP_LEVEL_KEY = re.compile(r"""^(?:[ \t]*\{\s*)?["']?rubrics["']?[ \t]*:""", re.MULTILINE)
-_NESTED_KEY = re.compile(r"""^[ \t-]*["']?rubrics["']?[ \t]*:""", re.MULTILINE)
-_TEMPLATE = re.compile(r"""\{\{-?\s*[\w.$#/"'(]|\{%|<%""")
+_TOP_LEVEL_KEY = r"""(?m)^(?:[ \t]*\{\s*)?["']?rubrics["']?[ \t]*:"""
+_NESTED_KEY = r"""(?m)^[ \t-]*["']?rubrics["']?[ \t]*:"""
+_TEMPLATE = r"""\{\{-?\s*[\w.$#/"'(]|\{%|<%"""
 
 
 @cache
@@ -53,9 +53,9 @@ def speaks_of_rubrics(source: Source) -> bool:
     text = source.text
     if any(read_claim(found["url"]) for found in _MODELINE.finditer(text)) or _own_words().search(text):
         return True
-    if _TEMPLATE.search(text):
+    if re.search(_TEMPLATE, text):
         return False
-    return bool(_TOP_LEVEL_KEY.search(text) or (_NESTED_KEY.search(text) and _suite_words().search(text)))
+    return bool(re.search(_TOP_LEVEL_KEY, text) or (re.search(_NESTED_KEY, text) and _suite_words().search(text)))
 
 
 @cache

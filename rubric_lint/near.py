@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 
 
 def find_near(name: str, known: Iterable[str]) -> list[str]:
     """The known names within a typing slip or another spelling of `name`, the nearest first; often none."""
     from difflib import SequenceMatcher  # noqa: PLC0415  (only misspelt names need it)
 
-    spelt = _HUMP.sub("_", name).replace("-", "_").replace(" ", "_").lower()
+    spelt = re.sub(_HUMP, "_", name).replace("-", "_").replace(" ", "_").lower()
     ratios = [(SequenceMatcher(None, spelt, word.replace("-", "_")).ratio(), word) for word in known]
     near = sorted((item for item in ratios if item[0] >= 0.8), key=lambda item: (-item[0], item[1]))
     # A perfect match in another spelling leaves no doubt.

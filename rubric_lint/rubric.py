@@ -2,7 +2,6 @@
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
@@ -72,13 +71,7 @@ class Criterion(NamedTuple):
         return self.fields is not None and isinstance(self.fields.get("id"), str)
 
 
-@dataclass(frozen=True)
-class Rubric:
-    """One `rubrics` value, sound or not. `entries` that are neither text nor mapping are left out.
-
-    Paths are those of the document; but where `view` has the value in the words of the format, the paths are its own.
-    """
-
+class _RubricFields(NamedTuple):
     path: Path
     version: str
     entries: tuple[Criterion, ...]
@@ -87,6 +80,13 @@ class Rubric:
     replacements: Mapping[str, Replacement]
     ambiguous: tuple[tuple[Path, Ambiguity], ...]
     view: "View | None" = None
+
+
+class Rubric(_RubricFields):
+    """One `rubrics` value, sound or not. `entries` that are neither text nor mapping are left out.
+
+    Paths are those of the document; but where `view` has the value in the words of the format, the paths are its own.
+    """
 
     @property
     def dialect(self) -> str:

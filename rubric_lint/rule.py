@@ -1,9 +1,8 @@
 """What a rule is: a name, a severity, a check, and the page that explains it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.rubric import Rubric
@@ -14,8 +13,7 @@ HOME = "https://github.com/rubric-lint/rubric-lint"
 FixKind = Literal["safe", "unsafe"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One kind of fault.
 
     `check` finds it in a rubric; None for what shows elsewhere: in the text, by the schemas, or in comments. `fix` says

@@ -3,7 +3,6 @@
 import codecs
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ class UndecodableError(Exception):
 
 
 # The line ends of YAML 1.2, and of every editor; NEL, U+2028 and U+2029 are not among them.
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = r"\r\n|\r|\n"
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _MARKS = (
@@ -46,14 +45,15 @@ _MARKS = (
 )
 
 
-@dataclass(frozen=True)
-class Source:
-    """The text of one file: `name` as messages show it, `bom` the mark it began with, `encoding` a codec's name."""
-
+class _SourceFields(NamedTuple):
     name: str
     text: str
     encoding: str = "utf-8"
     bom: bytes = b""
+
+
+class Source(_SourceFields):
+    """The text of one file: `name` as messages show it, `bom` the mark it began with, `encoding` a codec's name."""
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> "Source":
@@ -80,7 +80,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+        return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
 
     @property
     def line_count(self) -> int:

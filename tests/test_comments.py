@@ -168,3 +168,8 @@ def test_thousands_of_comments_take_no_time_to_speak_of():
     criterion = "# rubric-lint: ignore[missing-id]\n- expected_outcome: It says {}.\n"
     text = "rubrics:\n" + "".join(map(criterion.format, range(2000)))
     assert check(text) == ([], 2000)
+
+
+def test_a_tab_that_indents_nothing_hides_no_comment():
+    text = "\t# a suite\nrubrics:\n  - id: a\n    expected_outcome: '' # rubric-lint: ignore[empty-outcome]\n"
+    assert check(text) == ([], 1)

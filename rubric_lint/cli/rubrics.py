@@ -1,7 +1,6 @@
 """The RUBRIC of `rubric-score` and its subcommands: a file to rubrics that can be scored with."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeVar
 
@@ -52,7 +51,7 @@ def load(
     try:
         settings = SettingsFinder(file=config, isolated=isolated).for_file(path)
         settings = _set_thresholds(settings, pass_at, borderline_at)
-        data = read(File(path, replace(settings, claimed=True)))
+        data = read(File(path, settings._replace(claimed=True)))
         if isinstance(data, Unreadable):
             complain(f"{data.path}: {data.reason}")
             return None
@@ -71,4 +70,4 @@ def _set_thresholds(settings: "FileSettings", pass_at: Decimal | None, borderlin
     borderline_at = settings.borderline_at if borderline_at is None else borderline_at
     if borderline_at > pass_at:
         raise click.UsageError(f"borderline begins at {borderline_at}, above pass at {pass_at}; set both")
-    return replace(settings, pass_at=pass_at, borderline_at=borderline_at)
+    return settings._replace(pass_at=pass_at, borderline_at=borderline_at)

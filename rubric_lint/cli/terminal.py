@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 import sys
 
 _COLUMNS = 120
@@ -22,7 +21,11 @@ def wants_color(choice: str) -> bool:
 
 def columns() -> int:
     """How many cells a row may take."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _COLUMNS
+    if not sys.stdout.isatty():
+        return _COLUMNS
+    import shutil  # noqa: PLC0415  (it brings the compressors along)
+
+    return shutil.get_terminal_size().columns
 
 
 def escape_what_cannot_be_encoded() -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -55,10 +54,10 @@ def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> d
     """
     # What decides a score holds here also where the settings leave it out; for the rest they count.
     enabled = settings.enabled
-    settings = replace(settings, enabled=None if enabled is None else enabled | DECIDING)
+    settings = settings._replace(enabled=None if enabled is None else enabled | DECIDING)
     result = lint(name, data, settings)
     if not result.rubrics and not result.findings:
-        settings = replace(settings, claimed=True)  # who names a file as the rubric says that it holds one
+        settings = settings._replace(claimed=True)  # who names a file as the rubric says that it holds one
         result = lint(name, data, settings)
     if faults := tuple(_word_errors(result)):
         raise RubricError(*faults)

@@ -3,7 +3,6 @@
 import os
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
 from rubric_lint.config import FileSettings
@@ -42,7 +41,7 @@ class Changed:
         if lines is None or result.source.encoding != "utf-8":
             return result
         touch = _Touch(result.source, lines)
-        return replace(result, findings=tuple(filter(touch.concerns, result.findings)))
+        return result._replace(findings=tuple(filter(touch.concerns, result.findings)))
 
     def _lines(self, name: str) -> Lines | None:
         folder, base = os.path.split(name)
