@@ -5,9 +5,10 @@ import os
 import stat
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
-from test_cli_lint import BAD, COUNTED, FIXABLE, GOOD, OLD, OVERLAP, call
+from test_cli_lint import BAD, BROKEN_RULE, COUNTED, FIXABLE, GOOD, OLD, OVERLAP, PROGRAM, call
 
 IN_ACTIONS = {"GITHUB_ACTIONS": "true"}
 
@@ -138,6 +139,23 @@ def test_what_cannot_be_read_stands_in_the_report_too():
     output, errors, code = call("gone.yaml", "good.yaml", "--format=junit")
     assert ("rubric-lint: gone.yaml: does not exist\n", 2) == (errors, code)
     assert '<testsuite name="rubric-lint" tests="2" failures="0" errors="1">' in output
+
+
+def test_a_fault_of_the_tool_stands_in_the_report_too():
+    output, _, code = call("--format=sarif", "bad.yaml", "good.yaml", program=BROKEN_RULE + PROGRAM)
+    told = json.loads(output)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in told]
+    assert (3, {"fault"}) == (code, {each["descriptor"]["id"] for each in told})
+    assert "bad.yaml" in places
+
+
+def test_xml_is_what_its_declaration_says_in_every_encoding_of_standard_output():
+    Path("é👍.yaml").write_text(BAD, "utf-8")
+    for encoding in ("ascii", "latin-1", "utf-8"):
+        program = f"import sys; sys.stdout.reconfigure(encoding={encoding!r})\n"
+        output, _, _ = call("--format=junit", "é👍.yaml", program=program + PROGRAM)
+        names = [case.get("name") for case in ET.fromstring(output).iter("testcase")]  # noqa: S314 (our own)
+        assert names == ["é👍.yaml"]
 
 
 def test_paths_are_those_of_the_repository_wherever_it_is_called(folder, monkeypatch):

@@ -1,7 +1,6 @@
 """Where the report goes: to standard output, or to a file that is there whole or not at all."""
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -52,7 +51,7 @@ def _open_whole(name: str) -> Iterator[TextIO]:
                 descriptor = os.open(path, os.O_WRONLY)
             else:
                 path = Path(name).resolve()  # a symbolic link stays one
-                beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.rubric-lint")
+                beside = path.with_name(f".{path.name[:100]}.{os.urandom(4).hex()}.rubric-lint")
                 descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
                 cleaning.callback(beside.unlink, missing_ok=True)
         except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: links in a circle, before Python 3.13

@@ -54,7 +54,8 @@ class JUnit(Reporter):
         counts = f'name="rubric-lint" tests="{len(self._cases)}" failures="{self._failures}" errors="{self._errors}"'
         self._write(f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites {counts}>\n<testsuite {counts}>\n')
         for case in self._cases:
-            self._write(case)
+            # In ASCII, as the declaration must hold whatever the encoding of standard output is.
+            self._write(case.encode("ascii", "xmlcharrefreplace").decode())
         self._write("</testsuite>\n</testsuites>\n")
 
 
