@@ -17,7 +17,7 @@ _LINE = re.compile(r"[^\r\n]*")
 
 def find_comments(source: Source) -> Iterator[Span]:
     """The comments of a YAML file that parses, in order; a `#` inside a scalar is none."""
-    scalars = _find_scalars(source.text)
+    scalars = find_scalars(source.text)
     before = 0
     for start, end in [*scalars, Span(len(source.text), len(source.text))]:
         for found in _COMMENT.finditer(source.text, before, start):
@@ -25,7 +25,7 @@ def find_comments(source: Source) -> Iterator[Span]:
         before = max(before, end)
 
 
-def _find_scalars(text: str) -> list[Span]:
+def find_scalars(text: str) -> list[Span]:
     """Where a `#` is no comment. A block scalar's header line is left out: it may end in one."""
     return take_events(text, lambda next_event: _scan(text, next_event))
 

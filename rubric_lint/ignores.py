@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 from typing import NamedTuple
 
 from rubric_lint.comments import find_comments
@@ -37,7 +37,8 @@ class Ignore:
     def silences_finding(self, finding: Finding) -> bool:
         """Whether this comment stands for a finding of its rule in its stretch of text."""
         # A value of several lines ends where only its last line has room for a comment.
-        is_inside = self.silences.start <= finding.span.end and finding.span.start < self.silences.end
+        start, end = finding.span
+        is_inside = self.silences.start <= max(start, end - 1) and start < self.silences.end
         return is_inside and any(name.text == finding.rule for name in self.names)
 
 
@@ -55,8 +56,8 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
     parts = [part for comment in comments for part in _split(source, comment)]
     if not parts:
         return []
-    lines_alone = {source.position(start).line for start, _ in comments if _is_alone(source, start)}
-    entries = _find_entries(source, documents)
+    lines_alone = {source.position(start).line for start, _ in comments if is_alone(source, start)}
+    entries = find_entries(source, documents)
     return [_read_ignore(source, entries, part, lines_alone, first_content) for part in parts]
 
 
@@ -66,7 +67,8 @@ def _split(source: Source, comment: Span) -> list[Span]:
     return [Span(*part) for part in pairwise([*starts, comment.end])]
 
 
-def _is_alone(source: Source, start: int) -> bool:
+def is_alone(source: Source, start: int) -> bool:
+    """Whether nothing stands before a comment on its line."""
     line = source.line_span(source.position(start).line)
     return not source.text[line.start : start].strip()
 
@@ -94,7 +96,7 @@ def _read_ignore(
     return Ignore(comment, names, entries.get(line, comment))
 
 
-def _find_entries(source: Source, documents: list[Document]) -> dict[int, Span]:
+def find_entries(source: Source, documents: list[Document]) -> dict[int, Span]:
     """The outermost field or list item that begins on each line; its dash may stand on a line of its own."""
     entries: dict[int, Span] = {}
     for document in documents:
@@ -118,11 +120,12 @@ def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[l
     coming = sorted(ignores, key=lambda ignore: ignore.silences.start, reverse=True)
     current: list[Ignore] = []
     for finding in sorted(findings, key=lambda finding: finding.span.start):
-        at = finding.span.start
+        at, end = finding.span
         while coming and coming[-1].silences.start <= at:
             current.append(coming.pop())
         current = [ignore for ignore in current if at < ignore.silences.end]
-        silencing = [ignore for ignore in current if ignore.silences_finding(finding)]
+        inside = takewhile(lambda ignore, end=end: ignore.silences.start < end, reversed(coming))  # type: ignore[misc]
+        silencing = [ignore for ignore in chain(current, inside) if ignore.silences_finding(finding)]
         by = min(silencing, key=_comment, default=None)
         if by is None:
             kept.append(finding)

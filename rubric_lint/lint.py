@@ -79,7 +79,7 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     if rubrics and faults:
         findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
     ignored = 0
-    if MARK in source.text.lower() and (rubrics or settings.claimed):
+    if MARK in source.text.lower() and (findings or rubrics or settings.claimed):
         findings, ignored = _silence(source, documents, findings, settings)
     return Result(
         source=source,

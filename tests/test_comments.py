@@ -141,6 +141,36 @@ def test_a_name_that_is_none_is_pointed_out(comment, marked, message):
     assert found == [(marked, message)]
 
 
+def test_a_comment_behind_the_last_line_of_a_value_silences_what_is_found_in_it():
+    text = """\
+        rubrics:
+          - id: a
+            expected_outcome: "
+              "  # rubric-lint: ignore[empty-outcome]
+        """
+    assert check(text) == ([], 1)
+
+
+def test_a_comment_below_a_block_text_does_not_silence_what_is_found_in_it():
+    text = """\
+        rubrics:
+          - id: a
+            expected_outcome: |
+              Good
+            weight: 1  # rubric-lint: ignore[vague-outcome]
+        """
+    assert check(text) == ([("vague-outcome", 3), ("unused-ignore", 5)], 0)
+
+
+def test_a_file_that_claims_rubrics_and_has_none_may_have_ignores():
+    text = """\
+        # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v2.schema.json
+        # rubric-lint: ignore-file[schema]
+        rubric: []
+        """
+    assert check(text) == ([], 1)
+
+
 def test_a_syntax_fault_is_not_silenced_and_has_no_other_beside_it():
     assert check("# rubric-lint: ignore-file[overlap]\nrubrics:\n  - 'open\n") == ([("syntax", 3)], 0)
 

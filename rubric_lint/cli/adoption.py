@@ -1,12 +1,16 @@
 """Options that bring `rubric-lint` into a repository full of old faults."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from rubric_lint.sieve import Sieve
+
+if TYPE_CHECKING:
+    from rubric_lint.cli.progress import Progress
+    from rubric_lint.config import SettingsFinder
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -15,8 +19,10 @@ class Adoption(NamedTuple):
     """What the options ask for."""
 
     diff_base: str | None
+    add_ignores: bool
+    reason: str | None
 
-    def check(self, paths: tuple[str, ...]) -> None:
+    def check(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
         """See to it that the options do not contradict each other.
 
         Raises:
@@ -24,6 +30,31 @@ class Adoption(NamedTuple):
         """
         if self.diff_base is not None and "-" in paths:
             raise click.UsageError("--diff-base compares files, and standard input is none")
+        if self.reason is not None and not self.add_ignores:
+            raise click.UsageError("--reason is for the comments of --add-ignores; add that")
+        if self.add_ignores:
+            self._check_ignores(paths, fix=fix, has_report=has_report)
+
+    def _check_ignores(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
+        if "-" in paths:
+            raise click.UsageError("--add-ignores writes files, and standard input is none")
+        if fix or self.diff_base is not None:
+            other = "--fix" if fix else "--diff-base"
+            raise click.UsageError(f"--add-ignores silences all that is found; run it without {other}")
+        if has_report:
+            raise click.UsageError("--add-ignores writes comments and no report; leave the options for reports out")
+        if self.reason is not None and not (self.reason.isprintable() and self.reason.strip()):
+            raise click.UsageError("--reason is a text of one line")
+        if "rubric-lint:" in (self.reason or "").lower():
+            raise click.UsageError("--reason may not hold `rubric-lint:`, which begins a comment of ours")
+
+    def silence(
+        self, paths: Iterable[str], finder: "SettingsFinder", progress: "Progress", *, fail_on: str, quiet: bool
+    ) -> int:
+        """Write the ignore comments; the exit code."""
+        from rubric_lint.cli.silencing import Silencing  # noqa: PLC0415
+
+        return Silencing(progress, (self.reason or "").strip(), quiet=quiet).silence_all(paths, finder, fail_on)
 
     def sieves(self) -> list[Sieve]:
         """What is to be left out of the findings.
@@ -41,6 +72,10 @@ _OPTIONS = (
         help="Report only what touches lines changed since the current branch left the Git revision REV, committed or "
         "not. Files that Git does not know are new as a whole.",
     ),
+    click.option(
+        "--add-ignores", is_flag=True, help="Write ignore comments for all that is found, and change nothing else."
+    ),
+    click.option("--reason", metavar="TEXT", help="With --add-ignores: what stands behind the comments."),
 )
 
 

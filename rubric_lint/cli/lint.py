@@ -75,8 +75,7 @@ def check(
         return Exit.CLEAN
     _check_call(paths, form, statistics=statistics, fix=fix, unsafe_fixes=unsafe_fixes)
     check_sources(paths, stdin_filename, config, isolated=isolated)
-
-    adoption.check(paths)
+    adoption.check(paths, fix=fix, has_report=form not in {None, "full"} or output_file is not None or statistics)
 
     # --help, --explain and completion do without the engine.
     from rubric_lint.cli.output import choose_format, open_report  # noqa: PLC0415
@@ -90,6 +89,8 @@ def check(
     make_reporter = Statistics if statistics else REPORTERS[choose_format(form, output_file)]
     try:
         finder = SettingsFinder(Overrides(select or None, ignore), file=config, isolated=isolated)
+        if adoption.add_ignores:
+            return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
         with open_report(output_file, progress, look) as write:
             reporter = make_reporter(write, look)
             fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN

@@ -70,7 +70,7 @@ def _compare(then: Document, now: Document, changes: Sequence[Change], settings:
     intents = [intent for change in changes for intent in change.intents]
     _apply(then, intents)
     added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
-    if (path := _find_difference(then, now, added)) is not None:
+    if (path := find_difference(then, now, added)) is not None:
         return f"what a reader finds at `{pointer(path)}` would not be as intended"
     return "" if models[0] == models[1] else "a rubric would be scored in another way"
 
@@ -177,7 +177,7 @@ def _change(mapping: dict[str, Any], intent: RenameKey | ReplaceValue | RemoveFi
             del mapping[key]
 
 
-def _find_difference(expected: Document, found: Document, added: frozenset[str]) -> Path | None:
+def find_difference(expected: Document, found: Document, added: frozenset[str]) -> Path | None:
     """Where the data of two documents differs: in a value, in its type, or in the order of fields but those `added`."""
     stack: list[tuple[Path, Any, Any]] = [((), expected.data, found.data)]
     seen: set[tuple[int, int]] = set()

@@ -1,0 +1,92 @@
+"""One run of `--add-ignores`: each file read, silenced, written and told of, whatever becomes of it."""
+
+from collections.abc import Iterable
+
+import click
+
+from rubric_lint.cli.exits import Exit, complain, report_fault
+from rubric_lint.cli.progress import Progress
+from rubric_lint.config import SettingsFinder
+from rubric_lint.files import File, Unreadable, find, read
+from rubric_lint.finding import Severity
+from rubric_lint.fix.silence import Silenced, silence
+from rubric_lint.fix.write import WriteError, replace_file
+from rubric_lint.report.summary import counted
+from rubric_lint.report.visible import visible
+
+
+class Silencing:
+    """Writes ignore comments into the files at paths, with `reason`, and counts."""
+
+    def __init__(self, progress: Progress, reason: str, *, quiet: bool) -> None:
+        self._progress = progress
+        self._reason = reason
+        self._quiet = quiet
+        self._files = self._changed = self._findings = self._comments = self._left = 0
+        self._worst: set[Severity] = set()
+        self._exit = Exit.CLEAN
+
+    def silence_all(self, paths: Iterable[str], finder: SettingsFinder, fail_on: str) -> Exit:
+        """Silence everything, and tell of it; how the run ends."""
+        files: Iterable[File | Unreadable] = find(paths, finder)
+        total = len(files := list(files)) if self._progress.is_shown else 0
+        for file in self._progress.over(files, total):
+            self._take(file)
+        if not self._quiet:
+            click.echo(self._word())
+        failing = {"error": {Severity.ERROR}, "warning": set(Severity), "never": set[Severity]()}[fail_on]
+        return max(self._exit, Exit.FOUND if self._worst & failing else Exit.CLEAN)
+
+    def _take(self, file: File | Unreadable) -> None:
+        data = file if isinstance(file, Unreadable) else read(file)
+        if isinstance(data, Unreadable) or isinstance(file, Unreadable):
+            self._refuse(f"{data.path}: {data.reason}")  # type: ignore[union-attr]
+            return
+        try:
+            done = silence(file.name, data, file.settings, self._reason)
+        except Exception as fault:
+            self._progress.clear()
+            report_fault(fault, file.name)
+            self._exit = Exit.FAULT
+            return
+        self._files += 1
+        if done.is_changed and not self._write(file.name, data, done):
+            return
+        self._tell(file.name, done)
+
+    def _write(self, name: str, data: bytes, done: Silenced) -> bool:
+        try:
+            others = replace_file(name, data, done.data).others
+        except WriteError as fault:
+            self._refuse(f"{name}: left as it was: {fault}")
+            return False
+        if others:
+            self._progress.clear()
+            complain(f"{name}: warning: {counted(others, 'other hard link')} to the file still hold the old text")
+        self._changed += 1
+        self._findings += done.findings
+        self._comments += done.comments
+        return True
+
+    def _tell(self, name: str, done: Silenced) -> None:
+        self._progress.clear()
+        if done.is_changed and not self._quiet:
+            click.echo(f"{visible(name)}: {counted(done.findings, 'finding')} silenced")
+        for finding, why in done.left:
+            line, column, _ = done.result.source.position(finding.span.start)
+            click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {why}")
+            self._left += 1
+            self._worst.add(finding.severity)
+
+    def _refuse(self, what: str) -> None:
+        self._progress.clear()
+        complain(what)
+        self._exit = max(self._exit, Exit.USAGE)
+
+    def _word(self) -> str:
+        if self._changed:
+            done = f"Silenced {counted(self._findings, 'finding')} by {counted(self._comments, 'comment')}"
+            text = f"{done} in {self._changed} of {counted(self._files, 'file')}."
+        else:
+            text = f"No comment written in {counted(self._files, 'file')}."
+        return text + (f"\n{counted(self._left, 'finding')} left that no comment silences." if self._left else "")

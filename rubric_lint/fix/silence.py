@@ -1,0 +1,190 @@
+"""Silencing a file: today's findings to ignore comments, and the proof that nothing else was added."""
+
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from rubric_lint.config import FileSettings
+from rubric_lint.edit.removal import mask_comments
+from rubric_lint.finding import Edit, Finding
+from rubric_lint.fix import Left, splice
+from rubric_lint.fix.places import Place, Places
+from rubric_lint.fix.proof import find_difference
+from rubric_lint.lint import DEFAULTS, Result, lint
+from rubric_lint.reading import read_documents
+from rubric_lint.source import Source, Span
+
+MAX_TRIES = 20
+"""How many places are tried for a comment that does not silence what it should; the first one does as a rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Silenced:
+    """What became of one file. `result` is what the linter says of it now, `left` why that is not nothing.
+
+    `comments` were written or got another name, for `findings`. Where there are none the text is as it was.
+    """
+
+    before: Source
+    result: Result
+    findings: int = 0
+    comments: int = 0
+    left: tuple[Left, ...] = ()
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is something to write."""
+        return self.comments > 0
+
+    @property
+    def data(self) -> bytes:
+        """The bytes with the comments."""
+        return self.before.to_bytes(self.result.source.text)
+
+
+def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: str = "") -> Silenced:
+    """Write an ignore comment for each finding, with a `reason` behind it, and prove that no data has changed.
+
+    Raises:
+        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+    """
+    first = lint(name, data, settings)
+    source = first.source
+    if not first.findings:
+        return Silenced(source, first)
+    if source.name.lower().endswith((".json", ".jsonl")):
+        return _leave(first, "JSON has no comments; list it in a baseline, or under `per-file-ignores`")
+    if source.to_bytes(source.text) != data:
+        return _leave(first, "the bytes of the file cannot be written again as they are")
+    result, comments = _Attempt(first, settings, reason).run()
+    left = tuple(Left(finding, _why(finding)) for finding in result.findings)
+    return Silenced(source, result, len(first.findings) - len(left), comments, left)
+
+
+def _leave(result: Result, why: str) -> Silenced:
+    return Silenced(result.source, result, left=tuple(Left(finding, why) for finding in result.findings))
+
+
+def _why(finding: Finding) -> str:
+    match finding.rule:
+        case "syntax":
+            return "comments are only read where the rest can be; mend it"
+        case "unused-ignore":
+            return "the comment is at fault itself; correct it or take it away"
+        case _:
+            return "there is no place for a comment that would reach it"
+
+
+Key = tuple[str, str]
+"""What a finding is known by: comments change neither its rule nor its JSON Pointer."""
+
+
+def _key(finding: Finding) -> Key:
+    return finding.rule, finding.pointer
+
+
+class _Attempt:
+    """The search for places, each tried by linting what it makes of the text."""
+
+    def __init__(self, first: Result, settings: FileSettings, reason: str) -> None:
+        self._first = first
+        self._settings = settings
+        self._reason = reason
+
+    def run(self) -> tuple[Result, int]:
+        """The result with comments, and how many were written."""
+        found = [finding for finding in self._first.findings if _could_be_silenced(finding)]
+        found = [finding for finding in found if finding.rule != "unused-ignore"]
+        result, comments = self._place(self._first, found)
+        # Only now it shows which comments stand for nothing, some of them perhaps for the new ones above.
+        idle = [finding for finding in result.findings if finding.rule == "unused-ignore" and finding.fix]
+        result, more = self._place(result, idle)
+        return result, comments + more
+
+    def _place(self, base: Result, wanted: list[Finding]) -> tuple[Result, int]:
+        if not wanted:
+            return base, 0
+        source = base.source
+        longest = len("  # rubric-lint: ignore[]") + len(self._reason) + max(len(finding.rule) for finding in wanted)
+        choice = _Choice(Places(source, read_documents(source)[0], longest), wanted)
+        while chosen := choice.make():
+            edits = {place: place.edit(rules, self._reason) for place, rules in chosen.items()}
+            new = _rewrite(source, splice(source.text, edits.values()))
+            if only_comments_differ(source, new):
+                result = lint(new.name, new.to_bytes(new.text), self._settings)
+                if not choice.fails({_key(finding) for finding in result.findings if _could_be_silenced(finding)}):
+                    return result, len(chosen)
+            elif not choice.refuses(set(_find_culprits(source, edits))):
+                break
+        return base, 0
+
+
+def _could_be_silenced(finding: Finding) -> bool:
+    """Whether there is anything to try; of comments at fault only those that have a fix name something."""
+    return finding.rule != "syntax" and (finding.rule != "unused-ignore" or finding.fix is not None)
+
+
+class _Choice:
+    """A place for each of the findings, another one each time that one fails."""
+
+    def __init__(self, places: Places, wanted: list[Finding]) -> None:
+        self._places = places
+        self._wanted = wanted
+        self._tries: Counter[Key] = Counter()
+        self._refused: set[Place] = set()
+
+    def make(self) -> dict[Place, set[str]]:
+        """Places, and the rules that are to be named there; the wide ones first, as one of these may do for many."""
+        pairs = [(place, finding) for finding in self._wanted if (place := self._candidate(finding))]
+        chosen: dict[Place, set[str]] = {}
+        wide: dict[str, list[Span]] = {}  # apart from each other, in order
+        for place, finding in sorted(pairs, key=lambda pair: pair[0].reach.start - pair[0].reach.end):
+            reaches = wide.setdefault(finding.rule, [])
+            number = bisect_left(reaches, (max(*finding.span, finding.span.start + 1),))
+            if number and reaches[number - 1].end > finding.span.start:
+                continue
+            chosen.setdefault(place, set()).add(finding.rule)
+            if place.is_wide:
+                insort(reaches, place.reach)
+        return chosen
+
+    def _candidate(self, finding: Finding) -> Place | None:
+        tries = self._tries[_key(finding)]
+        if tries >= MAX_TRIES:
+            return None
+        candidates = (place for place in self._places.around(finding) if place not in self._refused)
+        return next(islice(candidates, tries, None), None)
+
+    def fails(self, remaining: set[Key]) -> bool:
+        """Whether one of the places that were chosen did not do, as these findings remain."""
+        failed = {_key(finding) for finding in self._wanted if _key(finding) in remaining and self._candidate(finding)}
+        self._tries.update(failed)
+        return bool(failed)
+
+    def refuses(self, culprits: set[Place]) -> bool:
+        """Take places out of the choice; whether there were any."""
+        self._refused |= culprits
+        return bool(culprits)
+
+
+def _rewrite(source: Source, text: str) -> Source:
+    return Source(source.name, text, source.encoding, source.bom)
+
+
+def _find_culprits(source: Source, edits: Mapping[Place, Edit]) -> Iterator[Place]:
+    """The places at which a comment would not be one."""
+    for place, edit in edits.items():
+        if not only_comments_differ(source, _rewrite(source, splice(source.text, [edit]))):
+            yield place
+
+
+def only_comments_differ(old: Source, new: Source) -> bool:
+    """Whether two texts hold the same data, in the same characters, but for comments and white space."""
+    (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
+    if faults or new_faults or len(before) != len(after):
+        return False
+    if any(find_difference(one, other, frozenset()) is not None for one, other in zip(before, after, strict=True)):
+        return False
+    return mask_comments(old).split() == mask_comments(new).split()

@@ -1,0 +1,78 @@
+"""Ways into a repository full of old faults, from the command line."""
+
+import os
+from pathlib import Path
+
+import pytest
+from test_cli_lint import BAD, BROKEN, OLD, call, folder  # noqa: F401 (a fixture)
+
+
+def test_ignores_are_written_and_a_second_run_has_nothing_to_do():
+    Path("broken.yaml").write_text(BROKEN, "utf-8")
+    left = "broken.yaml:2:23: syntax not silenced: comments are only read where the rest can be; mend it\n"
+    out = (
+        "bad.yaml: 1 finding silenced\n"
+        + left
+        + "old.yaml: 1 finding silenced\nSilenced 2 findings by 2 comments in 2 of 4 files.\n"
+        "1 finding left that no comment silences.\n"
+    )
+    assert call("--add-ignores", "--reason", " old ") == (out, "", 1)
+    band = "      - score_range: [5, 7]"
+    assert Path("bad.yaml").read_text() == BAD.replace(band, f"{band}  # rubric-lint: ignore[overlap] old")
+    field = "    description: States the result."
+    assert Path("old.yaml").read_text() == OLD.replace(
+        field, f"{field}  # rubric-lint: ignore[deprecated-description] old"
+    )
+    nothing = "No comment written in 4 files.\n1 finding left that no comment silences.\n"
+    assert call("--add-ignores") == (left + nothing, "", 1)
+    Path("broken.yaml").unlink()
+    assert call("-q", "--fail-on=warning") == ("", "", 0)
+
+
+def test_only_what_is_selected_is_silenced():
+    assert call("--add-ignores", "-q", "--select=overlap", "--isolated") == ("", "", 0)
+    assert [Path("old.yaml").read_text(), Path("bad.yaml").read_text().count("ignore[overlap]")] == [OLD, 1]
+
+
+def test_what_cannot_be_written_stays_and_is_told():
+    Path("bad.yaml").chmod(0o444)
+    out, err, code = call("--add-ignores", "bad.yaml", "missing.yaml")
+    assert (out, code) == ("No comment written in 1 file.\n", 2)
+    assert err == (
+        "rubric-lint: bad.yaml: left as it was: is read-only; allow writing to it first\n"
+        "rubric-lint: missing.yaml: does not exist\n"
+    )
+    assert Path("bad.yaml").read_text() == BAD
+
+
+def test_a_link_that_shares_the_text_is_told_of():
+    os.link("old.yaml", "other.txt")
+    out, err, code = call("--add-ignores", "old.yaml")
+    assert (out, code) == (
+        "old.yaml: 1 finding silenced\nSilenced 1 finding by 1 comment in 1 of 1 file.\n",
+        0,
+    )
+    assert err == "rubric-lint: old.yaml: warning: 1 other hard link to the file still hold the old text\n"
+
+
+WRONG = {
+    "standard input": (["--add-ignores", "-"], "--add-ignores writes files, and standard input is none"),
+    "with fixes": (["--add-ignores", "--fix"], "--add-ignores silences all that is found; run it without --fix"),
+    "with a format": (
+        ["--add-ignores", "--format=json"],
+        "--add-ignores writes comments and no report; leave the options for reports out",
+    ),
+    "a reason alone": (["--reason=x"], "--reason is for the comments of --add-ignores; add that"),
+    "a reason of two lines": (["--add-ignores", "--reason=a\nb"], "--reason is a text of one line"),
+    "an empty reason": (["--add-ignores", "--reason="], "--reason is a text of one line"),
+    "a reason that is a comment": (
+        ["--add-ignores", "--reason=# Rubric-Lint: ignore"],
+        "--reason may not hold `rubric-lint:`, which begins a comment of ours",
+    ),
+}
+
+
+@pytest.mark.parametrize(("args", "told"), WRONG.values(), ids=WRONG)
+def test_wrong_use_is_explained(args, told):
+    out, err, code = call(*args)
+    assert (out, err.splitlines()[-1], code) == ("", f"Error: {told}", 2)

@@ -1,0 +1,371 @@
+"""Ignore comments for today's findings: where they go, what they leave alone, and that nothing is found after them."""
+
+import re
+import time
+from textwrap import dedent
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from pages import read_pages
+from ruamel.yaml import YAML
+from styled_suites import yaml_suites
+from test_corpus import CORPUS
+
+from rubric_lint.fix.silence import silence
+from rubric_lint.lint import lint
+from rubric_lint.source import Source
+
+
+def write(text, reason="", name="a.yaml"):
+    """The text with comments, and the findings that are left with the reason."""
+    done = silence(name, dedent(text).encode(), reason=reason)
+    return done.data.decode(), [(left.finding.rule, left.reason) for left in done.left]
+
+
+PLACES = {
+    "behind the line": (
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: Good
+        """,
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
+        """,
+    ),
+    "behind a comment": (
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: Good # really
+        """,
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: Good # really # rubric-lint: ignore[vague-outcome]
+        """,
+    ),
+    "in the comment that is there": (
+        """\
+        rubrics:
+          - expected_outcome: Good # rubric-lint: ignore[vague-outcome] for a reason
+        """,
+        """\
+        rubrics:
+          - expected_outcome: Good # rubric-lint: ignore[vague-outcome, missing-id] for a reason
+        """,
+    ),
+    "in the comment above": (
+        """\
+        rubrics:
+          # rubric-lint: ignore[vague-outcome]
+          - expected_outcome: |
+              Good
+        """,
+        """\
+        rubrics:
+          # rubric-lint: ignore[vague-outcome, missing-id]
+          - expected_outcome: |
+              Good
+        """,
+    ),
+    "above a block scalar": (
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: >-
+              Good
+        """,
+        """\
+        rubrics:
+          - id: a
+            # rubric-lint: ignore[vague-outcome]
+            expected_outcome: >-
+              Good
+        """,
+    ),
+    "above a text of several lines": (
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: "Very
+
+              good"
+          - id: b
+            expected_outcome: 'Very
+              good'
+        """,
+        """\
+        rubrics:
+          - id: a
+            # rubric-lint: ignore[vague-outcome]
+            expected_outcome: "Very
+
+              good"
+          - id: b
+            # rubric-lint: ignore[vague-outcome]
+            expected_outcome: 'Very
+              good'
+        """,
+    ),
+    "in a flow collection over several lines": (
+        """\
+        rubrics: [{id: a,
+          expected_outcome: Good},
+          {
+            expected_outcome: "Very
+              good" }
+        ]
+        """,
+        """\
+        rubrics: [{id: a,
+          expected_outcome: Good},  # rubric-lint: ignore[vague-outcome]
+          {
+            # rubric-lint: ignore[missing-id, vague-outcome]
+            expected_outcome: "Very
+              good" }
+        ]
+        """,
+    ),
+    "one above for all below": (
+        """\
+        rubrics:
+          - expected_outcome: |
+              Good
+            weight: 0
+          - expected_outcome: |
+              Good
+            weight: 0
+        """,
+        """\
+        rubrics:  # rubric-lint: ignore[weight]
+          # rubric-lint: ignore[missing-id, vague-outcome]
+          - expected_outcome: |
+              Good
+            weight: 0
+          # rubric-lint: ignore[missing-id, vague-outcome]
+          - expected_outcome: |
+              Good
+            weight: 0
+        """,
+    ),
+    "above a long line": (
+        f"""\
+        rubrics:
+          - id: {"a" * 90}
+            expected_outcome: Good
+            "{"x" * 90}": 1
+        """,
+        f"""\
+        rubrics:
+          - id: {"a" * 90}
+            expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
+            # rubric-lint: ignore[unknown-field]
+            "{"x" * 90}": 1
+        """,
+    ),
+    "behind a long line with more on it": (
+        f"""\
+        [{{rubrics: [{{id: a, expected_outcome: {"a" * 100}, x: 1}}]}}]
+        """,
+        f"""\
+        # rubric-lint: ignore[unknown-field]
+        [{{rubrics: [{{id: a, expected_outcome: {"a" * 100}, x: 1}}]}}]
+        """,
+    ),
+    "beside blanks and tabs": (
+        "rubrics:\n  - id: a\n    expected_outcome: Good \t\n  - id: b\n    expected_outcome: Good ",
+        """\
+rubrics:
+  - id: a
+    expected_outcome: Good \t# rubric-lint: ignore[vague-outcome]
+  - id: b
+    expected_outcome: Good  # rubric-lint: ignore[vague-outcome]""",
+    ),
+    "at the definition of an alias": (
+        """\
+        x: &x Good
+        rubrics:
+          - id: a
+            expected_outcome: *x
+        """,
+        """\
+        x: &x Good  # rubric-lint: ignore[vague-outcome]
+        rubrics:
+          - id: a
+            expected_outcome: *x
+        """,
+    ),
+    "in each document": (
+        """\
+        %YAML 1.2
+        ---
+        rubrics: {}
+        --- {rubrics: }
+        """,
+        """\
+        %YAML 1.2
+        ---
+        rubrics: {}
+        --- {rubrics: }
+        """,
+    ),
+    "where the comment above makes one below useless": (
+        """\
+        rubrics:
+          - id: a
+            score_ranges:
+              - score_range: [0, 4]
+                expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
+              - score_range: [5, 10]
+                expected_outcome: Bad
+        """,
+        """\
+        rubrics:
+          - id: a
+            score_ranges:
+              - score_range: [0, 4]
+                expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
+              - score_range: [5, 10]  # rubric-lint: ignore[split-band]
+                expected_outcome: Bad  # rubric-lint: ignore[vague-outcome]
+        """,
+    ),
+    "a comment that silences nothing": (
+        """\
+        rubrics:
+          - id: a  # rubric-lint: ignore[overlap]
+            expected_outcome: It is said.
+        """,
+        """\
+        rubrics:
+          - id: a  # rubric-lint: ignore[overlap, unused-ignore]
+            expected_outcome: It is said.
+        """,
+    ),
+    "above all, where nothing else reaches": (
+        """\
+        # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v9.schema.json
+        rubric: []
+        """,
+        """\
+        # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v9.schema.json
+        # rubric-lint: ignore-file[schema]
+        rubric: []
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), PLACES.values(), ids=PLACES)
+def test_places(before, after):
+    assert write(before) == (dedent(after), [])
+
+
+def test_a_reason_stands_behind_new_comments():
+    text, left = write("rubrics:\n  - id: a\n    expected_outcome: Good\n", reason="before 2027")
+    expected = "rubrics:\n  - id: a\n    expected_outcome: Good  # rubric-lint: ignore[vague-outcome] before 2027\n"
+    assert (text, left) == (expected, [])
+
+
+JSON = "JSON has no comments; list it in a baseline, or under `per-file-ignores`"
+LEFT = {
+    "JSON": ("a.json", '{"rubrics": [{"id": "a", "expected_outcome": ""}]}', [("empty-outcome", JSON)]),
+    "JSON Lines": ("a.jsonl", '{"rubrics": [{"id": "a", "expected_outcome": ""}]}\n', [("empty-outcome", JSON)]),
+    "a fault of syntax": (
+        "a.yaml",
+        "rubrics:\n  - expected_outcome: 'open\n",
+        [("syntax", "comments are only read where the rest can be; mend it")],
+    ),
+    "a comment at fault": (
+        "a.yaml",
+        "rubrics:\n  - id: a # rubric-lint: ignore\n    expected_outcome: It is said.\n",
+        [("unused-ignore", "the comment is at fault itself; correct it or take it away")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "left"), LEFT.values(), ids=LEFT)
+def test_what_no_comment_silences(name, text, left):
+    assert write(text, name=name) == (text, left)
+
+
+FAULTS = (
+    (r"(cites|two|sources|the|limits|names)( \w+)* \d\d", "Good"),
+    (r"\bid: \w+", "id: same"),
+    (r"weight: \S+", "weight: -1"),
+    (r"weight", "weigth"),
+    (r"0: Contradicts", "3: Contradicts"),
+    (r"id: c", "no: c"),
+    (r"required: ", "required_min_score: 12 #"),
+    (r"expected_outcome: ", "expected_outcome: # "),
+)
+
+
+@st.composite
+def faulty_suites(draw):
+    """Suites in all styles, with some faults written into them."""
+    suite = draw(yaml_suites())
+    source = Source.from_bytes(suite.name, suite.data)
+    text = source.text
+    for pattern, new in draw(st.lists(st.sampled_from(FAULTS), max_size=4)):
+        text = re.sub(pattern, new, text, count=draw(st.integers(0, 3)))
+    return source.to_bytes(text)
+
+
+def events(data):
+    """All that YAML text says, by another reader and without the places."""
+    text = Source.from_bytes("a.yaml", data).text
+    parts = ("anchor", "tag", "value", "style", "flow_style")
+    return [
+        (type(event), *(str(getattr(event, part, None)) for part in parts)) for event in YAML(pure=True).parse(text)
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(faulty_suites(), st.sampled_from(["", "until it is rewritten"]))
+def test_nothing_is_found_afterwards_and_no_data_has_changed(data, reason):
+    first = lint("a.yaml", data)
+    assume(all(finding.rule != "syntax" for finding in first.findings))
+    done = silence("a.yaml", data, reason=reason)
+    assert (done.left, done.findings) == ((), len(first.findings))
+    assert lint("a.yaml", done.data).findings == ()
+    assert events(done.data) == events(data)
+    assert silence("a.yaml", done.data, reason=reason).data == done.data
+    # All that was there is there still, line by line.
+    before, after = (Source.from_bytes("a.yaml", each) for each in (data, done.data))
+    lines = iter(after.text.splitlines(keepends=True))
+    for line in before.text.splitlines(keepends=True):
+        body = line.rstrip("\r\n")
+        assert any(new.startswith(body) and new.endswith(line[len(body) :]) for new in lines)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+@pytest.mark.parametrize("page", read_pages(), ids=lambda page: page.stem)
+def test_the_examples_of_the_pages(page, line_end):
+    for example in page.flagged:
+        if example.name.endswith(".yaml"):
+            done = silence(example.name, example.text.replace("\n", line_end).encode())
+            could = [left.finding for left in done.left if left.finding.rule != "syntax" and left.finding.fix]
+            hopeless = {"syntax", "unused-ignore"}
+            assert (could, {left.finding.rule for left in done.left} - hopeless) == ([], set())
+            assert done.result.findings == tuple(left.finding for left in done.left)
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of real suites is not beside this checkout")
+@pytest.mark.parametrize("name", ["checklist-v1", "suite-v2", "suite-v2-map", "suite-v2-long"])
+def test_real_suites(name):
+    data = (CORPUS / f"{name}.yaml").read_bytes()
+    done = silence(name, data)
+    assert (done.left, lint(name, done.data).findings) == ((), ())
+    assert done.result.ignored == done.findings == len(lint(name, data).findings)
+
+
+def test_many_findings_take_no_time_to_speak_of():
+    text = "rubrics:\n" + "- expected_outcome: Good\n- expected_outcome: |\n    Good\n" * 1000
+    start = time.monotonic()
+    done = silence("a.yaml", text.encode())
+    assert (done.left, done.findings) == ((), 4000)
+    assert time.monotonic() - start < 60
