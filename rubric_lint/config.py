@@ -137,8 +137,8 @@ class Settings(_SettingsFields):
 class SettingsFinder:
     """Finds the settings of each folder, and remembers them.
 
-    `file`: these settings hold everywhere, with patterns relative to the current folder. `isolated`: no settings file
-    is read.
+    `file`: these settings hold everywhere, with patterns relative to the folder `here`, by default the current one.
+    `isolated`: no settings file is read.
 
     Raises:
         SettingsError: when `file` cannot be used.
@@ -150,8 +150,9 @@ class SettingsFinder:
         *,
         file: str | os.PathLike[str] | None = None,
         isolated: bool = False,
+        here: str | None = None,
     ) -> None:
-        here = str(Path.cwd())
+        here = here or str(Path.cwd())
         self._overrides = overrides
         self._built_in = Settings(here).override(overrides)
         self._only = self._built_in if isolated else None

@@ -206,13 +206,14 @@ def _build_criterion(
 
 
 _CHECKLIST = (Shape.CHECKLIST,)
-_SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "score_range": Shape.HOLISTIC}
+SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "score_range": Shape.HOLISTIC}
+"""The fields that give an entry its shape; one without any is of a checklist."""
 
 
 def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape, ...]:
-    if _SHAPE_FIELDS.keys().isdisjoint(entry):
+    if SHAPE_FIELDS.keys().isdisjoint(entry):
         return _CHECKLIST
-    return tuple(shape for field, shape in _SHAPE_FIELDS.items() if field in entry and field in known) or _CHECKLIST
+    return tuple(shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known) or _CHECKLIST
 
 
 def _read_weight(document: _Reader, entry: dict[str, Any]) -> Decimal | None:

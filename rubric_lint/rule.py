@@ -26,9 +26,14 @@ class Rule(NamedTuple):
     fix: FixKind | None = None
 
     @property
+    def page_file(self) -> Path:
+        """The file that holds the page of the rule."""
+        return Path(__file__).parent / "rules" / f"{self.name.replace('-', '_')}.md"
+
+    @property
     def page(self) -> str:
         """The page of the rule, in Markdown."""
-        return (Path(__file__).parent / "rules" / f"{self.name.replace('-', '_')}.md").read_text("utf-8")
+        return self.page_file.read_text("utf-8")
 
     @property
     def url(self) -> str:

@@ -9,6 +9,7 @@ import click
 from rubric_lint.cli.adoption import Adoption, with_adoption
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
+from rubric_lint.cli.lsp import lsp
 from rubric_lint.cli.options import ASKED, NAMES, OUTPUT_FILE, check_sources, choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
@@ -154,6 +155,7 @@ def cli() -> None:
 
 
 cli.add_command(schema)
+cli.add_command(lsp)
 
 
 def main() -> NoReturn:

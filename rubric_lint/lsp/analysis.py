@@ -1,0 +1,147 @@
+"""What the engine makes of one state of a document: findings, and the rubrics in it."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from rubric_lint.config import FileSettings
+from rubric_lint.document import Document
+from rubric_lint.files import LIMIT
+from rubric_lint.finding import Finding, Part, Path
+from rubric_lint.lint import Result, lint
+from rubric_lint.locate import locate
+from rubric_lint.lsp.positions import Text
+from rubric_lint.reading import read_documents
+from rubric_lint.rubric import Rubric, Thresholds, build_rubric
+from rubric_lint.schema import schema_for
+from rubric_lint.source import Source
+from rubric_lint.violations import find_violations
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A document at one moment.
+
+    `settings` are None where it is no concern of ours. `obstacle` says why they are not known, and `obstacle_file` is
+    the settings file to be mended.
+    """
+
+    uri: str
+    name: str
+    language: str
+    version: int | None
+    text: Text
+    settings: FileSettings | None
+    obstacle: str = ""
+    obstacle_file: str = ""
+
+    def under(self, settings: FileSettings | None) -> "State":
+        """This state, with what holds for it."""
+        return replace(self, settings=settings)
+
+    def blocked(self, obstacle: str, file: str) -> "State":
+        """This state, with what keeps its settings from being known."""
+        return replace(self, obstacle=obstacle, obstacle_file=file)
+
+
+class Located:
+    """One rubric and the document that holds it."""
+
+    __slots__ = ("document", "rubric")
+
+    def __init__(self, document: Document, rubric: Rubric) -> None:
+        self.document = document
+        self.rubric = rubric
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was found in a state. `result` is None, and `notice` says why, where it was not looked at."""
+
+    state: State
+    result: Result | None = None
+    notice: str = ""
+    fault: Exception | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings, in order of place."""
+        return self.result.findings if self.result else ()
+
+    @property
+    def source(self) -> Source:
+        """The text as the engine reads it."""
+        return Source(self.state.name, self.state.text.body)
+
+    @cached_property
+    def documents(self) -> list[Document]:
+        """The documents that can be read, whether or not they hold rubrics."""
+        return read_documents(self.source)[0] if self.state.settings else []
+
+    @cached_property
+    def rubrics(self) -> list[Located]:
+        """The rubrics, in order."""
+        settings = self.state.settings
+        if settings is None:
+            return []
+        thresholds = Thresholds(settings.pass_at, settings.borderline_at)
+        return [
+            Located(
+                document,
+                build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required),
+            )
+            for document in self.documents
+            for path, version in locate(document, version=settings.version, claimed=settings.claimed)
+        ]
+
+    @cached_property
+    def shape_findings(self) -> frozenset[tuple[str, str]]:
+        """Rule and message of the findings that come from the JSON Schema alone."""
+        found = set()
+        for located in self.rubrics:
+            value = value_at(located.document, located.rubric.path)
+            schema = schema_for(located.rubric.version)
+            if not schema.is_valid(value):
+                violations = find_violations(schema, located.document, located.rubric.path, value)
+                found |= {(rule, problem.message) for rule, problem in violations}
+        return frozenset(found)
+
+    def locate(self, offset: int) -> tuple[Document, Path] | None:
+        """The innermost field or list item that holds an offset."""
+        for document in self.documents:
+            found: Path = ()
+            for path, (start, end) in document.entries():
+                if start <= offset <= end and len(path) >= len(found):
+                    found = path
+            if found:
+                return document, found
+        return None
+
+
+def value_at(document: Document, path: Path) -> Any:
+    """The value at a path of a document."""
+    value = document.data
+    for step in path:
+        value = value[step]
+    return value
+
+
+def is_on_key(document: Document, path: Path, offset: int) -> bool:
+    """Whether an offset is on the key of the field at `path`."""
+    start, end = document.span(path, Part.KEY)
+    return isinstance(path[-1], str) and start <= offset <= end
+
+
+def analyse(state: State) -> Analysis:
+    """Lint a state; never raises, as a fault of the tool must not stop the server."""
+    if state.obstacle:
+        return Analysis(state, notice=state.obstacle)
+    if state.settings is None:
+        return Analysis(state)
+    data = state.text.body.encode()
+    if len(data) > LIMIT:
+        return Analysis(state, notice=f"has {len(data) / 1e6:.1f} MB, and at most {LIMIT / 1e6:.0f} MB are read")
+    try:
+        return Analysis(state, lint(state.name, data, state.settings))
+    except Exception as fault:
+        return Analysis(state, notice="a fault of rubric-lint, not of the text; its log has the details", fault=fault)

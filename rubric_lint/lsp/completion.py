@@ -1,0 +1,146 @@
+"""What may be typed: the fields that the schemas know, and the addresses of the schemas themselves."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any
+
+from lsprotocol import types
+
+from rubric_lint.bands import HIGHEST, LOWEST, SCORES, as_integer
+from rubric_lint.catalogue import catalogue, load
+from rubric_lint.finding import Edit
+from rubric_lint.lsp.analysis import State
+from rubric_lint.lsp.cursor import Cursor, find_cursor
+from rubric_lint.lsp.fields import Field, list_fields, needed_fields
+from rubric_lint.lsp.hover import word_field
+from rubric_lint.rubric import SHAPE_FIELDS
+from rubric_lint.schema import schema_for
+from rubric_lint.source import Source, Span
+
+_SCHEMA_VALUE = re.compile(
+    r"""(?:[ \t]*\#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]* | ["']?\$schema["']?:[ \t]+)
+        ["']?(?P<url>[^\s"']*)""",
+    re.VERBOSE,
+)
+_JSON = (".json", ".jsonl")
+
+
+def complete(state: State, position: types.Position, *, snippets: bool) -> list[types.CompletionItem]:
+    """What can be typed at a position. `snippets`: the editor lets one jump through what is to be filled in."""
+    if state.settings is None:
+        return []
+    source, offset = Source(state.name, state.text.body), state.text.offset(position)
+    if url := _find_schema_value(source, offset):
+        return list(_offer_schemas(state, url))
+    if source.name.lower().endswith(_JSON) or (cursor := find_cursor(source, state.settings, offset)) is None:
+        return []
+    return list(_offer_fields(state, cursor, snippets=snippets))
+
+
+def _find_schema_value(source: Source, offset: int) -> Span | None:
+    line = source.line_span(source.position(offset).line)
+    found = _SCHEMA_VALUE.match(source.text, line.start, line.end)
+    return Span(*found.span("url")) if found and found.start("url") <= offset <= found.end("url") else None
+
+
+def _offer_schemas(state: State, url: Span) -> Iterator[types.CompletionItem]:
+    entries = [entry for entry in catalogue() if entry.name in ("rubric", "suite")]
+    for entry in sorted(entries, key=lambda entry: (entry.name, -int(entry.version[1:]))):
+        yield types.CompletionItem(
+            label=entry.bundled_id,
+            kind=types.CompletionItemKind.Value,
+            documentation=str(load(entry.source)["description"]),
+            text_edit=state.text.edit(Edit(url, entry.bundled_id)),
+        )
+
+
+def _offer_fields(state: State, cursor: Cursor, *, snippets: bool) -> Iterator[types.CompletionItem]:
+    fields = [field for field in _list(cursor) if _fits(cursor, field)]
+    if snippets and not cursor.has_value and not cursor.mapping and cursor.steps and "score_ranges" in cursor.steps:
+        yield _offer_band(state, cursor, fields)
+    for number, field in enumerate(fields):
+        text = field.name if cursor.has_value else field.name + _Filler(cursor, snippets=snippets).fill(field)
+        yield types.CompletionItem(
+            label=field.name,
+            kind=types.CompletionItemKind.Property,
+            documentation=types.MarkupContent(types.MarkupKind.Markdown, word_field(field)),
+            sort_text=f"{number:02}",
+            text_edit=state.text.edit(Edit(cursor.word, text)),
+            insert_text_format=types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText,
+        )
+
+
+def _list(cursor: Cursor) -> list[Field]:
+    if cursor.steps is not None:
+        return list_fields(cursor.version, cursor.steps)
+    properties = load(f"{cursor.version}/rubric.json")["properties"]
+    return [Field(name, {"type": "string", "description": "", **schema}) for name, schema in properties.items()]
+
+
+def _fits(cursor: Cursor, field: Field) -> bool:
+    """Whether a field can stand beside those that are there."""
+    if field.is_deprecated or field.name in cursor.mapping:
+        return False
+    if cursor.steps is None or len(cursor.steps) != 1:
+        return True
+    if field.name in SHAPE_FIELDS and not SHAPE_FIELDS.keys().isdisjoint(cursor.mapping):
+        return False
+    errors = schema_for(cursor.version).find_errors("entry", {**cursor.mapping, field.name: None})
+    return not any("x-reason" in error.schema for error in errors if isinstance(error.schema, dict))
+
+
+def _offer_band(state: State, cursor: Cursor, fields: list[Field]) -> types.CompletionItem:
+    """A whole band, from where the others end."""
+    filler = _Filler(cursor, snippets=True)
+    text = filler.join(field.name + filler.fill(field) for field in fields)
+    return types.CompletionItem(
+        label="band",
+        kind=types.CompletionItemKind.Snippet,
+        detail=" and ".join(field.name for field in fields),
+        sort_text="00",
+        text_edit=state.text.edit(Edit(cursor.word, text)),
+        insert_text_format=types.InsertTextFormat.Snippet,
+    )
+
+
+class _Filler:
+    """Writes what follows the name of a field, with numbered stops where the editor takes them."""
+
+    def __init__(self, cursor: Cursor, *, snippets: bool) -> None:
+        self._cursor = cursor
+        self._snippets = snippets
+        self._stops = count(1)
+        # An editor indents further lines like the line of the cursor; the key may stand behind dashes on it.
+        self._margin = " " * (cursor.column - cursor.indent)
+
+    def join(self, fields: Iterable[str], margin: str = "") -> str:
+        """Fields below each other, or side by side in braces."""
+        return (", " if self._cursor.is_flow else f"\n{self._margin}{margin}").join(fields)
+
+    def fill(self, field: Field) -> str:
+        """A colon, and what the schema lets one expect."""
+        if "items" not in field.schema:
+            return f": {self._stop(field.schema.get('default', ''))}"
+        if field.schema.get("maxItems") == 2:
+            lowest = _next_score(self._cursor.siblings)
+            return f": [{self._stop(lowest)}, {self._stop(HIGHEST)}]"
+        if not self._snippets:
+            return ":"
+        inner = [needed.name + self.fill(needed) for needed in needed_fields(self._cursor.version, (0, field.name, 0))]
+        if self._cursor.is_flow:
+            return f": [{{{', '.join(inner)}}}]"
+        return f":\n{self._margin}  - " + self.join(inner, "    ")
+
+    def _stop(self, default: object) -> str:
+        if not self._snippets:
+            return str(default)
+        return f"${{{next(self._stops)}:{default}}}" if default != "" else f"${next(self._stops)}"
+
+
+def _next_score(bands: list[Any]) -> int:
+    """Where the bands that are there end."""
+    ranges = [band.get("score_range") for band in bands if isinstance(band, dict)]
+    ends = [as_integer(bounds[1]) for bounds in ranges if isinstance(bounds, list) and len(bounds) == 2]
+    last = max((end for end in ends if end is not None), default=LOWEST - 1)
+    return last + 1 if last + 1 in SCORES else LOWEST

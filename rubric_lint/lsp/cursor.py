@@ -1,0 +1,109 @@
+"""Where in a rubric somebody is typing: half-typed text is read with a field in the place of the word."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from rubric_lint.catalogue import CURRENT
+from rubric_lint.config import FileSettings
+from rubric_lint.document import Document
+from rubric_lint.finding import Path
+from rubric_lint.locate import FIELD, find_claim, locate
+from rubric_lint.lsp.analysis import value_at
+from rubric_lint.reading import read_documents
+from rubric_lint.schema import case_lists, schema_for
+from rubric_lint.source import Source, Span
+
+_BLOCK_KEY = re.compile(r"(?P<indent>[ ]*(?:-[ ]+)*)(?P<word>[\w$]*)")
+_FLOW_KEY = re.compile(r".*[{,][ \t]*(?P<word>\w*)")
+_REST_OF_KEY = re.compile(r"(?P<word>[\w$]*)(?P<colon>[ \t]*:(?=[\s]|\Z))?")
+_STAND_IN = "rubric-lint-cursor"
+
+
+class Cursor(NamedTuple):
+    """A place for a field: `word` is what stands there of it, `mapping` the other fields beside it.
+
+    `steps` leads from the `rubrics` value to the mapping, and is None at the top of a file. `column` is where the key
+    begins, `indent` where its line does. `has_value`: a colon follows. `is_flow`: the mapping is in braces.
+    `siblings` are the items of the list that holds the mapping.
+    """
+
+    word: Span
+    version: str
+    steps: Path | None
+    mapping: dict[str, Any]
+    siblings: list[Any]
+    column: int
+    indent: int
+    has_value: bool
+    is_flow: bool
+
+
+def find_cursor(source: Source, settings: FileSettings, offset: int) -> Cursor | None:
+    """What may be typed at an offset, None where it is no field of ours."""
+    text = source.text
+    start, end = source.line_span(source.position(offset).line)
+    before = text[start:offset]
+    found = _BLOCK_KEY.fullmatch(before) or _FLOW_KEY.fullmatch(before)
+    rest = _REST_OF_KEY.match(text, offset, end)
+    if found is None or rest is None:
+        return None
+    is_flow = "indent" not in found.re.groupindex
+    has_value = rest["colon"] is not None
+    if not (has_value or is_flow) and text[rest.end() : end].strip():
+        return None
+    word = Span(start + found.start("word"), rest.end("word"))
+    stand_in = text[: word.start] + _STAND_IN + ("" if has_value else ": ") + text[word.end :]
+    line_end = end + len(stand_in) - len(text)
+    for attempt in (stand_in, stand_in[:line_end]):
+        for document in read_documents(Source(source.name, attempt))[0]:
+            path = next((path for path, _ in document.entries() if path[-1] == _STAND_IN), None)
+            if path and (place := _find_place(document, settings, path[:-1])):
+                siblings = value_at(document, path[:-2])
+                return Cursor(
+                    word=word,
+                    version=place[0],
+                    steps=place[1],
+                    mapping={key: value for key, value in value_at(document, path[:-1]).items() if key != _STAND_IN},
+                    siblings=siblings if isinstance(siblings, list) else [],
+                    column=word.start - start,
+                    indent=len(before) - len(before.lstrip(" ")),
+                    has_value=has_value,
+                    is_flow=is_flow,
+                )
+    return None
+
+
+def _find_place(document: Document, settings: FileSettings, path: Path) -> tuple[str, Path | None] | None:
+    """The version, and the steps from the `rubrics` value around the mapping at `path`; None where it is not ours."""
+    claim = find_claim(document)
+    if claim and not claim.is_known:
+        return None
+    version = claim.version if claim else settings.version or CURRENT
+    located = locate(document, version=settings.version, claimed=settings.claimed)
+    if not path:
+        is_ours = settings.is_rubric_file or bool(claim and claim.name == "rubric")
+        return (version, None) if is_ours else None
+    for at in _find_owners(path):
+        owner = path[:at]
+        if any(place.path == owner for place in located) or _may_be_ours(document, owner, path, bool(located)):
+            return version, path[at:]
+    return None
+
+
+def _find_owners(path: Path) -> Iterator[int]:
+    """After how many steps a `rubrics` value with a list may begin, the innermost first."""
+    for at in range(len(path) - 1, 0, -1):
+        if path[at - 1] == FIELD and isinstance(path[at], int):
+            yield at
+
+
+def _may_be_ours(document: Document, owner: Path, path: Path, has_others: bool) -> bool:
+    """Whether a list that says nothing yet will be a rubric: where a rubric is to be expected, of nothing strange."""
+    is_expected = len(owner) == 1 or has_others or (len(owner) > 2 and owner[-3] in case_lists())
+    entries = value_at(document, owner)
+    fields = schema_for().entry_fields
+    typed = entries[path[len(owner)]]
+    others = [entry for entry in entries if entry is not typed]
+    is_plain = all(isinstance(entry, str) or entry is None for entry in others)
+    return is_expected and is_plain and all(key in fields or key == _STAND_IN for key in typed)

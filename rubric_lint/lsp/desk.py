@@ -1,0 +1,191 @@
+"""The open documents: each is looked at again when it has changed and its author has paused."""
+
+import asyncio
+import traceback
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lsprotocol import types
+
+from rubric_lint import __version__
+from rubric_lint.lsp.analysis import Analysis, State, analyse
+from rubric_lint.lsp.diagnostics import make_diagnostics
+from rubric_lint.lsp.options import Options
+from rubric_lint.lsp.positions import Change, Text
+from rubric_lint.lsp.protocol import Connection
+from rubric_lint.lsp.workspace import Folder, Workspace, find_origin
+from rubric_lint.settings_file import SettingsError
+
+Answer = TypeVar("Answer")
+
+_LONGEST_WAIT = 5.0  # for a client that never says what its settings are
+
+
+@dataclass(slots=True, eq=False)
+class Open:
+    """A document that is open in the editor. `job` is the analysis of its present state, once somebody wants it."""
+
+    uri: str
+    language: str
+    version: int | None
+    text: Text
+    timer: asyncio.Task[None] | None = None
+    job: asyncio.Future[Analysis | None] | None = None
+    readable: Analysis | None = None
+    told: set[str] = field(default_factory=set)
+
+
+class Desk:
+    """Holds the open documents, has them analysed one at a time, and publishes what was found."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        # One thread: the loop stays free to hear of what overtakes a run, and the engine is never in two places.
+        self._engine = ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine")
+        self._documents: dict[str, Open] = {}
+        self._workspace = Workspace(Folder.of("", Options()))
+        self._ready = asyncio.Event()
+        self.has_schema_server = False
+
+    async def run(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Do something with the engine, after all that it has to do already."""
+        return await asyncio.get_running_loop().run_in_executor(self._engine, task, *arguments)
+
+    def use(self, workspace: Workspace) -> None:
+        """Look at all documents again, with these settings."""
+        self._workspace = workspace
+        self._ready.set()
+        for document in self._documents.values():
+            document.told.clear()
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Look at all documents again."""
+        for document in self._documents.values():
+            self._schedule(document, 0)
+
+    def open(self, item: types.TextDocumentItem, encoding: str) -> None:
+        """Take a document up."""
+        self._drop(item.uri)
+        document = Open(item.uri, item.language_id, item.version, Text(item.text, encoding))
+        self._documents[item.uri] = document
+        self._schedule(document, 0)
+
+    def change(self, uri: str, version: int, changes: Iterable[Change]) -> None:
+        """Take changes of a document down."""
+        if document := self._documents.get(uri):
+            document.text, document.version = document.text.change(changes), version
+            self._schedule(document, self._folder_of(document).options.debounce / 1000)
+
+    def close(self, uri: str) -> None:
+        """Put a document away, with its findings."""
+        if self._drop(uri):
+            self._connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def end(self) -> None:
+        """Put everything away."""
+        for uri in list(self._documents):
+            self._drop(uri)
+        self._engine.shutdown(wait=False, cancel_futures=True)
+
+    def options_for(self, uri: str) -> Options:
+        """What the editor's settings say for a document."""
+        document = self._documents.get(uri)
+        return self._folder_of(document).options if document else Options()
+
+    async def state(self, uri: str) -> State | None:
+        """The present state of a document, None where it is not open."""
+        document = self._documents.get(uri)
+        return await self.run(self._read_state, document, document.version, document.text) if document else None
+
+    async def analysis(self, uri: str) -> Analysis | None:
+        """What is found in the present state of a document, None where it is not open."""
+        while document := self._documents.get(uri):
+            job = document.job
+            if job is None:
+                work = self.run(self._analyse, document, document.version, document.text)
+                job = document.job = asyncio.ensure_future(work)
+            found = await asyncio.shield(job)
+            if found is not None and document.job is job:
+                self._tell_fault(document, found)
+                return found
+        return None
+
+    async def readable(self, uri: str) -> Analysis | None:
+        """The analysis of the last state of a document that could be read."""
+        found = await self.analysis(uri)
+        document = self._documents.get(uri)
+        if found is None or document is None:
+            return found
+        if document.readable is None or await self.run(lambda: bool(found.documents)):
+            document.readable = found
+        return document.readable
+
+    def _drop(self, uri: str) -> bool:
+        document = self._documents.pop(uri, None)
+        if document and document.timer:
+            document.timer.cancel()
+        return document is not None
+
+    def _schedule(self, document: Open, delay: float) -> None:
+        document.job = None
+        if document.timer:
+            document.timer.cancel()
+        document.timer = asyncio.ensure_future(self._publish(document, delay))
+
+    async def _publish(self, document: Open, delay: float) -> None:
+        try:
+            await asyncio.sleep(delay)
+            await self._wait_for_settings()
+            if (found := await self.analysis(document.uri)) is None:
+                return
+            options = self._folder_of(document).options
+            diagnostics = await self.run(
+                lambda: make_diagnostics(found, shape_errors=options.shape_errors, schema_server=self.has_schema_server)
+            )
+            if self._documents.get(document.uri) is document and document.text is found.state.text:
+                params = types.PublishDiagnosticsParams(document.uri, diagnostics, found.state.version)
+                self._connection.text_document_publish_diagnostics(params)
+        except Exception as fault:
+            self.report(fault, document.uri)
+
+    async def _wait_for_settings(self) -> None:
+        try:
+            await asyncio.wait_for(self._ready.wait(), _LONGEST_WAIT)
+        except TimeoutError:
+            self._ready.set()
+
+    def _folder_of(self, document: Open) -> Folder:
+        return self._workspace.folder_of(find_origin(document.uri, document.language).path)
+
+    def _analyse(self, document: Open, version: int | None, text: Text) -> Analysis | None:
+        if document.text is not text:
+            return None  # overtaken while it waited
+        return analyse(self._read_state(document, version, text))
+
+    def _read_state(self, document: Open, version: int | None, text: Text) -> State:
+        origin = find_origin(document.uri, document.language)
+        folder = self._workspace.folder_of(origin.path)
+        state = State(document.uri, origin.name, document.language, version, text, None)
+        try:
+            return state.under(folder.settings_for(origin, document.language))
+        except SettingsError as fault:
+            return state.blocked(f"{fault.path}: {'; '.join(fault.faults)}", fault.path)
+
+    def _tell_fault(self, document: Open, found: Analysis) -> None:
+        if found.fault and str(found.fault) not in document.told:
+            document.told.add(str(found.fault))
+            self.report(found.fault, document.uri)
+
+    def report(self, fault: Exception, uri: str) -> None:
+        """Log a fault of the tool, with what to report."""
+        origin = fault.__cause__ or fault
+        frames = traceback.extract_tb(origin.__traceback__)
+        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        self._connection.log(
+            f"{uri}: a fault of rubric-lint {__version__}, not of the text: {type(fault).__name__}: {fault}{place}; "
+            f"please report this line and the text\n{''.join(traceback.format_exception(fault))}"
+        )

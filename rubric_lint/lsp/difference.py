@@ -1,0 +1,54 @@
+"""Two texts to the edits that make the one of the other: what lies between them stays where an editor has it."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from rubric_lint.finding import Edit
+from rubric_lint.source import Span
+
+_FARTHEST = 200
+_ALIKE = 2  # so many lines that are the same are no accident
+
+
+def find_edits(old: str, new: str) -> Iterator[Edit]:
+    """Few and short edits that make `new` of `old`, in order and disjoint; made for texts that differ here and there.
+
+    Whole lines are compared, then what differs in those that do. It takes time in proportion to the text.
+    """
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    at = row = other = 0
+    while row < len(before) or other < len(after):
+        if before[row : row + 1] == after[other : other + 1]:
+            at += len(before[row])
+            row, other = row + 1, other + 1
+            continue
+        height, other_height = _find_end(before[row:], after[other:])
+        lines, other_lines = before[row : row + height], after[other : other + other_height]
+        if height != other_height:
+            lines, other_lines = ["".join(lines)], ["".join(other_lines)]
+        for line, other_line in zip(lines, other_lines, strict=True):
+            yield from _narrow(at, line, other_line)
+            at += len(line)
+        row, other = row + height, other + other_height
+
+
+def _find_end(before: list[str], after: list[str]) -> tuple[int, int]:
+    """How many lines differ on both sides until some are alike again."""
+    for distance in range(1, min(len(before) + len(after), _FARTHEST) + 1):
+        for height in range(max(distance - len(after), 0), min(distance, len(before)) + 1):
+            other = distance - height
+            if before[height : height + _ALIKE] == after[other : other + _ALIKE]:
+                return height, other
+    return len(before), len(after)
+
+
+def _narrow(at: int, old: str, new: str) -> Iterator[Edit]:
+    """One edit of what differs between two texts, of which the first stands at `at`."""
+    if old != new:
+        head = _count_alike(old, new)
+        tail = _count_alike(old[head:][::-1], new[head:][::-1])
+        yield Edit(Span(at + head, at + len(old) - tail), new[head : len(new) - tail])
+
+
+def _count_alike(left: str, right: str) -> int:
+    return next(at for at, (one, other) in enumerate(zip_longest(left + "\0", right + "\1")) if one != other)

@@ -1,0 +1,96 @@
+"""What the schemas say about the field at a path: its description, kind, default, bounds and replacement."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rubric_lint.catalogue import load
+from rubric_lint.finding import Path
+from rubric_lint.schema import schema_for
+
+_TYPES = {"string": "text", "array": "list", "object": "mapping"}
+
+
+class Field(NamedTuple):
+    """One field: its subschema with what it refers to drawn in, the outer words before the inner."""
+
+    name: str
+    schema: Mapping[str, Any]
+
+    @property
+    def facts(self) -> Iterator[str]:
+        """What it takes, each fact in a few words."""
+        types = self.schema.get("type", [])
+        names = [types] if isinstance(types, str) else types
+        yield self.schema.get("x-expected") or " or ".join(_TYPES.get(name, name) for name in names)
+        if "default" in self.schema:
+            yield f"default {self.schema['default']}"
+        if "minimum" in self.schema and "x-expected" not in self.schema:
+            yield f"at least {self.schema['minimum']}"
+        if replacement := self.schema.get("x-replaced-by"):
+            yield f"deprecated, replaced by `{replacement}`"
+
+    @property
+    def description(self) -> str:
+        """What it means."""
+        return str(self.schema.get("description", ""))
+
+    @property
+    def is_deprecated(self) -> bool:
+        """Whether it is better not written any more."""
+        return bool(self.schema.get("deprecated"))
+
+
+def find_field(version: str, steps: Path) -> Field | None:
+    """The field at `steps` below a `rubrics` value; with no steps, `rubrics` itself."""
+    node = _descend(version, steps)
+    named = [step for step in steps if isinstance(step, str)]
+    return Field(named[-1] if named else "rubrics", node) if "description" in node else None
+
+
+def list_fields(version: str, steps: Path) -> list[Field]:
+    """The fields that a mapping at `steps` below a `rubrics` value may have."""
+    contents = schema_for(version).contents
+    properties = _descend(version, steps).get("properties", {})
+    return [Field(name, _resolve(contents, schema)) for name, schema in properties.items()]
+
+
+def needed_fields(version: str, steps: Path) -> list[Field]:
+    """Those of them that it must have, when no deprecated one stands in."""
+    node = _descend(version, steps)
+    needed = {*node.get("required", ()), *node.get("then", {}).get("required", ())}
+    return [field for field in list_fields(version, steps) if field.name in needed]
+
+
+def _descend(version: str, steps: Path) -> Mapping[str, Any]:
+    contents = schema_for(version).contents
+    node = _resolve(contents, contents["definitions"]["rubrics"])
+    for step in steps:
+        node = _resolve(contents, _step(node, step))
+    return node
+
+
+def find_suite_field(version: str, name: str) -> Field | None:
+    """A field of a suite that may lead to rubrics, such as its list of cases."""
+    contents = load(f"{version}/suite.json")
+    schema = contents["definitions"]["part"]["properties"].get(name)
+    resolved = _resolve(contents, schema) if schema else {}
+    return Field(name, {"description": resolved["description"]}) if "description" in resolved else None
+
+
+def _step(node: Mapping[str, Any], step: str | int) -> Mapping[str, Any]:
+    if isinstance(step, int):
+        below = node.get("items")
+    else:
+        below = node.get("properties", {}).get(step, node.get("additionalProperties"))
+    return below if isinstance(below, dict) else {}
+
+
+def _resolve(contents: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A subschema with what its references say, as far as it does not say it itself."""
+    merged = dict(schema)
+    for part in (schema, *(part for part in schema.get("allOf", ()) if "$ref" in part)):
+        reference = part.get("$ref", "")
+        if reference.startswith("#/definitions/"):
+            target = contents["definitions"][reference.removeprefix("#/definitions/")]
+            merged = {**_resolve(contents, target), **merged}
+    return merged

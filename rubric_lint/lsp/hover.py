@@ -1,0 +1,174 @@
+"""What is told about the thing under the cursor: the rule that found it, the field that it is, the criterion."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from lsprotocol import types
+
+from rubric_lint.bands import Band
+from rubric_lint.document import Document
+from rubric_lint.finding import Finding, Part, Path
+from rubric_lint.lsp.analysis import Analysis, Located, is_on_key
+from rubric_lint.lsp.fields import Field, find_field, find_suite_field
+from rubric_lint.report.visible import visible
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rules import BY_NAME
+from rubric_lint.source import Span
+
+
+def make_hover(analysis: Analysis, offset: int) -> types.Hover | None:
+    """What to show for an offset: cards about the findings on it, the field, and the criterion, as far as there are."""
+    cards: list[str] = []
+    spans: list[Span] = []
+    for finding in analysis.findings:
+        if finding.span.start <= offset <= finding.span.end:
+            cards.append(explain(finding))
+            spans.append(finding.span)
+    if found := analysis.locate(offset):
+        document, path = found
+        for span, card in _describe(analysis, document, path, offset):
+            cards.append(card)
+            spans.append(span)
+    if not cards:
+        return None
+    whole = Span(max(span.start for span in spans), min(span.end for span in spans))
+    text = analysis.state.text
+    return types.Hover(
+        types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(dict.fromkeys(cards))),
+        text.range(whole) if whole.start <= offset <= whole.end else None,
+    )
+
+
+_WHY = re.compile(r"^## Why\n+(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+def explain(finding: Finding) -> str:
+    """What a rule is about, from its page."""
+    rule = BY_NAME[finding.rule]
+    why = _WHY.search(rule.page)
+    paragraphs = [f"**{rule.name}**: {rule.summary}"]
+    if why:
+        paragraphs.append(why["text"].strip())
+    paragraphs.append(f"`rubric-lint --explain {rule.name}` shows examples.")
+    return "\n\n".join(paragraphs)
+
+
+def _describe(analysis: Analysis, document: Document, path: Path, offset: int) -> Iterator[tuple[Span, str]]:
+    located = _find_rubric(analysis, document, path)
+    if located is None:
+        yield from _describe_suite_field(analysis, document, path, offset)
+        return
+    rubric = located.rubric
+    steps = path[len(rubric.path) :]
+    if is_on_key(document, path, offset) and (field := find_field(rubric.version, steps)):
+        yield document.span(path, Part.KEY), word_field(field)
+    if not steps and rubric.entries and is_on_key(document, path, offset):
+        yield document.span(path, Part.KEY), word_rubric(rubric)
+    criterion = next((entry for entry in rubric.entries if steps and entry.path[-1] == steps[0]), None)
+    if criterion is not None and (span := _find_head(document, criterion, path, offset)):
+        yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
+
+
+def _find_rubric(analysis: Analysis, document: Document, path: Path) -> Located | None:
+    for located in analysis.rubrics:
+        if located.document is document and path[: len(located.rubric.path)] == located.rubric.path:
+            return located
+    return None
+
+
+def _describe_suite_field(
+    analysis: Analysis, document: Document, path: Path, offset: int
+) -> Iterator[tuple[Span, str]]:
+    """A field on the way to rubrics."""
+    inside = [each for each in analysis.rubrics if each.document is document and each.rubric.path[: len(path)] == path]
+    if inside and is_on_key(document, path, offset):
+        field = find_suite_field(inside[0].rubric.version, str(path[-1]))
+        if field:
+            yield document.span(path, Part.KEY), word_field(field)
+
+
+def _find_head(document: Document, criterion: Criterion, path: Path, offset: int) -> Span | None:
+    """What stands for the whole criterion, where the offset is on it: the id, the first key, or the text."""
+    if path == criterion.path:
+        span = document.span(path, Part.ENTRY)
+        return span if span.start <= offset <= span.end or criterion.fields is None else None
+    if path[: len(criterion.path)] != criterion.path or len(path) != len(criterion.path) + 1:
+        return None
+    if path[-1] == "id" and not document.is_merged(dict(criterion.fields or {}), "id"):
+        return document.span(path)
+    head = document.span(criterion.path, Part.HEAD)
+    is_head = head.start <= offset <= head.end or path[-1] in ("score_ranges", "levels")
+    return document.span(path, Part.KEY) if is_head and is_on_key(document, path, offset) else None
+
+
+def word_field(field: Field) -> str:
+    """The card of a field."""
+    facts = "; ".join(fact for fact in field.facts if fact)
+    return f"**`{field.name}`**{': ' if facts else ''}{facts}\n\n{field.description}"
+
+
+def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
+    """The card of a criterion: what it is called, its share, its gate, and its bands or levels."""
+    lines = [f"**{escape(criterion.id)}**: {_word_share(rubric, criterion)}; {_word_gate(criterion)}"]
+    if criterion.levels is not None:
+        rows = [
+            (_show(level.number) + (f" {escape(level.name)}" if level.name else ""), escape(level.outcome))
+            for level in sorted(criterion.levels, key=lambda level: -(level.number or 0))
+        ]
+        lines.append(table(("level", "outcome"), rows))
+    elif criterion.scale:
+        lines.append(_tabulate_bands(criterion.scale.bands))
+    elif criterion.outcome:
+        lines.append(escape(criterion.outcome))
+    return "\n\n".join(lines)
+
+
+def word_rubric(rubric: Rubric) -> str:
+    """The card of a rubric: its bands where it is one scale, else its criteria."""
+    if rubric.shape is Shape.HOLISTIC:
+        return "**holistic scale**\n\n" + "\n\n".join(_tabulate_bands(scale.bands) for scale in rubric.scales)
+    rows = [(escape(entry.id), _word_share(rubric, entry), _word_gate(entry)) for entry in rubric.entries]
+    return table(("criterion", "weight", "gate"), rows)
+
+
+def _tabulate_bands(bands: Iterable[Band]) -> str:
+    rows = [(f"{_show(band.lower)} to {_show(band.upper)}", escape(band.outcome)) for band in bands]
+    return table(("scores", "outcome"), rows)
+
+
+def _word_share(rubric: Rubric, criterion: Criterion) -> str:
+    weights = [entry.weight for entry in rubric.entries]
+    if criterion.weight is None:
+        return "weight unknown"
+    total = sum(weight for weight in weights if weight is not None)
+    if None in weights or not total:
+        return f"weight {criterion.weight}"
+    return f"weight {criterion.weight} of {total}, {float(criterion.weight / total):.1%}"
+
+
+def _word_gate(criterion: Criterion) -> str:
+    if criterion.gate is None:
+        return "no gate"
+    if criterion.levels is not None:
+        return f"gate at level {criterion.gate}"
+    return "gate: must be met" if criterion.shapes == (Shape.CHECKLIST,) else f"gate at {criterion.gate}"
+
+
+def _show(number: float | None) -> str:
+    return "?" if number is None else f"{number:g}"
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+_LONGEST = 200
+
+
+def escape(text: str | None) -> str:
+    """Text of a file so that Markdown shows it as it is, on one line and not too long."""
+    shown = visible(" ".join((text or "").split()))
+    shown = shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", shown)

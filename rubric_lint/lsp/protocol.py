@@ -1,0 +1,79 @@
+"""pygls with three habits changed: we keep the texts, faults are logged and never pop up, and exits are told apart."""
+
+import asyncio
+import sys
+from collections.abc import Generator
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from rubric_lint import __version__
+
+
+class Protocol(LanguageServerProtocol):
+    """Hands changes of documents on as they come.
+
+    pygls would apply them to a text of its own, whose lines end where Python ends them: at form feeds too.
+    """
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
+        """Hand it on."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
+        """Hand it on."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
+        """Hand it on."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+    @property
+    def is_shut_down(self) -> bool:
+        """Whether the client has asked for an orderly end."""
+        return self._shutdown
+
+
+class Connection(LanguageServer):
+    """The connection with one client, over standard input and output."""
+
+    protocol: Protocol
+
+    def __init__(self) -> None:
+        super().__init__(
+            "rubric-lint",
+            __version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
+            protocol_cls=Protocol,
+        )
+
+    def log(self, message: str, kind: types.MessageType = types.MessageType.Error) -> None:
+        """Write to the log that an editor has for a server; nothing pops up."""
+        self.window_log_message(types.LogMessageParams(kind, message))
+
+    def report_server_error(self, error: Exception, _source: Any) -> None:
+        """Log what went wrong with a message."""
+        self.log(f"{type(error).__name__}: {error}")
+
+    def run(self) -> bool:
+        """Serve until the client ends it or is gone; True when it was an orderly end."""
+        stdout = sys.stdout.buffer
+        # Whatever is printed by accident must not end up between the messages.
+        sys.stdout = sys.stderr
+        self.start_io(sys.stdin.buffer, stdout)
+        return self.protocol.is_shut_down
+
+    async def ask(self, method: str, params: Any) -> Any:
+        """Ask the client something; None where it has no answer."""
+        try:
+            return await self.protocol.send_request_async(method, params)
+        except asyncio.CancelledError:
+            raise
+        except Exception as fault:
+            self.log(f"the client does not answer {method}: {fault}", types.MessageType.Warning)
+            return None

@@ -1,0 +1,230 @@
+"""The features that a client can ask for, each handed to the module that knows."""
+
+import gc
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from lsprotocol import types
+from pygls.capabilities import get_capability
+
+from rubric_lint.lsp.actions import KINDS, make_actions
+from rubric_lint.lsp.completion import complete
+from rubric_lint.lsp.desk import Desk
+from rubric_lint.lsp.diagnostics import has_schema
+from rubric_lint.lsp.hover import make_hover
+from rubric_lint.lsp.options import SECTION, Options, read_options
+from rubric_lint.lsp.protocol import Connection
+from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
+from rubric_lint.lsp.workspace import build_workspace
+from rubric_lint.settings_file import NAMES
+
+SCHEMA_SERVER = "rubric-lint/schemaServer"
+"""The notification that a server with our JSON Schemas is there, or is no longer."""
+
+Handler = Callable[[Any], Awaitable[Any]]
+
+
+class Server:
+    """One language server for one client."""
+
+    def __init__(self) -> None:
+        self._connection = Connection()
+        self._desk: Desk
+        self._options: dict[str, Options] = {}
+        self._given: Any = None
+        self._register()
+
+    def run(self) -> bool:
+        """Serve until the end; True when it was an orderly one."""
+        logging.getLogger("pygls").setLevel(logging.CRITICAL)  # its faults go to the client's log, by `Connection`
+        gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
+        return self._connection.run()
+
+    def _register(self) -> None:
+        notes: dict[str, Callable[[Any], None]] = {
+            types.INITIALIZE: self._initialize,
+            types.SHUTDOWN: self._shut_down,
+            types.TEXT_DOCUMENT_DID_OPEN: self._open,
+            types.TEXT_DOCUMENT_DID_CHANGE: self._change,
+            types.TEXT_DOCUMENT_DID_CLOSE: self._close,
+            types.TEXT_DOCUMENT_DID_SAVE: self._saved,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._reload,
+            SCHEMA_SERVER: self._note_schema_server,
+        }
+        questions: dict[str, Handler] = {
+            types.INITIALIZED: self._start,
+            types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configure,
+            types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._read_configuration,
+            types.TEXT_DOCUMENT_CODE_ACTION: self._act,
+            types.TEXT_DOCUMENT_HOVER: self._hover,
+            types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._outline,
+            types.TEXT_DOCUMENT_FOLDING_RANGE: self._fold,
+            types.TEXT_DOCUMENT_COMPLETION: self._complete,
+        }
+        options: dict[str, Any] = {
+            types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(KINDS),
+            types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" "]),
+        }
+        for name, note in notes.items():
+            self._connection.feature(name)(partial(note))  # pygls marks what it is given, and a method takes no marks
+        for name, question in questions.items():
+            self._connection.feature(name, options.get(name))(self._guard(question))
+
+    def _guard(self, handle: Handler) -> Handler:
+        """A handler that logs its faults and then has no answer: an error would pop up in some editors."""
+
+        async def answer(params: Any) -> Any:
+            try:
+                return await handle(params)
+            except Exception as fault:
+                document = getattr(params, "text_document", None)
+                self._desk.report(fault, document.uri if document else "")
+                return None
+
+        return answer
+
+    def _can(self, capability: str) -> Any:
+        return get_capability(self._connection.client_capabilities, capability)
+
+    # Settings
+
+    def _initialize(self, params: types.InitializeParams) -> None:
+        self._desk = Desk(self._connection)
+        given = _as_data(params.initialization_options)
+        if isinstance(given, Mapping):
+            self._desk.has_schema_server = given.get("schemaServer") is True
+            self._given = given.get("settings", given)
+
+    async def _start(self, _params: types.InitializedParams) -> None:
+        registrations = []
+        if self._can("workspace.did_change_watched_files.dynamic_registration"):
+            watchers = [types.FileSystemWatcher(f"**/{name}") for name in NAMES]
+            options: Any = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            registrations.append(types.Registration("settings", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
+        if self._can("workspace.did_change_configuration.dynamic_registration"):
+            options = types.DidChangeConfigurationRegistrationOptions(SECTION)
+            registrations.append(types.Registration("options", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))
+        await self._read_configuration(None)
+        if registrations:
+            await self._connection.ask(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams(registrations))
+        await self._desk.run(_warm_up)
+
+    async def _configure(self, params: types.DidChangeConfigurationParams) -> None:
+        given = _as_data(params.settings)
+        if isinstance(given, Mapping):
+            self._given = given.get(SECTION, given)
+        await self._read_configuration(None)
+
+    async def _read_configuration(self, _params: Any) -> None:
+        """Ask for the settings of each folder; a client that cannot be asked has told them."""
+        uris = self._folder_uris()
+        values: Any = [self._given] * (len(uris) + 1)
+        if self._can("workspace.configuration"):
+            items = [types.ConfigurationItem(section=SECTION)]
+            items += [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in uris]
+            answer = await self._connection.ask(types.WORKSPACE_CONFIGURATION, types.ConfigurationParams(items))
+            if isinstance(answer, list | tuple) and len(answer) == len(values):
+                values = [self._given if value is None else _as_data(value) for value in answer]
+        for uri, value in zip(["", *uris], values, strict=True):
+            self._options[uri], faults = read_options(value)
+            for fault in faults:
+                self._connection.log(f"the setting {fault}; its default holds", types.MessageType.Warning)
+        self._reload(None)
+
+    def _folder_uris(self) -> list[str]:
+        workspace = self._connection.workspace
+        uris = [folder.uri for folder in workspace.folders.values()]
+        return uris or ([workspace.root_uri] if workspace.root_uri else [])
+
+    def _reload(self, _params: Any) -> None:
+        """Forget what settings files said."""
+        self._desk.use(build_workspace(self._folder_uris(), self._options))
+
+    def _note_schema_server(self, params: Any) -> None:
+        active = _as_data(params)
+        self._desk.has_schema_server = isinstance(active, Mapping) and active.get("active") is True
+        self._desk.look_again()
+
+    def _shut_down(self, _params: None) -> None:
+        self._desk.end()
+
+    # Documents
+
+    def _open(self, params: types.DidOpenTextDocumentParams) -> None:
+        self._desk.open(params.text_document, str(self._connection.workspace.position_encoding or "utf-16"))
+
+    def _change(self, params: types.DidChangeTextDocumentParams) -> None:
+        self._desk.change(params.text_document.uri, params.text_document.version, params.content_changes)
+
+    def _close(self, params: types.DidCloseTextDocumentParams) -> None:
+        self._desk.close(params.text_document.uri)
+
+    def _saved(self, _params: types.DidSaveTextDocumentParams) -> None:
+        if not self._can("workspace.did_change_watched_files.dynamic_registration"):
+            self._reload(None)  # nobody says when settings files change
+
+    # Questions
+
+    async def _act(self, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+        found = await self._desk.analysis(params.text_document.uri)
+        if found is None:
+            return None
+        versioned = bool(self._can("workspace.workspace_edit.document_changes"))
+        asked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
+        place, wanted = found.state.text.span(params.range), params.context.only
+        return await self._desk.run(
+            lambda: list(make_actions(found, place, wanted, versioned=versioned, asked=asked)) or None
+        )
+
+    async def _hover(self, params: types.HoverParams) -> types.Hover | None:
+        found = await self._desk.analysis(params.text_document.uri)
+        if found is None:
+            return None
+        return await self._desk.run(make_hover, found, found.state.text.offset(params.position))
+
+    async def _outline(
+        self, params: types.DocumentSymbolParams
+    ) -> list[types.DocumentSymbol] | list[types.SymbolInformation] | None:
+        found = await self._desk.readable(params.text_document.uri)
+        if found is None:
+            return None
+        nodes, text = await self._desk.run(make_outline, found), found.state.text
+        if self._can("text_document.document_symbol.hierarchical_document_symbol_support"):
+            return as_tree(nodes, text)
+        return as_list(nodes, text, found.state.uri)
+
+    async def _fold(self, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        found = await self._desk.analysis(params.text_document.uri)
+        limit = self._can("text_document.folding_range.range_limit")
+        return await self._desk.run(make_folds, found, limit) if found else None
+
+    async def _complete(self, params: types.CompletionParams) -> list[types.CompletionItem] | None:
+        uri = params.text_document.uri
+        when = self._desk.options_for(uri).completion
+        state = await self._desk.state(uri)
+        if state is None or when == "never":
+            return None
+        if when == "auto" and self._desk.has_schema_server:
+            found = await self._desk.readable(uri)
+            if found and await self._desk.run(has_schema, found):
+                return None
+        snippets = bool(self._can("text_document.completion.completion_item.snippet_support"))
+        return await self._desk.run(lambda: complete(state, params.position, snippets=snippets) or None)
+
+
+def _as_data(value: Any) -> Any:
+    """What a client sends without a type, as plain data; pygls makes objects of some of it."""
+    if isinstance(value, Mapping):
+        return {str(key): _as_data(each) for key, each in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return _as_data(value._asdict())
+    return value
+
+
+def _warm_up() -> None:
+    """Load what the first findings, fixes and cards need, so that the first one is as quick as the others."""
+    from rubric_lint.fix import fix  # noqa: PLC0415
+
+    fix("a.rubric.yaml", b"rubrics:\n  - id: a\n    description: b\n    wieght: 1\n")

@@ -1,0 +1,164 @@
+"""The outline of a document, and what can be folded in it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lsprotocol import types
+
+from rubric_lint.document import Document
+from rubric_lint.finding import Part, Path
+from rubric_lint.lsp.analysis import Analysis, Located, value_at
+from rubric_lint.lsp.positions import Text
+from rubric_lint.report.visible import visible
+from rubric_lint.rubric import Criterion, Shape
+from rubric_lint.source import Span
+
+_LONGEST = 60
+
+
+@dataclass(slots=True)
+class Node:
+    """One line of the outline: `extent` all of it, `head` the part that stands for it."""
+
+    name: str
+    kind: types.SymbolKind
+    extent: Span
+    head: Span
+    detail: str = ""
+    children: list["Node"] = field(default_factory=list)
+
+
+def make_outline(analysis: Analysis) -> list[Node]:
+    """Cases, their rubrics, the criteria of these and the bands of those."""
+    roots: list[Node] = []
+    for document in analysis.documents:
+        mine = [located for located in analysis.rubrics if located.document is document]
+        if mine:
+            _Outline(document, roots).add_all(mine)
+    return roots
+
+
+class _Outline:
+    """The outline of one document."""
+
+    def __init__(self, document: Document, roots: list[Node]) -> None:
+        self._document = document
+        self._roots = roots
+        self._extents = dict(document.entries())
+        self._parts: dict[Path, Node] = {}
+
+    def add_all(self, rubrics: list[Located]) -> None:
+        for located in rubrics:
+            rubric = located.rubric
+            node = self._make("rubrics", types.SymbolKind.Array, rubric.path)
+            if node is None:  # an alias of a rubric that stands elsewhere
+                continue
+            node.detail = (rubric.shape or "").replace("_", " ")
+            self._siblings(rubric.path).append(node)
+            for criterion in rubric.entries:
+                self._add_criterion(node, criterion)
+
+    def _siblings(self, path: Path) -> list[Node]:
+        """Where the thing at `path` goes: below the innermost case, evaluator or other part of a suite around it."""
+        for end in range(1, len(path)):
+            part, value = path[:end], value_at(self._document, path[:end])
+            if part in self._parts or not isinstance(value, dict):
+                continue
+            node = self._make(_name_part(part, value), types.SymbolKind.Object, part)
+            if node:
+                self._siblings(part).append(node)
+                self._parts[part] = node
+        around = [part for part in self._parts if path[: len(part)] == part and part != path]
+        return self._parts[max(around, key=len)].children if around else self._roots
+
+    def _add_criterion(self, parent: Node, criterion: Criterion) -> None:
+        is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
+        kind = types.SymbolKind.EnumMember if is_band else types.SymbolKind.Field
+        node = self._make(_clip(criterion.id), kind, criterion.path)
+        if node is None:
+            return
+        parent.children.append(node)
+        if is_band and criterion.scale:
+            node.name, node.detail = _range_of(criterion), _clip(criterion.outcome or "")
+            return
+        node.detail = _clip(criterion.outcome or "") if not criterion.scale and not criterion.levels else ""
+        for path, name, outcome in _parts_of(criterion):
+            if band := self._make(name, types.SymbolKind.EnumMember, path):
+                band.detail = _clip(outcome or "")
+                node.children.append(band)
+
+    def _make(self, name: str, kind: types.SymbolKind, path: Path) -> Node | None:
+        extent = self._extents.get(path)
+        if extent is None:
+            return None
+        head = self._document.span(path, Part.KEY if isinstance(path[-1], str) else Part.ENTRY)
+        if not (extent.start <= head.start and head.end <= extent.end):
+            head = extent
+        return Node(name or "?", kind, extent, head)
+
+
+def _parts_of(criterion: Criterion) -> Iterator[tuple[Path, str, str | None]]:
+    for band in criterion.scale.bands if criterion.scale else ():
+        path = band.path[:-1] if band.path[-1] == "score_range" else band.path
+        yield path, _word_range(band.lower, band.upper), band.outcome
+    for level in criterion.levels or ():
+        yield level.path, " ".join(filter(None, (str(level.number), _clip(level.name or "")))), level.outcome
+
+
+def _range_of(criterion: Criterion) -> str:
+    band = criterion.scale.bands[0] if criterion.scale else None
+    return _word_range(band.lower, band.upper) if band else "?"
+
+
+def _word_range(lower: float | None, upper: float | None) -> str:
+    return " to ".join("?" if bound is None else f"{bound:g}" for bound in (lower, upper))
+
+
+def _name_part(path: Path, value: dict[str, object]) -> str:
+    called = next((value[key] for key in ("id", "name", "type") if isinstance(value.get(key), str)), "")
+    if called:
+        return _clip(str(called))
+    return str(path[-1]) if isinstance(path[-1], str) else f"{path[-2] if len(path) > 1 else ''}[{path[-1]}]"
+
+
+def _clip(text: str) -> str:
+    shown = visible(" ".join(text.split()))
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+
+
+def as_tree(nodes: list[Node], text: Text) -> list[types.DocumentSymbol]:
+    """The outline for editors that show it as a tree."""
+    return [
+        types.DocumentSymbol(
+            name=node.name,
+            kind=node.kind,
+            range=text.range(node.extent),
+            selection_range=text.range(node.head),
+            detail=node.detail or None,
+            children=as_tree(node.children, text),
+        )
+        for node in nodes
+    ]
+
+
+def as_list(nodes: list[Node], text: Text, uri: str, within: str | None = None) -> list[types.SymbolInformation]:
+    """The outline for editors that show it as a list."""
+    found = []
+    for node in nodes:
+        location = types.Location(uri, text.range(node.extent))
+        found.append(types.SymbolInformation(location=location, name=node.name, kind=node.kind, container_name=within))
+        found += as_list(node.children, text, uri, node.name)
+    return found
+
+
+def make_folds(analysis: Analysis, limit: int | None) -> list[types.FoldingRange] | None:
+    """Every field and list item of several lines; None without rubrics, as the editor then folds by indentation."""
+    text = analysis.state.text
+    folds: dict[int, tuple[int, int]] = {}
+    for document in {id(located.document): located.document for located in analysis.rubrics}.values():
+        for path, (start, end) in document.entries():
+            first, last = text.line(start), text.line(max(end - 1, start))
+            if last > first and first not in folds:
+                folds[first] = (len(path), last)
+    outermost = sorted(folds, key=lambda line: (folds[line][0], line))[:limit]
+    return [types.FoldingRange(line, folds[line][1]) for line in sorted(outermost)] or None
