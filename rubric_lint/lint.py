@@ -68,7 +68,7 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     rubrics: list[tuple[Document, Rubric]] = []
     found: list[_Found] = []
     for document in documents:
-        located = _build_rubrics(document, settings)
+        located = build_rubrics(document, settings)
         rubrics += [(document, rubric) for rubric in located]
         found += _find_duplicate_keys(document, located)
     if not rubrics:
@@ -128,7 +128,8 @@ def _report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings:
     return Result(source, tuple(Finding("syntax", severity, message, span, "") for message, span in faults))
 
 
-def _build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
+def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
+    """The models of the rubrics of a document, in document order."""
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     return [
         build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)

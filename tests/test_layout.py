@@ -22,6 +22,7 @@ LAYERS = (
     ("fix", "sieve"),
     ("scoring", "judge", "ask", "report", "lsp"),
     ("cli",),
+    ("__main__",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 

@@ -59,8 +59,8 @@ def _place(fault: Exception) -> str:
     return ""
 
 
-def launch(command: click.Command) -> NoReturn:
-    """Run a command as a program, and exit with its return value."""
+def launch(command: click.Command, name: str | None = None) -> NoReturn:
+    """Run a command as a program, and exit with its return value. `name` is what it is called, by default as it was."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (it is open as long as the program runs)
     if sys.stdout is None:
@@ -70,7 +70,7 @@ def launch(command: click.Command) -> NoReturn:
         # When nobody reads on (`| head`), end as cat and grep do.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        code = command.main(standalone_mode=False)
+        code = command.main(prog_name=name, standalone_mode=False)
     except click.ClickException as wrong:
         wrong.show()
         code = wrong.exit_code

@@ -16,7 +16,9 @@ from rubric_lint.source import Source, Span
 FIX_ALL = "source.fixAll.rubric-lint"
 """The kind of the action that makes all safe fixes, for editors that do so on saving."""
 
-KINDS = [types.CodeActionKind.QuickFix, FIX_ALL]
+_QUICK = types.CodeActionKind.QuickFix.value
+
+KINDS = [_QUICK, FIX_ALL]
 """The kinds of actions that there are."""
 
 
@@ -28,7 +30,7 @@ def make_actions(
     `versioned`: the editor takes edits that name the version they are for. `asked`: a person asks, so that what takes
     time is worth it.
     """
-    if _is_wanted(types.CodeActionKind.QuickFix, wanted):
+    if _is_wanted(_QUICK, wanted):
         for finding in analysis.findings:
             if finding.fix and _touches(finding.span, place) and _is_sound(analysis, finding, finding.fix):
                 yield _quick_fix(analysis.state, finding, finding.fix, versioned=versioned)
@@ -56,7 +58,7 @@ def _quick_fix(state: State, finding: Finding, repair: Fix, *, versioned: bool) 
     title = visible(repair.title[:1].upper() + repair.title[1:])
     return types.CodeAction(
         title=title if repair.safe else f"{title} (unsafe)",
-        kind=types.CodeActionKind.QuickFix,
+        kind=_QUICK,
         diagnostics=[make_diagnostic(state, finding)],
         is_preferred=True if repair.safe else None,
         edit=_edit(state, repair.edits, versioned=versioned),

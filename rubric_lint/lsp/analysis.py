@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.files import LIMIT
 from rubric_lint.finding import Finding, Part, Path
-from rubric_lint.lint import Result, lint
-from rubric_lint.locate import locate
+from rubric_lint.lint import Result, build_rubrics, lint
 from rubric_lint.lsp.positions import Text
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Rubric, Thresholds, build_rubric
-from rubric_lint.schema import schema_for
+from rubric_lint.rubric import Rubric
+from rubric_lint.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.source import Source
 from rubric_lint.violations import find_violations
 
@@ -44,14 +43,21 @@ class State:
         return replace(self, obstacle=obstacle, obstacle_file=file)
 
 
-class Located:
+class Located(NamedTuple):
     """One rubric and the document that holds it."""
 
-    __slots__ = ("document", "rubric")
+    document: Document
+    rubric: Rubric
 
-    def __init__(self, document: Document, rubric: Rubric) -> None:
-        self.document = document
-        self.rubric = rubric
+    @property
+    def schema(self) -> RubricSchema:
+        """The schema that it follows."""
+        view = self.rubric.view
+        return schema_of(view.dialect.schema) if view else schema_for(self.rubric.version)
+
+    def place(self, path: Path) -> Path:
+        """Where in the document a path of the model leads."""
+        return self.rubric.view.place(path) if self.rubric.view else path
 
 
 @dataclass(frozen=True)
@@ -84,14 +90,8 @@ class Analysis:
         settings = self.state.settings
         if settings is None:
             return []
-        thresholds = Thresholds(settings.pass_at, settings.borderline_at)
         return [
-            Located(
-                document,
-                build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required),
-            )
-            for document in self.documents
-            for path, version in locate(document, version=settings.version, claimed=settings.claimed)
+            Located(document, rubric) for document in self.documents for rubric in build_rubrics(document, settings)
         ]
 
     @cached_property
@@ -100,9 +100,8 @@ class Analysis:
         found = set()
         for located in self.rubrics:
             value = value_at(located.document, located.rubric.path)
-            schema = schema_for(located.rubric.version)
-            if not schema.is_valid(value):
-                violations = find_violations(schema, located.document, located.rubric.path, value)
+            if not located.schema.is_valid(value):
+                violations = find_violations(located.schema, located.document, located.rubric.path, value)
                 found |= {(rule, problem.message) for rule, problem in violations}
         return frozenset(found)
 

@@ -73,7 +73,7 @@ def _offer_fields(state: State, cursor: Cursor, *, snippets: bool) -> Iterator[t
 
 def _list(cursor: Cursor) -> list[Field]:
     if cursor.steps is not None:
-        return list_fields(cursor.version, cursor.steps)
+        return list_fields(schema_for(cursor.version), cursor.steps)
     properties = load(f"{cursor.version}/rubric.json")["properties"]
     return [Field(name, {"type": "string", "description": "", **schema}) for name, schema in properties.items()]
 
@@ -127,7 +127,10 @@ class _Filler:
             return f": [{self._stop(lowest)}, {self._stop(HIGHEST)}]"
         if not self._snippets:
             return ":"
-        inner = [needed.name + self.fill(needed) for needed in needed_fields(self._cursor.version, (0, field.name, 0))]
+        inner = [
+            needed.name + self.fill(needed)
+            for needed in needed_fields(schema_for(self._cursor.version), (0, field.name, 0))
+        ]
         if self._cursor.is_flow:
             return f": [{{{', '.join(inner)}}}]"
         return f":\n{self._margin}  - " + self.join(inner, "    ")

@@ -21,7 +21,7 @@ from rubric_lint.settings_file import SettingsError
 
 Answer = TypeVar("Answer")
 
-_LONGEST_WAIT = 5.0  # for a client that never says what its settings are
+_LONGEST_WAIT = 10.0  # for a client that never says what its settings are
 
 
 @dataclass(slots=True, eq=False)

@@ -6,8 +6,7 @@ from itertools import zip_longest
 from rubric_lint.finding import Edit
 from rubric_lint.source import Span
 
-_FARTHEST = 200
-_ALIKE = 2  # so many lines that are the same are no accident
+_FARTHEST = 400
 
 
 def find_edits(old: str, new: str) -> Iterator[Edit]:
@@ -23,10 +22,9 @@ def find_edits(old: str, new: str) -> Iterator[Edit]:
             row, other = row + 1, other + 1
             continue
         height, other_height = _find_end(before[row:], after[other:])
+        # Line by line, and what one side has more of at the end.
         lines, other_lines = before[row : row + height], after[other : other + other_height]
-        if height != other_height:
-            lines, other_lines = ["".join(lines)], ["".join(other_lines)]
-        for line, other_line in zip(lines, other_lines, strict=True):
+        for line, other_line in zip_longest(lines, other_lines, fillvalue=""):
             yield from _narrow(at, line, other_line)
             at += len(line)
         row, other = row + height, other + other_height
@@ -37,7 +35,7 @@ def _find_end(before: list[str], after: list[str]) -> tuple[int, int]:
     for distance in range(1, min(len(before) + len(after), _FARTHEST) + 1):
         for height in range(max(distance - len(after), 0), min(distance, len(before)) + 1):
             other = distance - height
-            if before[height : height + _ALIKE] == after[other : other + _ALIKE]:
+            if before[height : height + 1] == after[other : other + 1]:
                 return height, other
     return len(before), len(after)
 

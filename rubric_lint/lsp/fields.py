@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.catalogue import load
 from rubric_lint.finding import Path
-from rubric_lint.schema import schema_for
+from rubric_lint.schema import RubricSchema
 
 _TYPES = {"string": "text", "array": "list", "object": "mapping"}
 
@@ -40,30 +40,29 @@ class Field(NamedTuple):
         return bool(self.schema.get("deprecated"))
 
 
-def find_field(version: str, steps: Path) -> Field | None:
+def find_field(schema: RubricSchema, steps: Path) -> Field | None:
     """The field at `steps` below a `rubrics` value; with no steps, `rubrics` itself."""
-    node = _descend(version, steps)
+    node = _descend(schema, steps)
     named = [step for step in steps if isinstance(step, str)]
     return Field(named[-1] if named else "rubrics", node) if "description" in node else None
 
 
-def list_fields(version: str, steps: Path) -> list[Field]:
+def list_fields(schema: RubricSchema, steps: Path) -> list[Field]:
     """The fields that a mapping at `steps` below a `rubrics` value may have."""
-    contents = schema_for(version).contents
-    properties = _descend(version, steps).get("properties", {})
-    return [Field(name, _resolve(contents, schema)) for name, schema in properties.items()]
+    properties = _descend(schema, steps).get("properties", {})
+    return [Field(name, _resolve(schema.contents, field)) for name, field in properties.items()]
 
 
-def needed_fields(version: str, steps: Path) -> list[Field]:
+def needed_fields(schema: RubricSchema, steps: Path) -> list[Field]:
     """Those of them that it must have, when no deprecated one stands in."""
-    node = _descend(version, steps)
+    node = _descend(schema, steps)
     needed = {*node.get("required", ()), *node.get("then", {}).get("required", ())}
-    return [field for field in list_fields(version, steps) if field.name in needed]
+    return [field for field in list_fields(schema, steps) if field.name in needed]
 
 
-def _descend(version: str, steps: Path) -> Mapping[str, Any]:
-    contents = schema_for(version).contents
-    node = _resolve(contents, contents["definitions"]["rubrics"])
+def _descend(schema: RubricSchema, steps: Path) -> Mapping[str, Any]:
+    contents = schema.contents
+    node = _resolve(contents, schema.definitions["rubrics"])
     for step in steps:
         node = _resolve(contents, _step(node, step))
     return node
@@ -89,8 +88,8 @@ def _resolve(contents: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[
     """A subschema with what its references say, as far as it does not say it itself."""
     merged = dict(schema)
     for part in (schema, *(part for part in schema.get("allOf", ()) if "$ref" in part)):
-        reference = part.get("$ref", "")
-        if reference.startswith("#/definitions/"):
-            target = contents["definitions"][reference.removeprefix("#/definitions/")]
-            merged = {**_resolve(contents, target), **merged}
+        file, _, name = part.get("$ref", "").partition("#/definitions/")
+        if name:
+            home = load(file.removeprefix("../")) if file else contents
+            merged = {**_resolve(home, home["definitions"][name]), **merged}
     return merged

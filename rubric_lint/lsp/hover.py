@@ -11,7 +11,7 @@ from rubric_lint.finding import Finding, Part, Path
 from rubric_lint.lsp.analysis import Analysis, Located, is_on_key
 from rubric_lint.lsp.fields import Field, find_field, find_suite_field
 from rubric_lint.report.visible import visible
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import SHAPE_FIELDS, Criterion, Rubric, Shape
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Span
 
@@ -60,13 +60,13 @@ def _describe(analysis: Analysis, document: Document, path: Path, offset: int) -
         return
     rubric = located.rubric
     steps = path[len(rubric.path) :]
-    if is_on_key(document, path, offset) and (field := find_field(rubric.version, steps)):
-        yield document.span(path, Part.KEY), word_field(field)
     if not steps and rubric.entries and is_on_key(document, path, offset):
         yield document.span(path, Part.KEY), word_rubric(rubric)
-    criterion = next((entry for entry in rubric.entries if steps and entry.path[-1] == steps[0]), None)
-    if criterion is not None and (span := _find_head(document, criterion, path, offset)):
-        yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
+    for criterion in rubric.entries:
+        if span := _find_head(document, located.place(criterion.path), path, offset):
+            yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
+    if is_on_key(document, path, offset) and (field := find_field(located.schema, steps)):
+        yield document.span(path, Part.KEY), word_field(field)
 
 
 def _find_rubric(analysis: Analysis, document: Document, path: Path) -> Located | None:
@@ -87,17 +87,17 @@ def _describe_suite_field(
             yield document.span(path, Part.KEY), word_field(field)
 
 
-def _find_head(document: Document, criterion: Criterion, path: Path, offset: int) -> Span | None:
-    """What stands for the whole criterion, where the offset is on it: the id, the first key, or the text."""
-    if path == criterion.path:
+def _find_head(document: Document, criterion: Path, path: Path, offset: int) -> Span | None:
+    """What stands for the whole criterion, where the offset is on it: the id, the first key, its scale, or the text."""
+    if path == criterion:
         span = document.span(path, Part.ENTRY)
-        return span if span.start <= offset <= span.end or criterion.fields is None else None
-    if path[: len(criterion.path)] != criterion.path or len(path) != len(criterion.path) + 1:
+        return span if span.start <= offset <= span.end else None
+    if path[:-1] != criterion:
         return None
-    if path[-1] == "id" and not document.is_merged(dict(criterion.fields or {}), "id"):
+    if path[-1] == "id":
         return document.span(path)
-    head = document.span(criterion.path, Part.HEAD)
-    is_head = head.start <= offset <= head.end or path[-1] in ("score_ranges", "levels")
+    head = document.span(criterion, Part.HEAD)
+    is_head = head.start <= offset <= head.end or path[-1] in SHAPE_FIELDS
     return document.span(path, Part.KEY) if is_head and is_on_key(document, path, offset) else None
 
 
@@ -109,7 +109,7 @@ def word_field(field: Field) -> str:
 
 def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
     """The card of a criterion: what it is called, its share, its gate, and its bands or levels."""
-    lines = [f"**{escape(criterion.id)}**: {_word_share(rubric, criterion)}; {_word_gate(criterion)}"]
+    lines = [f"**{escape(criterion.id)}**: weight {_word_share(rubric, criterion)}; gate: {_word_gate(criterion)}"]
     if criterion.levels is not None:
         rows = [
             (_show(level.number) + (f" {escape(level.name)}" if level.name else ""), escape(level.outcome))
@@ -128,7 +128,7 @@ def word_rubric(rubric: Rubric) -> str:
     if rubric.shape is Shape.HOLISTIC:
         return "**holistic scale**\n\n" + "\n\n".join(_tabulate_bands(scale.bands) for scale in rubric.scales)
     rows = [(escape(entry.id), _word_share(rubric, entry), _word_gate(entry)) for entry in rubric.entries]
-    return table(("criterion", "weight", "gate"), rows)
+    return f"**{(rubric.shape or '').replace('_', ' ')}**\n\n" + table(("criterion", "weight", "gate"), rows)
 
 
 def _tabulate_bands(bands: Iterable[Band]) -> str:
@@ -139,19 +139,20 @@ def _tabulate_bands(bands: Iterable[Band]) -> str:
 def _word_share(rubric: Rubric, criterion: Criterion) -> str:
     weights = [entry.weight for entry in rubric.entries]
     if criterion.weight is None:
-        return "weight unknown"
+        return "unknown"
     total = sum(weight for weight in weights if weight is not None)
+    weight = _show(float(criterion.weight))
     if None in weights or not total:
-        return f"weight {criterion.weight}"
-    return f"weight {criterion.weight} of {total}, {float(criterion.weight / total):.1%}"
+        return weight
+    return f"{weight} of {_show(float(total))}, {float(criterion.weight / total):.1%}"
 
 
 def _word_gate(criterion: Criterion) -> str:
     if criterion.gate is None:
-        return "no gate"
+        return "none"
     if criterion.levels is not None:
-        return f"gate at level {criterion.gate}"
-    return "gate: must be met" if criterion.shapes == (Shape.CHECKLIST,) else f"gate at {criterion.gate}"
+        return f"at level {criterion.gate}"
+    return "must be met" if criterion.shapes == (Shape.CHECKLIST,) else f"at {criterion.gate}"
 
 
 def _show(number: float | None) -> str:

@@ -68,7 +68,7 @@ class Text:
         return _UNITS[self.encoding][1]
 
     def _encode(self, text: str) -> bytes:
-        return text.encode(_UNITS[self.encoding][0], "surrogatepass")
+        return _SURROGATES.sub("\ufffd", text).encode(_UNITS[self.encoding][0])  # which is as long
 
     def _decode(self, data: bytes) -> str:
         return data.decode(_UNITS[self.encoding][0], "ignore")

@@ -153,7 +153,8 @@ class Server:
     # Documents
 
     def _open(self, params: types.DidOpenTextDocumentParams) -> None:
-        self._desk.open(params.text_document, str(self._connection.workspace.position_encoding or "utf-16"))
+        encoding = types.PositionEncodingKind(self._connection.workspace.position_encoding or "utf-16")
+        self._desk.open(params.text_document, encoding.value)
 
     def _change(self, params: types.DidChangeTextDocumentParams) -> None:
         self._desk.change(params.text_document.uri, params.text_document.version, params.content_changes)
@@ -206,9 +207,9 @@ class Server:
         state = await self._desk.state(uri)
         if state is None or when == "never":
             return None
-        if when == "auto" and self._desk.has_schema_server:
-            found = await self._desk.readable(uri)
-            if found and await self._desk.run(has_schema, found):
+        if when == "auto" and self._desk.has_schema_server and (found := await self._desk.readable(uri)):
+            is_served: bool = await self._desk.run(has_schema, found)
+            if is_served:
                 return None
         snippets = bool(self._can("text_document.completion.completion_item.snippet_support"))
         return await self._desk.run(lambda: complete(state, params.position, snippets=snippets) or None)

@@ -1,6 +1,6 @@
 """The outline of a document, and what can be folded in it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from lsprotocol import types
@@ -50,13 +50,13 @@ class _Outline:
     def add_all(self, rubrics: list[Located]) -> None:
         for located in rubrics:
             rubric = located.rubric
-            node = self._make("rubrics", types.SymbolKind.Array, rubric.path)
+            node = self._make(str(rubric.path[-1]), types.SymbolKind.Array, rubric.path)
             if node is None:  # an alias of a rubric that stands elsewhere
                 continue
             node.detail = (rubric.shape or "").replace("_", " ")
             self._siblings(rubric.path).append(node)
             for criterion in rubric.entries:
-                self._add_criterion(node, criterion)
+                self._add_criterion(node, criterion, located.place)
 
     def _siblings(self, path: Path) -> list[Node]:
         """Where the thing at `path` goes: below the innermost case, evaluator or other part of a suite around it."""
@@ -71,10 +71,10 @@ class _Outline:
         around = [part for part in self._parts if path[: len(part)] == part and part != path]
         return self._parts[max(around, key=len)].children if around else self._roots
 
-    def _add_criterion(self, parent: Node, criterion: Criterion) -> None:
+    def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
         is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
         kind = types.SymbolKind.EnumMember if is_band else types.SymbolKind.Field
-        node = self._make(_clip(criterion.id), kind, criterion.path)
+        node = self._make(_clip(criterion.id), kind, place(criterion.path))
         if node is None:
             return
         parent.children.append(node)
@@ -83,7 +83,7 @@ class _Outline:
             return
         node.detail = _clip(criterion.outcome or "") if not criterion.scale and not criterion.levels else ""
         for path, name, outcome in _parts_of(criterion):
-            if band := self._make(name, types.SymbolKind.EnumMember, path):
+            if band := self._make(name, types.SymbolKind.EnumMember, place(path)):
                 band.detail = _clip(outcome or "")
                 node.children.append(band)
 

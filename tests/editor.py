@@ -1,0 +1,141 @@
+"""An editor for tests: a real server process, talked to over its standard input and output."""
+
+import asyncio
+import contextlib
+import sys
+from pathlib import Path
+
+from lsprotocol import types
+from pytest_lsp import client_capabilities, make_test_lsp_client
+
+TIMEOUT = 30
+SERVER = (sys.executable, "-m", "rubric_lint", "lsp")
+CLIENT = "visual-studio-code"
+
+
+class Editor:
+    """One session. `published` has every publishDiagnostics message; `client` is pytest-lsp's."""
+
+    def __init__(self, client):
+        self.client = client
+        self.published = []
+        self.registered = []
+        self._news = asyncio.Condition()
+
+    async def publish(self, params):
+        async with self._news:
+            self.published.append(params)
+            self._news.notify_all()
+
+    def open(self, uri, text, language="yaml", version=1):
+        item = types.TextDocumentItem(uri, language, version, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def change(self, uri, version, *changes):
+        document = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, changes))
+
+    def replace(self, uri, version, text):
+        self.change(uri, version, types.TextDocumentContentChangeWholeDocument(text))
+
+    def close(self, uri):
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    async def diagnostics(self, uri, version=1):
+        """The diagnostics of a version, once they come."""
+        wanted = [version]
+
+        def latest():
+            return next((each for each in reversed(self.published) if (each.uri, each.version) == (uri, *wanted)), None)
+
+        async with self._news:
+            await asyncio.wait_for(self._news.wait_for(latest), TIMEOUT)
+        return latest().diagnostics
+
+    async def next_diagnostics(self, uri):
+        """The next diagnostics of a document, whatever its version."""
+        before = len(self.published)
+
+        def newer():
+            return next((each for each in self.published[before:] if each.uri == uri), None)
+
+        async with self._news:
+            await asyncio.wait_for(self._news.wait_for(newer), TIMEOUT)
+        return newer().diagnostics
+
+    async def found(self, uri, version=1):
+        """The codes and lines of a version's diagnostics."""
+        return [(each.code, each.range.start.line) for each in await self.diagnostics(uri, version)]
+
+    async def actions(self, uri, start=(0, 0), end=(10_000, 0), only=None):
+        place = types.Range(types.Position(*start), types.Position(*end))
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([], only))
+        return await self.client.text_document_code_action_async(params) or []
+
+    async def hover(self, uri, line, character):
+        params = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
+        return await self.client.text_document_hover_async(params)
+
+    async def complete(self, uri, line, character):
+        params = types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
+        return await self.client.text_document_completion_async(params) or []
+
+    async def symbols(self, uri):
+        return await self.client.text_document_document_symbol_async(
+            types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
+        )
+
+    async def folds(self, uri):
+        return await self.client.text_document_folding_range_async(
+            types.FoldingRangeParams(types.TextDocumentIdentifier(uri))
+        )
+
+    @property
+    def logged(self):
+        return [each.message for each in self.client.log_messages]
+
+    async def end(self):
+        """Shut the server down in order; its exit code."""
+        await asyncio.wait_for(self.client.shutdown_session(), TIMEOUT)
+        return self.client._server.returncode
+
+
+def uri_of(path):
+    return Path(path).as_uri()
+
+
+@contextlib.asynccontextmanager
+async def start(
+    *folders, encodings=None, settings=None, options=None, client=CLIENT, adapt=None, command=SERVER, env=None
+):
+    """A session in these folders. `settings`: by folder, what the editor's settings say; `adapt` changes capabilities."""
+    connection = make_test_lsp_client()
+    editor = Editor(connection)
+    for folder, value in (settings or {}).items():
+        connection.set_configuration({"rubric-lint": value}, scope_uri=folder and uri_of(folder))
+    del connection.protocol.fm.features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS]
+    connection.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(
+        lambda params: asyncio.ensure_future(editor.publish(params))
+    )
+    connection.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda params: editor.registered.extend(params.registrations))
+    capabilities = client_capabilities(client)
+    if encodings:
+        capabilities.general = capabilities.general or types.GeneralClientCapabilities()
+        capabilities.general.position_encodings = encodings
+    if adapt:
+        adapt(capabilities)
+    await connection.start_io(*command, env=env)
+    try:
+        params = types.InitializeParams(
+            capabilities=capabilities,
+            workspace_folders=[types.WorkspaceFolder(uri_of(folder), Path(folder).name) for folder in folders],
+            initialization_options=options,
+        )
+        editor.result = await asyncio.wait_for(connection.initialize_session(params), TIMEOUT)
+        yield editor
+        assert connection.messages == [], "the server pops something up"
+    finally:
+        if connection._server.returncode is None:
+            connection._server.kill()
+        await connection._server.wait()
+        await connection.stop()

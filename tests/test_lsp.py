@@ -1,0 +1,587 @@
+"""The language server as an editor meets it: a real process, its messages, and what becomes of the text."""
+
+import asyncio
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from editor import SERVER, TIMEOUT, start, uri_of
+from lsprotocol import types
+from test_bad_input import SYNTAX
+
+from rubric_lint import __version__
+from rubric_lint.fix import fix
+from rubric_lint.lint import lint
+from rubric_lint.rules import BY_NAME
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+
+OVERLAP = """\
+rubrics:
+  - id: tone
+    score_ranges:
+      - score_range: [0, 4]
+        expected_outcome: Blames the customer 😀
+      - score_range: [4, 10]
+        expected_outcome: Helps the customer
+"""
+
+# An emoji before a fault on its line, and another one in it.
+EMOJI = "rubrics:\n  - {expected_outcome: 😀 é says so, wieght😀: 1, required: true}\n"
+
+LEGACY = """\
+rubrics:
+  - id: a
+    description: Says so
+    required: true
+    weight: 1 # what matters
+  - id: b
+    description: Says why
+    required: false
+"""
+
+UNITS = {
+    "utf-8": lambda text: len(text.encode()),
+    "utf-16": lambda text: len(text.encode("utf-16-le")) // 2,
+    "utf-32": len,
+}
+
+
+LOOP = asyncio.new_event_loop()
+
+
+def run(session):
+    """Run a test that is a coroutine, with an end."""
+    return asyncio.run_coroutine_threadsafe(asyncio.wait_for(session, 120), LOOP).result()
+
+
+class Shared:
+    """One session for the tests that need no settings; a server takes a second to start."""
+
+    session = None
+    editor = None
+
+
+@contextlib.asynccontextmanager
+async def common():
+    """That session, outside of any folder."""
+    if Shared.editor is None:
+        Shared.session = start()
+        Shared.editor = await Shared.session.__aenter__()
+    yield Shared.editor
+    assert Shared.editor.client.messages == [], "the server pops something up"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loop():
+    thread = threading.Thread(target=LOOP.run_forever)
+    thread.start()
+    yield
+    if Shared.editor:
+        assert run(Shared.editor.end()) == 0
+        run(Shared.session.__aexit__(None, None, None))
+    LOOP.call_soon_threadsafe(LOOP.stop)
+    thread.join()
+    LOOP.close()
+
+
+def slice_of(text, place, encoding="utf-16"):
+    """The text of a range that lies on one line."""
+    line = re.split(r"\r\n|\r|\n", text)[place.start.line]
+    starts = [UNITS[encoding](line[:end]) for end in range(len(line) + 1)]
+    return line[starts.index(place.start.character) : starts.index(place.end.character)]
+
+
+def apply(text, action, encoding="utf-16"):
+    """The text after an action's edits, made as the protocol says."""
+    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text) or [""]
+    if text.endswith(("\n", "\r")):
+        lines.append("")
+    starts = [sum(map(len, lines[:row])) for row in range(len(lines))]
+
+    def offset(position):
+        line = lines[position.line]
+        return starts[position.line] + [UNITS[encoding](line[:end]) for end in range(len(line) + 1)].index(
+            position.character
+        )
+
+    (document,) = action.edit.document_changes
+    for edit in sorted(document.edits, key=lambda edit: offset(edit.range.start), reverse=True):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder whose name and path are odd."""
+    path = tmp_path / "rubrics é 😀 #1"
+    path.mkdir()
+    return path
+
+
+def test_it_says_who_it_is_and_what_it_can(folder):
+    async def session():
+        async with start(folder) as editor:
+            can = editor.result.capabilities
+            assert (editor.result.server_info.name, editor.result.server_info.version) == ("rubric-lint", __version__)
+            assert can.text_document_sync.change == types.TextDocumentSyncKind.Incremental
+            assert list(can.code_action_provider.code_action_kinds) == ["quickfix", "source.fixAll.rubric-lint"]
+            assert can.hover_provider and can.document_symbol_provider and can.folding_range_provider
+            assert can.completion_provider.trigger_characters == (" ",)
+            assert can.workspace.workspace_folders.supported
+            assert await editor.end() == 0
+
+    run(session())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_its_findings_are_those_of_the_command_line(example):
+    async def session():
+        text = example.read_text("utf-8")
+        async with common() as editor:
+            editor.open(uri_of(example), text)
+            found = await editor.diagnostics(uri_of(example))
+            result = lint(str(example), example.read_bytes())
+            positions = [result.source.position(finding.span.start) for finding in result.findings]
+            assert [
+                (each.code, each.message, each.range.start.line + 1, each.range.start.character + 1) for each in found
+            ] == [
+                (finding.rule, finding.message, place.line, place.column)
+                for finding, place in zip(result.findings, positions, strict=True)
+            ]
+
+    run(session())
+
+
+def test_a_diagnostic_says_all_that_there_is_to_say(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, OVERLAP)
+            (found,) = await editor.diagnostics(uri)
+            assert found == types.Diagnostic(
+                range=types.Range(types.Position(5, 21), types.Position(5, 28)),
+                severity=types.DiagnosticSeverity.Error,
+                code="overlap",
+                code_description=types.CodeDescription(uri_of(BY_NAME["overlap"].page_file)),
+                source="rubric-lint",
+                message="score 4 is in this band [4, 10] and in [0, 4]",
+                related_information=(
+                    types.DiagnosticRelatedInformation(
+                        types.Location(uri, types.Range(types.Position(3, 21), types.Position(3, 27))), "also covers 4"
+                    ),
+                ),
+            )
+
+    run(session())
+
+
+def test_what_is_old_and_what_is_needless_is_marked_so(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, LEGACY.replace("Says why", "Says why # rubric-lint: ignore[overlap]"))
+            found = await editor.diagnostics(uri)
+            assert {(each.code, each.severity, each.tags) for each in found} == {
+                ("deprecated-description", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Deprecated,)),
+                ("deprecated-required", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Deprecated,)),
+                ("unused-ignore", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Unnecessary,)),
+            }
+
+    run(session())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_places_are_counted_as_the_editor_counts(folder, encoding):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with start(folder, encodings=[encoding]) as editor:
+            assert editor.result.capabilities.position_encoding == encoding
+            editor.open(uri, EMOJI)
+            found = await editor.diagnostics(uri)
+            assert [(each.code, slice_of(EMOJI, each.range, encoding)) for each in found] == [
+                ("missing-id", "expected_outcome"),
+                ("unknown-field", "wieght😀"),
+                ("deprecated-required", "required"),
+            ]
+            (old,) = await editor.actions(
+                uri, (1, found[2].range.start.character), (1, found[2].range.start.character), ["quickfix"]
+            )
+            assert apply(EMOJI, old, encoding) == EMOJI.replace("required: true", "required_min_score: 10")
+            # Typed behind the emoji, in the units of the editor.
+            at = found[1].range.end
+            start_of_emoji = types.Position(1, at.character - UNITS[encoding]("😀"))
+            editor.change(
+                uri, 2, types.TextDocumentContentChangePartial(range=types.Range(start_of_emoji, at), text="")
+            )
+            found = await editor.diagnostics(uri, 2)
+            assert "unknown field `wieght`; did you mean `weight`?" in [each.message for each in found]
+
+    run(session())
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["no BOM", "BOM"])
+def test_fixing_all_gives_what_rubric_fix_writes(folder, line_end, mark):
+    text = mark + LEGACY.replace("\n", line_end)
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, text)
+            await editor.diagnostics(uri)
+            (action,) = await editor.actions(uri, only=["source.fixAll.rubric-lint"])
+            assert (action.title, action.kind) == ("Make all safe fixes of rubric-lint", "source.fixAll.rubric-lint")
+            assert action.edit.document_changes[0].text_document.version == 1
+            return apply(text, action)
+
+    fixed = run(session())
+    assert fixed.encode() == fix("a.yaml", text.encode()).data
+    assert fixed != text
+
+
+def test_fixing_all_touches_only_what_changes(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, LEGACY)
+            (action,) = await editor.actions(uri, only=["source.fixAll"])
+            assert [(each.range.start.line, each.new_text) for each in action.edit.document_changes[0].edits] == [
+                (2, "expected_outcome"),
+                (3, "_min_score: 10"),
+                (6, "expected_outcome"),
+                (7, ""),
+            ]
+
+    run(session())
+
+
+def test_each_kind_of_action_is_given_to_who_asks_for_it(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, LEGACY + "    wieght: 2\n")
+
+            async def kinds(only):
+                return sorted({action.kind for action in await editor.actions(uri, only=only)})
+
+            assert await kinds(["quickfix"]) == ["quickfix"]
+            assert await kinds(["source"]) == ["source.fixAll.rubric-lint"]
+            assert await kinds(["source.fixAll"]) == ["source.fixAll.rubric-lint"]
+            assert await kinds(["source.fixAll.rubric-lint"]) == ["source.fixAll.rubric-lint"]
+            assert await kinds(["source.fixAll.ruff"]) == []
+            assert await kinds(["source.organizeImports"]) == []
+            assert await kinds(["refactor"]) == []
+            assert await kinds(None) == ["quickfix", "source.fixAll.rubric-lint"]
+
+    run(session())
+
+
+def test_a_safe_fix_is_preferred_and_an_unsafe_one_says_so(folder):
+    text = "rubrics:\n  - id: a\n    description: Says so\n    wieght: 2\n"
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, text)
+            actions = await editor.actions(uri, only=["quickfix"])
+            fixes = [action for action in actions if not action.title.startswith("Ignore")]
+            assert [(action.title, action.is_preferred, action.diagnostics[0].code) for action in fixes] == [
+                ("Rename `description` to `expected_outcome`", True, "deprecated-description"),
+                ("Rename `wieght` to `weight` (unsafe)", None, "unknown-field"),
+            ]
+            assert apply(text, fixes[1]) == text.replace("wieght", "weight")
+            assert await editor.actions(uri, (0, 0), (0, 3), ["quickfix"]) == []
+
+    run(session())
+
+
+def test_edits_are_plain_for_an_editor_that_knows_no_versions(folder):
+    def forget(capabilities):
+        capabilities.workspace.workspace_edit.document_changes = None
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with start(folder, adapt=forget) as editor:
+            editor.open(uri, "rubrics:\n  - id: a\n    description: Says so\n")
+            (action,) = await editor.actions(uri, only=["source.fixAll"])
+            assert action.edit.document_changes is None
+            assert [each.new_text for each in action.edit.changes[uri]] == ["expected_outcome"]
+
+    run(session())
+
+
+def test_actions_are_for_the_text_as_it_is_now_not_as_it_was_linted(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, LEGACY)
+            await editor.diagnostics(uri)
+            text = "# one more line\n" + LEGACY
+            editor.replace(uri, 2, text)
+            (action,) = await editor.actions(uri, only=["source.fixAll"])
+            assert action.edit.document_changes[0].text_document.version == 2
+            assert apply(text, action).encode() == fix("a.yaml", text.encode()).data
+
+    run(session())
+
+
+def test_many_quick_edits_are_one_run(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, OVERLAP)
+            await editor.diagnostics(uri)
+            for version in range(2, 52):
+                end = types.Position(7, version - 2)
+                editor.change(
+                    uri, version, types.TextDocumentContentChangePartial(range=types.Range(end, end), text="#")
+                )
+                await asyncio.sleep(0.002)
+            await editor.diagnostics(uri, 51)
+            await asyncio.sleep(0.5)
+            versions = [each.version for each in editor.published if each.uri == uri]
+            assert versions[0] == 1
+            assert versions[-1] == 51
+            assert len(versions) <= 5
+
+    run(session())
+
+
+def test_findings_follow_the_text(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, OVERLAP)
+            assert await editor.found(uri) == [("overlap", 5)]
+            place = types.Range(types.Position(5, 22), types.Position(5, 23))
+            editor.change(uri, 2, types.TextDocumentContentChangePartial(range=place, text="5"))
+            assert await editor.found(uri, 2) == [("split-band", 5)]
+            # Two changes in one message, each for the text that the one before left.
+            top = types.Range(types.Position(0, 0), types.Position(0, 0))
+            again = types.Range(types.Position(7, 22), types.Position(7, 23))
+            editor.change(
+                uri,
+                3,
+                types.TextDocumentContentChangePartial(range=top, text="# 😀\u2028 still this line\r\n# \x0c\n"),
+                types.TextDocumentContentChangePartial(range=again, text="3"),
+            )
+            assert await editor.found(uri, 3) == [("overlap", 7)]
+
+    run(session())
+
+
+def test_a_closed_document_leaves_no_findings(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, OVERLAP)
+            assert len(await editor.diagnostics(uri)) == 1
+            waiting = asyncio.create_task(editor.next_diagnostics(uri))
+            await asyncio.sleep(0)
+            editor.replace(uri, 2, OVERLAP + "\n")
+            editor.close(uri)
+            assert list(await waiting) == []
+            await asyncio.sleep(0.5)
+            assert [each.version for each in editor.published if each.uri == uri][-1] is None
+
+    run(session())
+
+
+@pytest.mark.parametrize(
+    ("uri", "language", "text", "expected"),
+    [
+        ("untitled:Untitled-1", "yaml", OVERLAP, [("overlap", 5)]),
+        ("untitled:Untitled-1", "json", '{"rubrics": [{"expected_outcome": "", "id": "a"}]}', [("empty-outcome", 0)]),
+        ("untitled:a.jsonl", "jsonl", '{"rubrics": []}\n', []),
+        ("vscode-vfs://github/a/b.rubric.yaml", "yaml", "rubrics: []\n", [("schema", 0)]),
+        ("untitled:Untitled-2", "plaintext", OVERLAP, [("overlap", 5)]),
+    ],
+)
+def test_what_is_no_file_is_checked_by_its_language(folder, uri, language, text, expected):
+    async def session():
+        async with common() as editor:
+            editor.open(uri, text, language)
+            assert await editor.found(uri) == expected
+
+    run(session())
+
+
+def test_each_folder_has_settings_of_its_own_and_what_is_in_none_has_its_file_s(tmp_path):
+    one, two, outside = (tmp_path / name for name in ("one", "two", "outside"))
+    for path in (one, two, outside, one / "inner", two / "drafts"):
+        path.mkdir()
+    (one / "rubric-lint.toml").write_text('ignore = ["missing-id"]\n')
+    (two / "pyproject.toml").write_text(
+        '[tool.rubric-lint]\nexclude = ["drafts/"]\n[tool.rubric-lint.severity]\nmissing-id = "error"\n'
+    )
+    (outside / "rubric-lint.toml").write_text('select = ["missing-id"]\n')
+    text = "rubrics:\n  - expected_outcome: Says so\n    wieght: 1\n"
+
+    async def session():
+        async with start(one, two) as editor:
+            expected = {
+                one / "inner" / "a.yaml": [("unknown-field", 1)],
+                two / "a.yaml": [("missing-id", 1), ("unknown-field", 1)],
+                two / "drafts" / "a.yaml": [],
+                outside / "a.yaml": [("missing-id", 2)],
+            }
+            for path in expected:
+                editor.open(uri_of(path), text)
+            assert {
+                path: [(each.code, each.severity) for each in await editor.diagnostics(uri_of(path))]
+                for path in expected
+            } == expected
+
+    run(session())
+
+
+def test_settings_are_read_again_when_they_change(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with start(folder) as editor:
+            editor.open(uri, OVERLAP)
+            assert await editor.found(uri) == [("overlap", 5)]
+            assert [each.method for each in editor.registered] == [
+                "workspace/didChangeWatchedFiles",
+                "workspace/didChangeConfiguration",
+            ]
+            settings = folder / "rubric-lint.toml"
+
+            async def after(text):
+                settings.write_text(text)
+                event = types.FileEvent(uri_of(settings), types.FileChangeType.Changed)
+                news = asyncio.create_task(editor.next_diagnostics(uri))
+                await asyncio.sleep(0)
+                editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+                return await news
+
+            assert list(await after('ignore = ["overlap"]\n')) == []
+            (broken,) = await after('ignor = ["overlap"]\n')
+            assert broken.message == (f'not checked: {settings}: "ignor" is not a setting; did you mean "ignore"?')
+            assert broken.related_information[0].location.uri == uri_of(settings)
+            assert [each.code for each in await after("")] == ["overlap"]
+
+    run(session())
+
+
+def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
+    (folder / "strict.toml").write_text('select = ["vague-outcome"]\n')
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with start(folder, settings={folder: {"configuration": "strict.toml", "debounce": "soon"}}) as editor:
+            editor.open(uri, OVERLAP)
+            assert await editor.found(uri) == []
+            assert editor.logged == [
+                "the setting rubric-lint.debounce is 'soon', expected an integer; its default holds"
+            ]
+
+            async def after(value):
+                editor.client.set_configuration({"rubric-lint": value}, scope_uri=uri_of(folder))
+                news = asyncio.create_task(editor.next_diagnostics(uri))
+                await asyncio.sleep(0)
+                editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+                return [each.message for each in await news]
+
+            assert await after({}) == ["score 4 is in this band [4, 10] and in [0, 4]"]
+            assert await after({"enable": False}) == []
+            assert await after({"configuration": "${workspaceFolder}/nothing.toml"}) == [
+                f"not checked: {folder}/nothing.toml: cannot be read: No such file or directory"
+            ]
+
+    run(session())
+
+
+def test_an_editor_that_cannot_be_asked_for_settings_can_tell_them(folder):
+    def forget(capabilities):
+        capabilities.workspace.configuration = None
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with start(folder, adapt=forget, options={"settings": {"enable": False}}) as editor:
+            editor.open(uri, OVERLAP)
+            assert await editor.found(uri) == []
+            news = asyncio.create_task(editor.next_diagnostics(uri))
+            await asyncio.sleep(0)
+            editor.client.workspace_did_change_configuration(
+                types.DidChangeConfigurationParams(settings={"rubric-lint": {"enable": True}})
+            )
+            assert [each.code for each in await news] == ["overlap"]
+
+    run(session())
+
+
+SHAPES = (
+    "rubrics:\n  - expected_outcome: Says so\n    id: a\n    wieght: 1\n  - id: a\n    expected_outcome: Says why\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "settings", "schema_server", "expected"),
+    [
+        ("a.rubric.yaml", SHAPES, {}, False, ["unknown-field", "duplicate-id"]),
+        ("a.rubric.yaml", SHAPES, {}, True, ["duplicate-id"]),
+        ("a.rubric.yaml", SHAPES, {"shapeErrors": "always"}, True, ["unknown-field", "duplicate-id"]),
+        ("a.yaml", SHAPES, {"shapeErrors": "never"}, False, ["duplicate-id"]),
+        ("a.yaml", SHAPES, {}, True, ["unknown-field", "duplicate-id"]),
+        (
+            "b.yaml",
+            f"# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v2.schema.json\n{SHAPES}",
+            {},
+            True,
+            ["duplicate-id"],
+        ),
+        ("a.yaml", "rubrics:\n  - expected_outcome: [\n", {}, True, []),
+        ("a.yaml", "rubrics:\n  - expected_outcome: [\n", {}, False, ["syntax"]),
+        ("a.json", '{"rubrics": [{"expected_outcome": ""', {}, True, ["syntax"]),
+    ],
+)
+def test_what_a_schema_server_says_is_said_once(folder, name, text, settings, schema_server, expected):
+    async def session():
+        uri = uri_of(folder / name)
+        async with start(folder, settings={folder: settings}, options={"schemaServer": schema_server}) as editor:
+            editor.open(uri, text)
+            assert [each.code for each in await editor.diagnostics(uri)] == expected
+
+    run(session())
+
+
+def test_a_schema_server_may_come_later(folder):
+    async def session():
+        uri = uri_of(folder / "a.rubric.yaml")
+        async with common() as editor:
+            editor.open(uri, SHAPES)
+            assert [each.code for each in await editor.diagnostics(uri)] == ["unknown-field", "duplicate-id"]
+            news = asyncio.create_task(editor.next_diagnostics(uri))
+            await asyncio.sleep(0)
+            editor.client.protocol.notify("rubric-lint/schemaServer", {"active": True})
+            assert [each.code for each in await news] == ["duplicate-id"]
+
+    run(session())
+
+
+def test_folders_come_and_go(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+
+    async def session():
+        uri = uri_of(two / "a.yaml")
+        async with start(one, settings={"": {}, two: {"enable": False}}) as editor:
+            editor.open(uri, OVERLAP)
+            assert await editor.found(uri) == [("overlap", 5)]
+            news = asyncio.create_task(editor.next_diagnostics(uri))
+            await asyncio.sleep(0)
+            event = types.WorkspaceFoldersChangeEvent(added=[types.WorkspaceFolder(uri_of(two), "two")], removed=[])
+            editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+            assert list(await news) == []
+
+    run(session())

@@ -1,0 +1,135 @@
+"""The text of a document as an editor counts it."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+
+from rubric_lint.finding import Edit
+from rubric_lint.lsp.difference import find_edits
+from rubric_lint.lsp.positions import Text
+from rubric_lint.source import Span
+
+ENCODINGS = ["utf-8", "utf-16", "utf-32"]
+TEXTS = st.text(st.sampled_from("a: -\r\n\t\x0b\x0c\x85\u2028\u2029é€😀\ufeff"), max_size=30)
+
+
+def units(text, encoding):
+    """How long a text is for an editor, by another way than the code's."""
+    sizes = {
+        "utf-8": lambda char: len(char.encode()),
+        "utf-16": lambda char: 1 + (ord(char) > 0xFFFF),
+        "utf-32": lambda _: 1,
+    }
+    return sum(map(sizes[encoding], text))
+
+
+def place(content, offset, encoding):
+    """The line and character of an offset into all that the editor has."""
+    lines = re.split(
+        r"(?<=\n)|(?<=\r)(?!\n)", content[:offset] + ("\0" if content[offset - 1 : offset + 1] == "\r\n" else "")
+    )
+    return len(lines) - 1, units(lines[-1].rstrip("\0"), encoding)
+
+
+def as_tuple(position):
+    return position.line, position.character
+
+
+@pytest.mark.parametrize(("encoding", "before", "after"), [("utf-8", 7, 8), ("utf-16", 4, 5), ("utf-32", 3, 4)])
+def test_characters_are_counted_in_the_units_of_the_client(encoding, before, after):
+    text = Text("a\n😀é: b", encoding)
+    assert text.range(Span(5, 6)) == types.Range(types.Position(1, before), types.Position(1, after))
+    assert text.span(types.Range(types.Position(1, before), types.Position(1, after))) == Span(5, 6)
+
+
+@pytest.mark.parametrize(
+    ("content", "offset", "expected"),
+    [
+        ("a\rb\r\nc\nd", 2, (1, 0)),
+        ("a\rb\r\nc\nd", 5, (2, 0)),
+        ("a\rb\r\nc\nd", 7, (3, 0)),
+        ("a\x85b\u2028c\x0cd\x0be", 8, (0, 8)),
+        ("\ufeffab\nc", 1, (0, 2)),
+        ("\ufeffab\nc", 3, (1, 0)),
+        ("", 0, (0, 0)),
+        ("a\n", 2, (1, 0)),
+    ],
+)
+def test_lines_end_where_the_protocol_ends_them_and_a_mark_counts_for_the_editor(content, offset, expected):
+    assert as_tuple(Text(content).range(Span(offset, offset)).start) == expected
+
+
+@pytest.mark.parametrize(
+    ("position", "offset"),
+    [((0, 99), 2), ((1, 99), 6), ((9, 0), 8), ((1, 1), 4), ((1, 2), 5), ((0, 0), 0)],
+    ids=["beyond a line", "beyond a line with CRLF", "beyond the text", "within a pair", "behind it", "the start"],
+)
+def test_what_is_no_place_is_the_nearest_one_before_it(position, offset):
+    assert Text("ab\r\n😀x\r\n").offset(types.Position(*position)) == offset
+
+
+@given(TEXTS, st.sampled_from(ENCODINGS), st.data())
+def test_a_place_leads_back_to_its_offset(content, encoding, data):
+    text = Text(content, encoding)
+    lead = content.startswith("\ufeff")
+    offset = data.draw(st.integers(0, len(text.body)))
+    position = text.range(Span(offset, offset)).start
+    assert as_tuple(position) == place(content, offset + lead, encoding)
+    is_inside_line_end = text.body[offset - 1 : offset + 1] == "\r\n" and offset > 0
+    assert text.offset(position) == offset - is_inside_line_end
+
+
+@given(TEXTS, TEXTS, st.sampled_from(ENCODINGS), st.data())
+def test_an_edit_that_the_editor_makes_gives_the_text_that_is_meant(content, new, encoding, data):
+    text = Text(content, encoding)
+    body = text.body
+    start = data.draw(st.integers(0, len(body)))
+    end = data.draw(st.integers(start, len(body)))
+    change = text.edit(Edit(Span(start, end), new))
+    after = text.change([types.TextDocumentContentChangePartial(range=change.range, text=change.new_text)])
+    assert after.content == content[: len(content) - len(body)] + body[:start] + new + body[end:]
+
+
+@given(st.lists(TEXTS, max_size=8), st.sampled_from(ENCODINGS))
+def test_typing_character_by_character_gives_the_whole_text(pieces, encoding):
+    text = Text("", encoding)
+    written = ""
+    for piece in pieces:
+        at = types.Position(*place(written, len(written), encoding)) if written else types.Position(0, 0)
+        text = text.change([types.TextDocumentContentChangePartial(range=types.Range(at, at), text=piece)])
+        written += piece
+        assert text.content == written
+
+
+def test_half_a_character_is_a_whole_one_once_the_other_half_is_there():
+    at = types.Range(types.Position(0, 1), types.Position(0, 1))
+    half = Text("a\ud83d")
+    assert half.body == "a\ufffd"
+    end = types.Range(types.Position(0, 2), types.Position(0, 2))
+    assert half.change([types.TextDocumentContentChangePartial(range=end, text="\ude00")]).content == "a😀"
+    assert Text("a").change([types.TextDocumentContentChangePartial(range=at, text="b")]).content == "ab"
+
+
+@given(TEXTS, TEXTS)
+def test_the_edits_between_two_texts_make_the_one_of_the_other(old, new):
+    edits = list(find_edits(old, new))
+    spans = [edit.span for edit in edits]
+    assert spans == sorted(spans)
+    assert all(first.end <= second.start for first, second in zip(spans, spans[1:], strict=False))
+    text = old
+    for (start, end), piece in reversed(edits):
+        text = text[:start] + piece + text[end:]
+    assert text == new
+
+
+def test_the_edits_between_two_texts_leave_what_lies_between_alone():
+    old = "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\n"
+    new = "a: 1\nbb: 2\nc: 3\ne: 5\nf: 6\ng: 7\n"
+    assert list(find_edits(old, new)) == [
+        Edit(Span(6, 6), "b"),
+        Edit(Span(15, 20), ""),
+        Edit(Span(30, 30), "g: 7\n"),
+    ]
