@@ -108,7 +108,7 @@ def uri_of(path):
 async def start(
     *folders, encodings=None, settings=None, options=None, client=CLIENT, adapt=None, command=SERVER, env=None
 ):
-    """A session in these folders. `settings`: by folder, what the editor's settings say; `adapt` changes capabilities."""
+    """A session in these folders. `settings`: by folder, those of the editor; `adapt` changes capabilities."""
     connection = make_test_lsp_client()
     editor = Editor(connection)
     for folder, value in (settings or {}).items():

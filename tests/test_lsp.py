@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -133,7 +132,7 @@ def test_it_says_who_it_is_and_what_it_can(folder):
             assert (editor.result.server_info.name, editor.result.server_info.version) == ("rubric-lint", __version__)
             assert can.text_document_sync.change == types.TextDocumentSyncKind.Incremental
             assert list(can.code_action_provider.code_action_kinds) == ["quickfix", "source.fixAll.rubric-lint"]
-            assert can.hover_provider and can.document_symbol_provider and can.folding_range_provider
+            assert all((can.hover_provider, can.document_symbol_provider, can.folding_range_provider))
             assert can.completion_provider.trigger_characters == (" ",)
             assert can.workspace.workspace_folders.supported
             assert await editor.end() == 0
@@ -370,7 +369,9 @@ def test_findings_follow_the_text(folder):
             editor.change(
                 uri,
                 3,
-                types.TextDocumentContentChangePartial(range=top, text="# 😀\u2028 still this line\r\n# \x0c\n"),
+                types.TextDocumentContentChangePartial(
+                    range=top, text="x: '😀\u2028 still this line'\r\ny: \"\x85\"\n"
+                ),
                 types.TextDocumentContentChangePartial(range=again, text="3"),
             )
             assert await editor.found(uri, 3) == [("overlap", 7)]
@@ -399,13 +400,13 @@ def test_a_closed_document_leaves_no_findings(folder):
     ("uri", "language", "text", "expected"),
     [
         ("untitled:Untitled-1", "yaml", OVERLAP, [("overlap", 5)]),
-        ("untitled:Untitled-1", "json", '{"rubrics": [{"expected_outcome": "", "id": "a"}]}', [("empty-outcome", 0)]),
+        ("untitled:Untitled-3", "json", '{"rubrics": [{"expected_outcome": "", "id": "a"}]}', [("empty-outcome", 0)]),
         ("untitled:a.jsonl", "jsonl", '{"rubrics": []}\n', []),
         ("vscode-vfs://github/a/b.rubric.yaml", "yaml", "rubrics: []\n", [("schema", 0)]),
         ("untitled:Untitled-2", "plaintext", OVERLAP, [("overlap", 5)]),
     ],
 )
-def test_what_is_no_file_is_checked_by_its_language(folder, uri, language, text, expected):
+def test_what_is_no_file_is_checked_by_its_language(uri, language, text, expected):
     async def session():
         async with common() as editor:
             editor.open(uri, text, language)
@@ -585,3 +586,142 @@ def test_folders_come_and_go(tmp_path):
             assert list(await news) == []
 
     run(session())
+
+
+async def settle(editor, uri, version, text):
+    """Have a text checked, and every question about it answered."""
+    editor.replace(uri, version, text)
+    await editor.diagnostics(uri, version)
+    await editor.actions(uri)
+    await editor.symbols(uri)
+    await editor.folds(uri)
+    lines = text.splitlines() or [""]
+    await editor.hover(uri, len(lines) - 1, len(lines[-1]))
+    await editor.complete(uri, len(lines) - 1, len(lines[-1]))
+
+
+def test_no_document_brings_it_down(folder):
+    """Every text that the engine has words for, and a quick life of each."""
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            before = len(editor.logged)
+            editor.open(uri, "")
+            texts = [text.decode("latin-1") if isinstance(text, bytes) else text for text, *_ in SYNTAX.values()]
+            for version, text in enumerate([*texts, "rubrics: [\ud83d]\n", "\0", "\ufeff", OVERLAP], start=2):
+                if len(text) < 20_000:
+                    await settle(editor, uri, version, text)
+            assert await editor.found(uri, version) == [("overlap", 5)]
+            assert editor.logged[before:] == []
+
+    run(session())
+
+
+TYPED = """\
+$schema: https://rubric-lint.github.io/schemas/rubric-v2.schema.json
+tests:
+  - id: a😀
+    rubrics: &one
+      - id: "x: y"
+        weight: 2.0 # much
+        score_ranges: {0: 'No', 5: >-
+          Yes}
+      - - *one
+"""
+
+
+def test_it_lives_through_every_half_typed_text(folder):
+    async def session():
+        uri = uri_of(folder / "b.rubric.yaml")
+        async with common() as editor:
+            before = len(editor.logged)
+            editor.open(uri, "")
+            for end in range(1, len(TYPED) + 1, 3):
+                await settle(editor, uri, end + 1, TYPED[:end])
+            assert editor.logged[before:] == []
+
+    run(session())
+
+
+CRASH = """
+import rubric_lint.rules.overlap as overlap
+from rubric_lint import lint, rules
+
+def crash(rubric):
+    if "boom" in rubric.entries[0].id:
+        raise KeyError("boom")
+    return iter(())
+
+crashing = type(overlap.RULE)("overlap", overlap.RULE.severity, crash)
+lint.RULES = tuple(crashing if rule.name == "overlap" else rule for rule in lint.RULES)
+from rubric_lint.cli.exits import launch
+from rubric_lint.cli.lint import cli
+launch(cli, "rubric-lint")
+"""
+
+
+def test_a_rule_that_crashes_is_logged_and_the_other_documents_go_on(folder):
+    async def session():
+        bad, good = uri_of(folder / "bad.yaml"), uri_of(folder / "good.yaml")
+        async with start(folder, command=(sys.executable, "-c", CRASH, "lsp")) as editor:
+            editor.open(bad, OVERLAP.replace("tone", "boom"))
+            (notice,) = await editor.diagnostics(bad)
+            assert notice.message == "not checked: a fault of rubric-lint, not of the text; its log has the details"
+            first, *_ = editor.logged[0].splitlines()
+            fault = f"a fault of rubric-lint {__version__}, not of the text: RuleError: rule overlap: KeyError: 'boom'"
+            assert first.startswith(f"{bad}: {fault}")
+            editor.open(good, OVERLAP.replace("[4, 10]", "[6, 10]"))
+            assert await editor.found(good) == [("coverage", 2), ("split-band", 5)]
+            editor.replace(bad, 2, OVERLAP.replace("tone", "boomer"))
+            await editor.diagnostics(bad, 2)
+            assert len(editor.logged) == 1
+            assert await editor.end() == 0
+
+    run(session())
+
+
+def talk(*messages, end=b""):
+    """Give a server these messages and close its input; what the process came to."""
+    data = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(message), message) for message in messages) + end
+    return subprocess.run(SERVER, input=data, capture_output=True, timeout=TIMEOUT, check=False)
+
+
+INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"processId":null}}'
+SHUTDOWN = b'{"jsonrpc":"2.0","id":2,"method":"shutdown"}'
+EXIT = b'{"jsonrpc":"2.0","method":"exit"}'
+
+
+@pytest.mark.parametrize(
+    ("messages", "end", "code"),
+    [
+        ((INITIALIZE, SHUTDOWN, EXIT), b"", 0),
+        ((INITIALIZE, EXIT), b"", 1),
+        ((INITIALIZE,), b"", 1),
+        ((INITIALIZE,), b"Content-Length: 100\r\n\r\n{", 1),
+        ((), b"", 1),
+        ((INITIALIZE, b"{not json", SHUTDOWN, EXIT), b"", 0),
+    ],
+    ids=["in order", "without shutdown", "client gone", "client gone in a message", "never begun", "a broken message"],
+)
+def test_how_it_ends_is_in_the_exit_code(messages, end, code):
+    done = talk(*messages, end=end)
+    assert (done.returncode, b"Traceback" in done.stderr) == (code, False)
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path):
+    (tmp_path / "pygls").mkdir()
+    (tmp_path / "pygls" / "__init__.py").write_text("raise ImportError\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "rubric_lint", "lsp"],
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2,
+        "",
+        "rubric-lint: the language server needs the pygls package; install it with: pip install 'rubric-lint[lsp]'\n",
+    )

@@ -1,6 +1,7 @@
 """The text of a document as an editor counts it."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -118,7 +119,7 @@ def test_the_edits_between_two_texts_make_the_one_of_the_other(old, new):
     edits = list(find_edits(old, new))
     spans = [edit.span for edit in edits]
     assert spans == sorted(spans)
-    assert all(first.end <= second.start for first, second in zip(spans, spans[1:], strict=False))
+    assert all(first.end <= second.start for first, second in pairwise(spans))
     text = old
     for (start, end), piece in reversed(edits):
         text = text[:start] + piece + text[end:]

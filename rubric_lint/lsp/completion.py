@@ -86,7 +86,8 @@ def _fits(cursor: Cursor, field: Field) -> bool:
         return True
     if field.name in SHAPE_FIELDS and not SHAPE_FIELDS.keys().isdisjoint(cursor.mapping):
         return False
-    errors = schema_for(cursor.version).find_errors("entry", {**cursor.mapping, field.name: None})
+    value = [LOWEST, HIGHEST] if field.schema.get("maxItems") == 2 else None
+    errors = schema_for(cursor.version).find_errors("entry", {**cursor.mapping, field.name: value})
     return not any("x-reason" in error.schema for error in errors if isinstance(error.schema, dict))
 
 

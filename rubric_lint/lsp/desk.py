@@ -21,8 +21,6 @@ from rubric_lint.settings_file import SettingsError
 
 Answer = TypeVar("Answer")
 
-_LONGEST_WAIT = 10.0  # for a client that never says what its settings are
-
 
 @dataclass(slots=True, eq=False)
 class Open:
@@ -47,7 +45,7 @@ class Desk:
         self._engine = ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine")
         self._documents: dict[str, Open] = {}
         self._workspace = Workspace(Folder.of("", Options()))
-        self._ready = asyncio.Event()
+        self._is_ready = False
         self.has_schema_server = False
 
     async def run(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
@@ -57,7 +55,7 @@ class Desk:
     def use(self, workspace: Workspace) -> None:
         """Look at all documents again, with these settings."""
         self._workspace = workspace
-        self._ready.set()
+        self._is_ready = True
         for document in self._documents.values():
             document.told.clear()
         self.look_again()
@@ -134,12 +132,12 @@ class Desk:
         document.job = None
         if document.timer:
             document.timer.cancel()
-        document.timer = asyncio.ensure_future(self._publish(document, delay))
+        if self._is_ready:  # else `use` comes, and what is found without settings may not be wanted
+            document.timer = asyncio.ensure_future(self._publish(document, delay))
 
     async def _publish(self, document: Open, delay: float) -> None:
         try:
             await asyncio.sleep(delay)
-            await self._wait_for_settings()
             if (found := await self.analysis(document.uri)) is None:
                 return
             options = self._folder_of(document).options
@@ -151,12 +149,6 @@ class Desk:
                 self._connection.text_document_publish_diagnostics(params)
         except Exception as fault:
             self.report(fault, document.uri)
-
-    async def _wait_for_settings(self) -> None:
-        try:
-            await asyncio.wait_for(self._ready.wait(), _LONGEST_WAIT)
-        except TimeoutError:
-            self._ready.set()
 
     def _folder_of(self, document: Open) -> Folder:
         return self._workspace.folder_of(find_origin(document.uri, document.language).path)

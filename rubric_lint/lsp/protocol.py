@@ -11,6 +11,8 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from rubric_lint import __version__
 
+_LONGEST_WAIT = 10.0
+
 
 class Protocol(LanguageServerProtocol):
     """Hands changes of documents on as they come.
@@ -71,9 +73,7 @@ class Connection(LanguageServer):
     async def ask(self, method: str, params: Any) -> Any:
         """Ask the client something; None where it has no answer."""
         try:
-            return await self.protocol.send_request_async(method, params)
-        except asyncio.CancelledError:
-            raise
+            return await asyncio.wait_for(self.protocol.send_request_async(method, params), _LONGEST_WAIT)
         except Exception as fault:
-            self.log(f"the client does not answer {method}: {fault}", types.MessageType.Warning)
+            self.log(f"the client does not answer {method}: {fault or type(fault).__name__}", types.MessageType.Warning)
             return None

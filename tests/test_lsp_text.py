@@ -1,0 +1,301 @@
+"""What is shown and offered at a place in a text."""
+
+import textwrap
+
+import pytest
+from lsprotocol import types
+
+from rubric_lint.config import SettingsFinder
+from rubric_lint.lsp.analysis import State, analyse
+from rubric_lint.lsp.completion import complete
+from rubric_lint.lsp.hover import make_hover
+from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
+
+
+def state_of(text, name="/a.yaml"):
+    return State("file:///a.yaml", name, "yaml", 1, Text(text), SettingsFinder(isolated=True).for_file(name))
+
+
+SUITE = """\
+tests:
+  - id: refund | window
+    rubrics:
+      - id: accuracy
+        weight: 2.0
+        required_min_score: 7
+        score_ranges:
+          - score_range: [0, 6]
+            expected_outcome: States | a <wrong> period
+          - score_range: [7, 10]
+            expected_outcome: States the right period
+      - id: short
+        score_ranges: {0: Longer, 6: Short}
+  - id: holistic
+    evaluators:
+      - name: judge
+        rubrics:
+          - score_range: [0, 4]
+            expected_outcome: Wrong
+          - score_range: [5, 10]
+            expected_outcome: Right
+defaults:
+  rubrics:
+    - id: quality
+      required_min_level: 3
+      levels:
+        - {level: 1, name: Poor, expected_outcome: Wrong in the main}
+        - {level: 3, name: Good, expected_outcome: Right in the main}
+    - id: pivot
+      description: Mentions the pivot
+"""
+
+
+BANDS = "| scores | outcome |\n| --- | --- |\n"
+CRITERIA = "| criterion | weight | gate |\n| --- | --- | --- |\n"
+
+
+def hover(text, at, name="/a.yaml"):
+    """The card for where `at` first stands."""
+    made = make_hover(analyse(state_of(text, name)), text.index(at))
+    return made and made.contents.value
+
+
+def test_a_criterion_shows_its_bands_its_share_and_its_gate():
+    assert hover(SUITE, "id: accuracy") == textwrap.dedent("""\
+        **accuracy**: weight 2 of 3, 66.7%; gate: at 7
+
+        | scores | outcome |
+        | --- | --- |
+        | 0 to 6 | States \\| a \\<wrong\\> period |
+        | 7 to 10 | States the right period |
+
+        ---
+
+        **`id`**: text
+
+        The name by which judge outputs and reports refer to this criterion; unique in its rubric.""")
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        ("accuracy\n", "**accuracy**: weight 2 of 3, 66.7%; gate: at 7\n"),
+        (
+            "short\n",
+            f"**short**: weight 1 of 3, 33.3%; gate: none\n\n{BANDS}| 0 to 5 | Longer |",
+        ),
+        (
+            "quality\n",
+            "**quality**: weight 1 of 2, 50.0%; gate: at level 3\n\n| level | outcome |\n| --- |",
+        ),
+        ("pivot\n", "**pivot**: weight 1 of 2, 50.0%; gate: none\n\nMentions the pivot"),
+        ("score_range: [0, 4]", f"**holistic scale**\n\n{BANDS}| 0 to 4 | Wrong |"),
+        (
+            "rubrics:\n      - id",
+            f"**score ranges**\n\n{CRITERIA}| accuracy | 2 of 3, 66.7% | at 7 |",
+        ),
+        ("weight: 2", "**`weight`**: number; default 1; at least 0\n\nThe share of this criterion"),
+        ("required_min_score", "**`required_min_score`**: an integer from 0 to 10; default 10\n\nThe gate: below this"),
+        ("tests:", "**`tests`**\n\nThe cases of the suite"),
+        ("score_range: [7", "**`score_range`**: two integers, [lowest, highest]\n\nThe lowest and the highest score"),
+        (
+            "description: Mentions",
+            "**deprecated-description**: `description` on a criterion or band.\n\n",
+        ),
+    ],
+)
+def test_what_is_under_the_cursor_is_explained(at, expected):
+    assert hover(SUITE, at)[: len(expected)] == expected
+
+
+def test_a_finding_is_explained_by_its_rule_and_the_field_beside_it_by_its_schema():
+    card = hover(SUITE, "description: Mentions")
+    assert "`rubric-lint --explain deprecated-description` shows examples." in card
+    assert card.endswith(
+        "**`description`**: text; deprecated, replaced by `expected_outcome`\n\nDeprecated: write `expected_outcome`."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("a: 1\nrubrics: none of ours\n", "rubrics"),
+        (SUITE, "States the right"),
+        ("rubrics:\n  - [", "rubrics"),
+    ],
+    ids=["not ours", "a plain value", "cannot be read"],
+)
+def test_where_there_is_nothing_to_say_nothing_is_said(text, at):
+    assert hover(text, at) is None
+
+
+def lines(symbols, depth=0):
+    for symbol in symbols:
+        yield f"{'  ' * depth}{symbol.name}{f' | {symbol.detail}' if symbol.detail else ''}"
+        yield from lines(symbol.children or (), depth + 1)
+
+
+def test_the_outline_goes_from_cases_to_bands():
+    analysis = analyse(state_of(SUITE))
+    tree = as_tree(make_outline(analysis), analysis.state.text)
+    assert list(lines(tree)) == [
+        "refund | window",
+        "  rubrics | score ranges",
+        "    accuracy",
+        "      0 to 6 | States | a <wrong> period",
+        "      7 to 10 | States the right period",
+        "    short",
+        "      0 to 5 | Longer",
+        "      6 to 10 | Short",
+        "holistic",
+        "  judge",
+        "    rubrics | holistic",
+        "      0 to 4 | Wrong",
+        "      5 to 10 | Right",
+        "defaults",
+        "  rubrics | levels",
+        "    quality",
+        "      1 Poor | Wrong in the main",
+        "      3 Good | Right in the main",
+        "    pivot | Mentions the pivot",
+    ]
+
+    def check(symbols, outer):
+        for symbol in symbols:
+            for inner, around in ((symbol.selection_range, symbol.range), (symbol.range, outer)):
+                if around:
+                    assert (around.start, inner.end) <= (inner.start, around.end), symbol.name
+            check(symbol.children or (), symbol.range)
+
+    check(tree, None)
+    flat = as_list(make_outline(analysis), analysis.state.text, "file:///a.yaml")
+    assert [(each.name, each.container_name) for each in flat[:3]] == [
+        ("refund | window", None),
+        ("rubrics", "refund | window"),
+        ("accuracy", "rubrics"),
+    ]
+
+
+def test_every_entry_of_several_lines_folds_and_the_outermost_go_first():
+    analysis = analyse(state_of(SUITE))
+    folds = [(fold.start_line, fold.end_line) for fold in make_folds(analysis, None)]
+    assert {(2, 12), (3, 10), (6, 10), (7, 8), (21, 29)} <= set(folds)
+    assert folds == sorted(folds)
+    assert [(fold.start_line, fold.end_line) for fold in make_folds(analysis, 2)] == [(0, 20), (21, 29)]
+    assert make_folds(analyse(state_of("a:\n  b: 1\n")), None) is None
+
+
+def test_an_alias_is_told_once():
+    rubric = "      - id: x\n        expected_outcome: Says so\n"
+    text = f"tests:\n  - id: a\n    rubrics: &one\n{rubric}  - id: b\n    rubrics: *one\n"
+    analysis = analyse(state_of(text))
+    assert list(lines(as_tree(make_outline(analysis), analysis.state.text))) == [
+        "a",
+        "  rubrics | checklist",
+        "    x | Says so",
+        "b",
+        "  rubrics | checklist",
+    ]
+
+
+def offer(text, *, snippets=True, name="/a.rubric.yaml"):
+    """What is offered at the `¦`."""
+    at = text.index("¦")
+    text = text.replace("¦", "")
+    before = text[:at]
+    position = types.Position(before.count("\n"), len(before.rpartition("\n")[2]))
+    return {item.label: item for item in complete(state_of(text, name), position, snippets=snippets)}
+
+
+FIELDS = ["id", "expected_outcome", "weight", "required_min_score", "score_ranges", "score_range", "levels"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("rubrics:\n  - ¦\n", FIELDS),
+        ("rubrics:\n  - id: a\n    ¦\n", [field for field in FIELDS if field not in ("id", "score_range")]),
+        (
+            "rubrics:\n  - id: a\n    ex¦\n    weight: 1\n",
+            ["expected_outcome", *FIELDS[3:5], FIELDS[6]],
+        ),
+        ("rubrics:\n  - id: a\n    levels:\n      - ¦\n", ["level", "name", "expected_outcome"]),
+        ("rubrics:\n  - id: a\n    score_ranges:\n      - ¦\n", ["band", "score_range", "expected_outcome"]),
+        ("rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 1]\n        ¦\n", ["expected_outcome"]),
+        ("rubrics:\n  - {id: a, ¦}\n", [field for field in FIELDS if field not in ("id", "score_range")]),
+        ("rubrics:\n  - id: a\n    levels: []\n    ¦\n", ["expected_outcome", "weight", "required_min_level"]),
+        ("rubrics:\n  - score_range: [0, 4]\n    ¦\n", ["expected_outcome"]),
+        ("¦\n", ["$schema", "rubrics"]),
+        ("rubrics:\n  - id: some ¦\n", []),
+        ("rubrics:\n  - a text ¦\n", []),
+        ("other:\n  - ¦\n", []),
+        ("# ¦\n", []),
+    ],
+)
+def test_the_fields_that_fit_are_offered(text, expected):
+    assert sorted(offer(text)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "is_offered"),
+    [
+        ("rubrics:\n  - ¦\n", "/a.yaml", True),
+        ("tests:\n  - id: a\n    rubrics:\n      - ¦\n", "/a.yaml", True),
+        ("panel:\n  rubrics:\n    - ¦\n", "/a.yaml", False),
+        ("rubrics:\n  - title: Of another tool\n  - ¦\n", "/a.yaml", False),
+        ("rubrics:\n  - title: Of another tool\n    ¦\n", "/a.yaml", False),
+        ("rubrics:\n  - expected_outcome: Ours\n  - ¦\n", "/a.yaml", True),
+    ],
+)
+def test_nothing_is_offered_in_the_files_of_others(text, name, is_offered):
+    assert bool(offer(text, name=name)) == is_offered
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "snippets", "expected"),
+    [
+        ("rubrics:\n  - ¦\n", "weight", True, "weight: ${1:1}"),
+        ("rubrics:\n  - ¦\n", "weight", False, "weight: 1"),
+        ("rubrics:\n  - ¦\n", "id", True, "id: $1"),
+        ("rubrics:\n  - wei¦: 2\n", "weight", True, "weight"),
+        ("rubrics:\n  - ¦\n", "score_range", True, "score_range: [${1:0}, ${2:10}]"),
+        ("rubrics:\n  - ¦\n", "score_range", False, "score_range: [0, 10]"),
+        ("rubrics:\n  - ¦\n", "score_ranges", False, "score_ranges:"),
+        (
+            "rubrics:\n  - ¦\n",
+            "score_ranges",
+            True,
+            "score_ranges:\n    - score_range: [${1:0}, ${2:10}]\n      expected_outcome: $3",
+        ),
+        (
+            "rubrics:\n  - id: a\n    ¦\n",
+            "levels",
+            True,
+            "levels:\n  - level: $1\n    expected_outcome: $2",
+        ),
+        (
+            "rubrics:\n  - {id: a, ¦}\n",
+            "score_ranges",
+            True,
+            "score_ranges: [{score_range: [${1:0}, ${2:10}], expected_outcome: $3}]",
+        ),
+        (
+            "rubrics:\n  - id: a\n    score_ranges:\n      - {score_range: [0, 3], expected_outcome: b}\n      - ¦\n",
+            "band",
+            True,
+            "score_range: [${1:4}, ${2:10}]\n  expected_outcome: $3",
+        ),
+    ],
+)
+def test_what_is_taken_brings_its_value_along(text, label, snippets, expected):
+    item = offer(text, snippets=snippets)[label]
+    assert item.text_edit.new_text == expected
+
+
+@pytest.mark.parametrize("text", ["# yaml-language-server: $schema=¦", "# $schema: htt¦", "$schema: ¦\nrubrics: []\n"])
+def test_the_schemas_are_offered_where_one_is_named(text):
+    assert list(offer(text)) == [
+        f"https://rubric-lint.github.io/schemas/{name}.schema.json"
+        for name in ("rubric-v2", "rubric-v1", "suite-v2", "suite-v1")
+    ]
