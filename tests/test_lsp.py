@@ -210,7 +210,7 @@ def test_places_are_counted_as_the_editor_counts(folder, encoding):
                 ("unknown-field", "wieght😀"),
                 ("deprecated-required", "required"),
             ]
-            (old,) = await editor.actions(
+            old, *_ = await editor.actions(
                 uri, (1, found[2].range.start.character), (1, found[2].range.start.character), ["quickfix"]
             )
             assert apply(EMOJI, old, encoding) == EMOJI.replace("required: true", "required_min_score: 10")
@@ -298,6 +298,32 @@ def test_a_safe_fix_is_preferred_and_an_unsafe_one_says_so(folder):
             ]
             assert apply(text, fixes[1]) == text.replace("wieght", "weight")
             assert await editor.actions(uri, (0, 0), (0, 3), ["quickfix"]) == []
+
+    run(session())
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "expected"),
+    [
+        (OVERLAP, 5, OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")),
+        (OVERLAP.replace("\n", "\r\n"), 5, OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")),
+        ('{"rubrics": [{"expected_outcome": "Says so"}]}', 0, None),
+    ],
+    ids=["YAML", "CRLF", "JSON"],
+)
+def test_a_finding_can_be_ignored_where_it_is(folder, text, line, expected):
+    async def session():
+        uri = uri_of(folder / ("a.yaml" if expected else "a.json"))
+        async with common() as editor:
+            editor.open(uri, text)
+            ignores = [
+                each for each in await editor.actions(uri, (line, 0), (line, 99)) if each.title.startswith("Ignore")
+            ]
+            assert [(each.title, each.kind) for each in ignores] == (
+                [("Ignore overlap here", "quickfix")] if expected else []
+            )
+            for action in ignores:
+                assert apply(text, action).replace("\r\n", "\n") == expected
 
     run(session())
 

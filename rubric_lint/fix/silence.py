@@ -63,6 +63,14 @@ def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: s
     return Silenced(source, result, len(first.findings) - len(left), comments, left)
 
 
+def silence_one(result: Result, finding: Finding, settings: FileSettings = DEFAULTS) -> str | None:
+    """The text with an ignore comment for one finding of a result; None where no comment can stand for it."""
+    if finding.rule in ("syntax", "unused-ignore") or result.source.name.lower().endswith((".json", ".jsonl")):
+        return None
+    silenced, comments = _Attempt(result, settings, "").place(result, [finding])
+    return silenced.source.text if comments else None
+
+
 def _leave(result: Result, why: str) -> Silenced:
     return Silenced(result.source, result, left=tuple(Left(finding, why) for finding in result.findings))
 
@@ -97,13 +105,14 @@ class _Attempt:
         """The result with comments, and how many were written."""
         found = [finding for finding in self._first.findings if _could_be_silenced(finding)]
         found = [finding for finding in found if finding.rule != "unused-ignore"]
-        result, comments = self._place(self._first, found)
+        result, comments = self.place(self._first, found)
         # Only now it shows which comments stand for nothing, some of them perhaps for the new ones above.
         idle = [finding for finding in result.findings if finding.rule == "unused-ignore" and finding.fix]
-        result, more = self._place(result, idle)
+        result, more = self.place(result, idle)
         return result, comments + more
 
-    def _place(self, base: Result, wanted: list[Finding]) -> tuple[Result, int]:
+    def place(self, base: Result, wanted: list[Finding]) -> tuple[Result, int]:
+        """The result with comments for those that are wanted, and how many were written."""
         if not wanted:
             return base, 0
         source = base.source

@@ -7,6 +7,7 @@ from lsprotocol import types
 from rubric_lint.finding import Edit, Finding, Fix
 from rubric_lint.fix import fix, splice
 from rubric_lint.fix.proof import Change, find_doubt
+from rubric_lint.fix.silence import silence_one
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.diagnostics import make_diagnostic
 from rubric_lint.lsp.difference import find_edits
@@ -34,6 +35,7 @@ def make_actions(
         for finding in analysis.findings:
             if finding.fix and _touches(finding.span, place) and _is_sound(analysis, finding, finding.fix):
                 yield _quick_fix(analysis.state, finding, finding.fix, versioned=versioned)
+        yield from _ignore(analysis, place, versioned=versioned)
     if _is_wanted(FIX_ALL, wanted) and (wanted or asked):
         yield from _fix_all(analysis, versioned=versioned)
 
@@ -63,6 +65,25 @@ def _quick_fix(state: State, finding: Finding, repair: Fix, *, versioned: bool) 
         is_preferred=True if repair.safe else None,
         edit=_edit(state, repair.edits, versioned=versioned),
     )
+
+
+_MOST_IGNORED = 10  # each is proven by linting the text with its comment
+
+
+def _ignore(analysis: Analysis, place: Span, *, versioned: bool) -> Iterator[types.CodeAction]:
+    """An ignore comment for each of the findings at a place, where one can stand."""
+    if analysis.result is None or analysis.state.settings is None:
+        return
+    found = [finding for finding in analysis.findings if _touches(finding.span, place)]
+    for finding in found[:_MOST_IGNORED]:
+        if text := silence_one(analysis.result, finding, analysis.state.settings):
+            edits = find_edits(analysis.source.text, text)
+            yield types.CodeAction(
+                title=f"Ignore {finding.rule} here",
+                kind=_QUICK,
+                diagnostics=[make_diagnostic(analysis.state, finding)],
+                edit=_edit(analysis.state, edits, versioned=versioned),
+            )
 
 
 def _fix_all(analysis: Analysis, *, versioned: bool) -> Iterator[types.CodeAction]:
