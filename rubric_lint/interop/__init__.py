@@ -1,6 +1,5 @@
 """Rubrics of other systems: which dialects there are, and what a document holds of them."""
 
-import re
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,29 +10,38 @@ if TYPE_CHECKING:
 
 
 class _Family(NamedTuple):
-    """The dialects of one module, and what each text that holds one of them has in it."""
+    """The dialects of one module, and the words of which a text that holds one of them has at least one.
+
+    A word may be the end of a longer one that says nothing, such as `outcome` of `expected_outcome`.
+    """
 
     module: str
     dialects: tuple[str, ...]
-    sign: re.Pattern[str]
+    signs: tuple[str, ...]
+    idle: tuple[str, ...] = ()
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether it is worth while to load the module."""
+        if not any(sign in text for sign in self.signs):
+            return False
+        return not self.idle or sum(map(text.count, self.signs)) > sum(map(text.count, self.idle))
 
 
-# A sign is only a reason to load the module; whether a rubric is there its shape tells. What an earlier family takes, a
+# Words are only a reason to load the module; whether a rubric is there its shape tells. What an earlier family takes, a
 # later one leaves alone.
 _FAMILIES = (
-    _Family("lightspeed", ("lightspeed",), re.compile(r"\bgeval:")),
-    _Family("confident_ai", ("confident-ai",), re.compile(r"\bscoreRange\b")),
-    _Family("ragas", ("ragas",), re.compile(r"\b(?:orig_)?score-?[0-9]+(?:_description)?[\"']?\s*:")),
-    _Family("healthbench", ("healthbench",), re.compile(r"\bcriterion[\"']?\s*:")),
-    _Family("autoevals", ("autoevals",), re.compile(r"\bchoice_scores\b")),
+    _Family("lightspeed", ("lightspeed",), ("geval:",)),
+    _Family("confident_ai", ("confident-ai",), ("scoreRange",)),
+    _Family("ragas", ("ragas",), ("score0", "score1", "score-1")),
+    _Family("healthbench", ("healthbench",), ("criterion",)),
+    _Family("autoevals", ("autoevals",), ("choice_scores",)),
     _Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
-        re.compile(
-            r"(?<!expected_)\b(?:outcome|min_score)[\"']?\s*:|\btype[\"']?\s*:\s*[\"']?(?:rubrics|llm-rubric)\b"
-        ),
+        ("outcome", "min_score", "criteria", "llm-rubric"),
+        ("expected_outcome", "required_min_score"),
     ),
-    _Family("promptfoo", ("promptfoo",), re.compile(r"\bllm-rubric\b")),
+    _Family("promptfoo", ("promptfoo",), ("llm-rubric",)),
 )
 
 DIALECTS: tuple[str, ...] = tuple(name for family in _FAMILIES for name in family.dialects)
@@ -51,7 +59,7 @@ def find_views(document: "Document") -> list["View"]:
     """The rubrics of a document that are written in a dialect, in the order of the dialects."""
     found: dict[Path, View] = {}
     for family in _FAMILIES:
-        if family.sign.search(document.source.text):
+        if family.may_be_in(document.source.text):
             for view in import_module(f"rubric_lint.interop.{family.module}").find(document):
                 found.setdefault(view.path, view)
     return list(found.values())
