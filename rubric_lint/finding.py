@@ -71,6 +71,18 @@ class WrapText(NamedTuple):
     after: tuple[str, str]
 
 
+class NestField(NamedTuple):
+    """Intent: put the field at `path` under the key `inner` of a mapping that is alone in the list `name`.
+
+    `before` is the name and the scalar of the field that the mapping has above it.
+    """
+
+    path: Path
+    name: str
+    before: tuple[str, str]
+    inner: str
+
+
 class Replace(NamedTuple):
     """Intent: put `text` in the place of `span`, for what has no path, such as a comment."""
 
@@ -78,7 +90,7 @@ class Replace(NamedTuple):
     text: str
 
 
-Intent = RenameKey | ReplaceValue | RemoveField | AddField | WrapText | Replace
+Intent = RenameKey | ReplaceValue | RemoveField | AddField | WrapText | NestField | Replace
 
 
 class Repair(NamedTuple):

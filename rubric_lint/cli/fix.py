@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 @click.option("--check", is_flag=True, help="Write nothing; the exit code is 1 when a file would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--unsafe-fixes", is_flag=True, help="Make fixes too that may change what a rubric means.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["agentv-4", "agentv-5"]),
+    help="Then rewrite suites for that version of AgentV.",
+)
 @click.option("--select", **NAMES, help="Fix the findings of these rules only; names between commas.")
 @click.option("--ignore", **NAMES, help="Fix the findings of all rules but these.")
 @click.option("--format", "form", **choice("text", "json"), help="How what was done is written.")
@@ -39,6 +45,7 @@ def fix(
     check: bool,
     diff: bool,
     unsafe_fixes: bool,
+    target: str | None,
     select: frozenset[str],
     ignore: frozenset[str],
     form: str,
@@ -82,7 +89,7 @@ def fix(
 
     try:
         finder = SettingsFinder(Overrides(select or None, ignore), file=config, isolated=isolated)
-        fixing = Fixing(report, progress, is_dry=is_dry, unsafe=unsafe_fixes)
+        fixing = Fixing(report, progress, is_dry=is_dry, unsafe=unsafe_fixes, target=target)
         totals = fixing.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
     except SettingsError as wrong:
         for fault in wrong.faults:
@@ -92,7 +99,8 @@ def fix(
         click.echo(as_report(files, totals), nl=False)
     elif not quiet:
         click.echo(totals.word(is_dry=is_dry), err=aside)
-    return exit_code(totals, check=check)
+    code = exit_code(totals, check=check)
+    return Exit.FOUND if target and totals.left and code is Exit.CLEAN else code
 
 
 def _check_output(form: str, *, diff: bool, is_stdin_fixed: bool) -> None:

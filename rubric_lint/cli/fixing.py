@@ -11,14 +11,15 @@ from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.run import STDIN
 from rubric_lint.config import SettingsFinder
 from rubric_lint.files import LIMIT, File, Unreadable, find, read
-from rubric_lint.fix import fix
+from rubric_lint.fix import Fixed, fix
 from rubric_lint.fix.write import WriteError, replace_file
 from rubric_lint.report.fixes import Outcome, Totals
 
 
 class Fixing:
-    """Fixes the files at `paths` and tells `report`; `is_dry`: nothing is written; `unsafe`: unsafe fixes are made too.
+    """Fixes the files at `paths` and tells `report`; with `unsafe` the unsafe fixes are made too.
 
+    `is_dry`: nothing is written. `target` is what the suites are rewritten for.
     Standard input is fixed to standard output. `refuse` is told which files cannot be read, and why.
     """
 
@@ -29,12 +30,14 @@ class Fixing:
         *,
         is_dry: bool = False,
         unsafe: bool = False,
+        target: str | None = None,
         refuse: Callable[[str], object] = complain,
     ) -> None:
         self._report = report
         self._progress = progress
         self._is_dry = is_dry
         self._unsafe = unsafe
+        self._target = target
         self._tell_refusal = refuse
         self._stdin: File | None = None
         self._refused: set[str] = set()
@@ -65,7 +68,7 @@ class Fixing:
             self._refuse(data)  # type: ignore[arg-type]
             return
         try:
-            fixed = fix(file.name, data, file.settings, unsafe=self._unsafe)
+            fixed = self._fix(file, data)
         except Exception as fault:
             self._progress.clear()
             report_fault(fault, file.name)
@@ -79,6 +82,13 @@ class Fixing:
             outcome = self._write(file, data, outcome)
         self._totals.add(outcome)
         self._report(outcome)
+
+    def _fix(self, file: File, data: bytes) -> Fixed:
+        if self._target is None:
+            return fix(file.name, data, file.settings, unsafe=self._unsafe)
+        from rubric_lint.fix.target import rewrite  # noqa: PLC0415  (few runs have a target)
+
+        return rewrite(file.name, data, self._target, file.settings, unsafe=self._unsafe)
 
     def _read(self, file: File) -> bytes | Unreadable:
         if file is not self._stdin:

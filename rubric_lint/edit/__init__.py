@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 
 from rubric_lint.document import Document
 from rubric_lint.edit.insertion import add_field, wrap_text
+from rubric_lint.edit.nesting import nest_field
 from rubric_lint.edit.removal import ObstacleError, remove_field
 from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import (
@@ -12,6 +13,7 @@ from rubric_lint.finding import (
     Edit,
     Fix,
     Intent,
+    NestField,
     Part,
     Path,
     RemoveField,
@@ -59,7 +61,7 @@ def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent
     match intent:
         case Replace():
             return
-        case RenameKey(path) | ReplaceValue(path) | RemoveField(path):
+        case RenameKey(path) | ReplaceValue(path) | RemoveField(path) | NestField(path):
             _check_field(sharing, path)
         case AddField(path):
             _check_outsider(sharing, sharing.outsider_of(_value(sharing, path)))
@@ -127,7 +129,7 @@ def _value(sharing: Sharing, path: Path) -> object:
     return container[step]
 
 
-def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:
+def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:  # noqa: PLR0911 (one for each intent)
     document = sharing.document
     match intent:
         case RenameKey(path, name):
@@ -140,6 +142,8 @@ def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:
             return [add_field(document, path, name, text)]
         case WrapText(path, name, before, after):
             return wrap_text(document, path, name, before, after)
+        case NestField(path, name, before, inner):
+            return nest_field(document, path, name, before, inner)
         case Replace(span, text):
             return [Edit(span, text)]
 

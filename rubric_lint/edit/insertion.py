@@ -35,9 +35,9 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
     simple = [field for field, _ in fields if not _BLOCK_TEXT.search(_first_line(text, field))]
     if simple:
         at = line_end(text, simple[-1].end).start
-        return Edit(Span(at, at), f"{_new_line(document)}{_indent(text, span)}{key}: {scalar}")
+        return Edit(Span(at, at), f"{new_line(document)}{_indent(text, span)}{key}: {scalar}")
     first = fields[0][0]
-    return Edit(Span(first.start, first.start), f"{key}: {scalar}{_new_line(document)}{_indent(text, first)}")
+    return Edit(Span(first.start, first.start), f"{key}: {scalar}{new_line(document)}{_indent(text, first)}")
 
 
 def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str], after: tuple[str, str]) -> list[Edit]:
@@ -48,7 +48,7 @@ def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str]
     """
     text = document.source.text
     value, end = document.span(path, Part.ENTRY)
-    start = _with_properties(text, value)
+    start = with_properties(text, value)
     if document.is_flow(path):
         quote = '"' if document.source.name.lower().endswith((".json", ".jsonl")) else ""
         keys = [f"{quote}{key}{quote}" for key in (before[0], name, after[0])]
@@ -59,18 +59,19 @@ def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str]
         ]
     if "\n" in text[start:end] or "\r" in text[start:end] or text[value] in "|>":
         raise ObstacleError("the text has several lines; write it as a mapping with an `id` and the gate")
-    new_line = _new_line(document) + _indent(text, Span(start, end))
+    line = new_line(document) + _indent(text, Span(start, end))
     stop = line_end(text, end).start
     return [
-        Edit(Span(start, start), f"{before[0]}: {before[1]}{new_line}{name}: "),
-        Edit(Span(stop, stop), f"{new_line}{after[0]}: {after[1]}"),
+        Edit(Span(start, start), f"{before[0]}: {before[1]}{line}{name}: "),
+        Edit(Span(stop, stop), f"{line}{after[0]}: {after[1]}"),
     ]
 
 
 _PROPERTIES = re.compile(r"(?:(?<=[\s\[,])[&!][^\s,\[\]{}]*[ \t]+)+$")
 
 
-def _with_properties(text: str, start: int) -> int:
+def with_properties(text: str, start: int) -> int:
+    """Where a value begins with the anchor and tag before it."""
     line = line_start(text, start)
     found = _PROPERTIES.search(text[line:start])
     return line + found.start() if found else start
@@ -80,7 +81,8 @@ def _first_line(text: str, field: Span) -> str:
     return text[field.start : min(line_end(text, field.start).start, field.end)]
 
 
-def _new_line(document: Document) -> str:
+def new_line(document: Document) -> str:
+    """The line end that the text uses first."""
     text = document.source.text
     return text[slice(*line_end(text, 0))] or "\n"
 

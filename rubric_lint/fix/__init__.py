@@ -44,7 +44,8 @@ class Fixed:
     """What became of one file. Where `doubt` says something the text is as it was, and nothing must be written.
 
     `result` is what the linter says of the text after the fixes. `left_out` says why some fixes were not even tried:
-    with them there would have been doubt. `refused` names the findings that this holds for one by one.
+    with them there would have been doubt. `refused` names the findings that this holds for one by one. `unmet` is what
+    keeps the file from being rewritten for a target.
     """
 
     before: Source
@@ -53,6 +54,7 @@ class Fixed:
     doubt: str = ""
     left_out: str = ""
     refused: Refused = field(default_factory=dict)
+    unmet: tuple[Left, ...] = ()
 
     @property
     def is_changed(self) -> bool:
@@ -75,6 +77,7 @@ class Fixed:
 
     def left(self, *, unsafe: bool = False) -> Iterator[Left]:
         """The findings that a fix was to be expected for, and why there is none."""
+        yield from self.unmet
         for finding in self.result.findings:
             if finding.fix:
                 if unsafe or finding.fix.safe:

@@ -17,6 +17,7 @@ from rubric_lint.finding import (
     Edit,
     Finding,
     Intent,
+    NestField,
     Part,
     Path,
     RemoveField,
@@ -143,6 +144,7 @@ def _apply(document: Document, intents: Iterable[Intent]) -> None:
     targets = [(intent, sharing.holders(intent.path)) for intent in intents if isinstance(intent, _OnField)]
     additions = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, AddField)]
     wraps = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, WrapText)]
+    nests = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, NestField)]
     for adding, container, step in additions:
         mapping = container[step]
         for each in [mapping, *sharing.heirs(mapping)]:
@@ -152,6 +154,11 @@ def _apply(document: Document, intents: Iterable[Intent]) -> None:
         wrapped: dict[str, Any] = {name: None if text is None else resolve(text) for name, text in fields}
         wrapped[wrap.name] = container[step]
         container[step] = wrapped
+    for nest, container, step in nests:
+        inner = {nest.before[0]: resolve(nest.before[1]), nest.inner: container[step]}
+        nested = [(nest.name, [inner]) if key == step else (key, value) for key, value in container.items()]
+        container.clear()
+        container.update(nested)
     for intent, holders in sorted(targets, key=lambda target: isinstance(target[0], RenameKey)):
         for holder in holders:
             _change(holder, intent)
@@ -216,10 +223,11 @@ def _model(document: Document, settings: FileSettings) -> Iterator[Any]:
         rubric = build_rubric(
             document, path, version, thresholds, implicit_required=settings.implicit_required, view=view
         )
-        yield path, rubric.shape, [_describe(criterion) for criterion in rubric.entries]
+        yield path, rubric.shape, [describe(criterion) for criterion in rubric.entries]
 
 
-def _describe(criterion: Criterion) -> Any:
+def describe(criterion: Criterion) -> Any:
+    """All of a criterion that decides a score, in a form that can be compared."""
     # A gate at the lowest score, which nothing misses, is the same as none.
     is_idle = criterion.gate == LOWEST and criterion.shapes[0] is not Shape.LEVELS
     bands = [(band.lower, band.upper, band.outcome) for band in criterion.scale.bands] if criterion.scale else None

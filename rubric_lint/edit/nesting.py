@@ -1,0 +1,76 @@
+"""Moving a field down: its value becomes a field of a mapping, alone in a list, and keeps its lines and comments."""
+
+import re
+from collections.abc import Iterator
+
+from rubric_lint.document import Document
+from rubric_lint.edit.insertion import new_line, with_properties
+from rubric_lint.edit.removal import ObstacleError, line_end, line_start
+from rubric_lint.finding import Edit, Part, Path
+from rubric_lint.source import Span
+
+_STEP = 2
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_BEFORE_KEY = re.compile(r"[ \t]*(?:-[ \t]+)*")
+
+
+def nest_field(document: Document, path: Path, name: str, before: tuple[str, str], inner: str) -> list[Edit]:
+    """The edits that put the value at `path` below `name: [{before, inner: value}]` in the place of its key.
+
+    Raises:
+        ObstacleError: where the key or the lines of the value are written in a way that does not allow it.
+    """
+    text = document.source.text
+    key = document.span(path, Part.KEY)
+    written = text[slice(*key)]
+    if written.startswith("*") or "\n" in written:
+        raise ObstacleError(f"its key is written as `{written.splitlines()[0]}`; write it as a plain word")
+    if document.is_flow(path):
+        return _nest_in_flow(document, path, key, (name, before, inner))
+    line = line_start(text, key.start)
+    if not _BEFORE_KEY.fullmatch(text[line : key.start]) or "\t" in text[line : key.start]:
+        raise ObstacleError("its key has an anchor, a tag or a tab before it; put it on a line of its own")
+    column = key.start - line
+    indent = new_line(document) + " " * column
+    opening = Edit(key, f"{name}:{indent}- {before[0]}: {before[1]}{indent}  {inner}")
+    return [opening, *_indent(document, path, key, column)]
+
+
+def _nest_in_flow(document: Document, path: Path, key: Span, fields: tuple[str, tuple[str, str], str]) -> list[Edit]:
+    text, (name, before, inner) = document.source.text, fields
+    quote = text[key.start] if text[key.start] in "\"'" else ""
+    start = with_properties(text, document.span(path, Part.ENTRY).start)
+    end = document.extent(path).end
+    kind = f"{quote}{before[0]}{quote}: {quote}{before[1]}{quote}"
+    return [
+        Edit(key, f"{quote}{name}{quote}"),
+        Edit(Span(start, start), f"[{{{kind}, {quote}{inner}{quote}: "),
+        Edit(Span(end, end), "}]"),
+    ]
+
+
+def _indent(document: Document, path: Path, key: Span, column: int) -> Iterator[Edit]:
+    """The lines of the value, as far to the right as the new key above it asks for."""
+    text = document.source.text
+    start, end = document.span(path, Part.ENTRY)
+    head = line_end(text, key.end)
+    is_below = start >= head.end and not document.is_alias(*_holder(document, path))
+    shift = max(0, column + _STEP - (start - line_start(text, start))) if is_below else _STEP
+    if document.is_alias(*_holder(document, path)) or not shift:
+        return
+    at = head.end
+    while at < end:
+        line = _LINE.match(text, at)
+        stop = line.end() if line else end
+        if text[at:stop].strip():
+            if text[at] == "\t":
+                raise ObstacleError("a line of its value begins with a tab")
+            yield Edit(Span(at, at), " " * shift)
+        at = max(stop, at + 1)
+
+
+def _holder(document: Document, path: Path) -> tuple[dict[str, object], str | int]:
+    value = document.data
+    for step in path[:-1]:
+        value = value[step]
+    return value, path[-1]

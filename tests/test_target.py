@@ -1,0 +1,325 @@
+"""`rubric-fix --to`: suites rewritten for a version of AgentV, byte for byte as they were but for what it asks for."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from once import make_once
+
+from rubric_lint.fix.agentv import TARGETS
+from rubric_lint.fix.target import rewrite
+from rubric_lint.lint import lint
+
+ROOT = Path(__file__).parent.parent
+
+
+def rewritten(text, target, name="a.yaml"):
+    """The text after the rewriting, and what keeps it from being done."""
+    fixed = rewrite(name, text.encode(), target)
+    return fixed.text, [left.reason for left in fixed.unmet], fixed.doubt
+
+
+def case(rubrics, extra=""):
+    return f"tests:\n  - id: one\n    input: Why?\n{extra}    rubrics:\n{rubrics}"
+
+
+BANDS = """\
+      - id: a
+        score_ranges:
+          - score_range: [0, 7]
+            {}: |
+              Wrong
+              # not a comment
+          - {{score_range: [8, 10], {}: Right numbers}}
+"""
+
+# What stands below `rubrics:`, and below the key that the target has in its place.
+CRITERIA = {
+    "a text": ("      - Says why\n", "      - id: rubric-1\n        outcome: Says why\n        required: false\n"),
+    "an outcome": (
+        "      - id: a\n        expected_outcome: Says why  # in words\n",
+        "      - id: a\n        outcome: Says why  # in words\n        required: false\n",
+    ),
+    "a must": (
+        "      - {id: a, expected_outcome: Says why, required_min_score: 10}\n",
+        "      - {id: a, outcome: Says why, required: true}\n",
+    ),
+    "a must of version 1": (
+        "      - {id: a, description: Says why, required: true}\n",
+        "      - {id: a, outcome: Says why, required: true}\n",
+    ),
+    "a gate below the top of a checklist": (
+        "      - {id: a, expected_outcome: Says why, required_min_score: 7}\n",
+        "      - {id: a, outcome: Says why, required: true}\n",
+    ),
+    "an idle gate of a checklist": (
+        "      - {id: a, expected_outcome: Says why, required_min_score: 0}\n",
+        "      - {id: a, outcome: Says why, required: false}\n",
+    ),
+    "a gate on bands": (
+        "      - id: a\n        required_min_score: 7\n        score_ranges: {0: Wrong, 7: All of it is right}\n",
+        "      - id: a\n        min_score: 0.7\n        score_ranges: {0: Wrong, 7: All of it is right}\n",
+    ),
+    "the highest gate on bands": (
+        "      - id: a\n        required_min_score: 10\n        score_ranges: {0: Wrong, 10: All of it is right}\n",
+        "      - id: a\n        min_score: 1\n        score_ranges: {0: Wrong, 10: All of it is right}\n",
+    ),
+    "an idle gate on bands": (
+        "      - id: a\n        required_min_score: 0\n        score_ranges: {0: Wrong, 8: All of it is right}\n",
+        "      - id: a\n        score_ranges: {0: Wrong, 8: All of it is right}\n",
+    ),
+    "bands in a list": (
+        BANDS.format("expected_outcome", "expected_outcome"),
+        BANDS.format("outcome", "outcome"),
+    ),
+}
+OPENINGS = {
+    "agentv-4": "    assertions:\n    - type: rubrics\n      criteria:\n",
+    "agentv-5": "    assert:\n    - type: llm-rubric\n      value:\n",
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", CRITERIA)
+def test_criteria_in_the_words_of_the_target(kind, target):
+    before, after = CRITERIA[kind]
+    expected = case(after).replace("    rubrics:\n", OPENINGS[target])
+    assert (expected, [], "") == rewritten(case(before), target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", CRITERIA)
+def test_what_is_written_is_clean_and_stays_as_it_is(kind, target):
+    text, _, _ = rewritten(case(CRITERIA[kind][0]), target)
+    faults = [finding.rule for finding in lint("a.yaml", text.encode()).findings]
+    assert set(faults) <= {"vague-outcome", "split-band"}
+    assert (text, [], "") == rewritten(text, target)
+
+
+def test_lists_without_indentation_move_to_the_right():
+    text = dedent(
+        """\
+        tests:
+        - input: Why?
+          rubrics:   # these
+          # first
+          - expected_outcome: >
+              Says
+              why
+            id: a
+        # last
+        """
+    )
+    expected = dedent(
+        """\
+        tests:
+        - input: Why?
+          assertions:
+          - type: rubrics
+            criteria:   # these
+            # first
+            - outcome: >
+                Says
+                why
+              id: a
+              required: false
+        # last
+        """
+    )
+    assert (expected, [], "") == rewritten(text, "agentv-4")
+
+
+def test_json():
+    text = '{"tests": [{"id": "one", "input": "x", "rubrics": [{"id": "a", "expected_outcome": "Says why"}]}]}\n'
+    expected = (
+        '{"tests": [{"id": "one", "input": "x", "assert": [{"type": "llm-rubric", "value": '
+        '[{"id": "a", "outcome": "Says why", "required": false}]}]}]}\n'
+    )
+    assert (expected, [], "") == rewritten(text, "agentv-5", "a.json")
+
+
+def test_cases_get_the_names_that_agentv_has_for_them_today():
+    text = dedent(
+        """\
+        evalcases:
+          - id: one
+            expected_outcome: Explains it
+            input_messages: []
+            expected_messages: []
+            rubrics:
+              - {id: a, expected_outcome: Says why}
+        """
+    )
+    expected = dedent(
+        """\
+        tests:
+          - id: one
+            criteria: Explains it
+            input: []
+            expected_output: []
+            assertions:
+            - type: rubrics
+              criteria:
+              - {id: a, outcome: Says why, required: false}
+        """
+    )
+    assert (expected, [], "") == rewritten(text, "agentv-4")
+
+
+A3 = dedent(
+    """\
+    tests:
+      - id: one
+        input: x
+        rubrics:
+          - Says why
+          - {id: a, outcome: Says how, required: false}
+    """
+)
+A4 = dedent(
+    """\
+    tests:
+      - id: one
+        input: x
+        assert:
+          - name: style
+            type: rubrics
+            criteria:
+              - Says why
+              - id: a
+                required_min_score: 7
+                score_ranges:
+                  - {score_range: [0, 6], outcome: Wrong numbers}
+                  - {score_range: [7, 10], outcome: Right numbers}
+    """
+).replace("          - Says why\n", "")
+
+
+def test_from_one_agentv_to_the_next():
+    four, _, _ = rewritten(A4, "agentv-4")
+    assert four == A4.replace("assert:", "assertions:").replace("required_min_score: 7", "min_score: 0.7")
+    five, _, _ = rewritten(four, "agentv-5")
+    expected = four.replace("assertions:", "assert:").replace("type: rubrics", "type: llm-rubric")
+    assert five == expected.replace("criteria:", "value:").replace("name: style", "metric: style")
+    assert five == rewritten(A4, "agentv-5")[0]
+
+
+def test_a_text_is_a_must_since_february_2026():
+    expected = A3.replace("    rubrics:\n", OPENINGS["agentv-4"])
+    assert (expected, [], "") == rewritten(A3, "agentv-4")
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ("https://rubric-lint.github.io/schemas/suite-v2.schema.json", "https://rubric-lint.github.io/schemas/"),
+        ("https://rubric-lint.github.io/schemas/v2/suite.json", "https://rubric-lint.github.io/schemas/"),
+        ("../schemas/suite-v1.schema.json", "../schemas/"),
+        ("suite-v2.schema.json", ""),
+    ],
+)
+def test_a_file_names_the_schema_of_the_target(schema, expected):
+    body = "tests:\n  - input: x\n    rubrics:\n      - {id: a, description: Says why}\n"
+    text = f"# yaml-language-server: $schema={schema}\n{body}"
+    found, unmet, doubt = rewritten(text, "agentv-5")
+    assert (found.splitlines()[0], unmet, doubt) == (
+        f"# yaml-language-server: $schema={expected}agentv-a7.schema.json",
+        [],
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            case(
+                "      - {score_range: [0, 7], expected_outcome: It}\n"
+                "      - {score_range: [8, 10], expected_outcome: Us}\n"
+            ),
+            "AgentV 4 has no holistic scale, only checklists and criteria with `score_ranges`",
+        ),
+        (
+            case(
+                "      - id: a\n        levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: Us}]\n"
+            ),
+            "AgentV 4 has no levels, only checklists and criteria with `score_ranges`",
+        ),
+        (
+            case("      - Says why\n", "    assertions: []\n"),
+            "the case has `assertions` too, which AgentV 4 would leave unread; join the two by hand",
+        ),
+        (
+            case("      - Says why\n", "    execution: {evaluators: []}\n"),
+            "the case has `execution` too, which AgentV 4 would leave unread; join the two by hand",
+        ),
+        (
+            "rubrics:\n  - {id: a, expected_outcome: It}\n",
+            "AgentV 4 has rubrics in the cases of a suite, and this one is in none",
+        ),
+        (
+            "tests:\n  - evaluators:\n      - {type: llm_judge, rubrics: [{id: a, expected_outcome: It}]}\n",
+            "AgentV 4 takes criteria in assertions of the type `rubrics` only",
+        ),
+    ],
+)
+def test_what_the_target_cannot_say_is_told_and_nothing_is_changed(text, reason):
+    assert rewritten(text, "agentv-4") == (text, [reason], "")
+
+
+def test_errors_come_first():
+    text = case("      - {id: a, expected_outcome: It, weight: -1}\n")
+    assert rewritten(text, "agentv-4") == (
+        text,
+        ["`weight` is -1, expected at least 0; not rewritten for AgentV 4 before its errors are mended"],
+        "",
+    )
+
+
+def test_files_without_rubrics_are_left_alone():
+    fixed = rewrite("a.yaml", b"a: 1\n", "agentv-4")
+    assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (False, (), "")
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_line_ends_and_the_byte_order_mark_stay(end):
+    before = case("      - {id: a, expected_outcome: Says 😀}  # why\n")
+    expected = rewritten(before, "agentv-4")[0]
+    mark = b"\xef\xbb\xbf"
+    fixed = rewrite("a.yaml", mark + before.replace("\n", end).encode(), "agentv-4")
+    assert fixed.data == mark + expected.replace("\n", end).encode()
+
+
+# What `agentv validate` takes, and what it says of a file: one run for all files, as a start costs a second.
+@pytest.fixture(scope="module")
+def validated(tmp_path_factory):
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not there")
+    program = make_once(ROOT / ".cache/npm/agentv", AGENTV, _install) / "node_modules/agentv/dist/cli.js"
+    folder = tmp_path_factory.mktemp("suites")
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    for number, (before, _) in enumerate(CRITERIA.values()):
+        text, _, _ = rewritten(f"description: A suite\n{case(before)}", "agentv-4")
+        (folder / f"{number}.eval.yaml").write_text(text, encoding="utf-8")
+    return subprocess.run(
+        ["node", program, "validate", folder], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+AGENTV = "agentv@4.42.4"
+
+
+def _install(folder):
+    command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--omit=peer", "--omit=optional"]
+    subprocess.run([*command, "--ignore-scripts", "--prefix", folder, AGENTV], check=True, capture_output=True)
+
+
+@pytest.mark.slow
+def test_agentv_accepts_what_is_written(validated):
+    counts = [
+        line for line in validated.stdout.splitlines() if line.startswith(("Total", "Valid:", "Invalid", "Files"))
+    ]
+    size = len(CRITERIA)
+    assert (validated.returncode, counts) == (0, [f"Total files: {size}", f"Valid: {size}", "Invalid: 0"])
