@@ -1,7 +1,9 @@
 """`rubric-fix --to`: suites rewritten for a version of AgentV, byte for byte as they were but for what it asks for."""
 
+import json
 import shutil
 import subprocess
+from decimal import Decimal
 from pathlib import Path
 from textwrap import dedent
 
@@ -11,6 +13,10 @@ from once import make_once
 from rubric_lint.fix.agentv import TARGETS
 from rubric_lint.fix.target import rewrite
 from rubric_lint.lint import lint
+from rubric_lint.locate import locate
+from rubric_lint.reading import read_documents
+from rubric_lint.rubric import Thresholds, build_rubric
+from rubric_lint.source import Source
 
 ROOT = Path(__file__).parent.parent
 
@@ -292,34 +298,69 @@ def test_line_ends_and_the_byte_order_mark_stay(end):
     assert fixed.data == mark + expected.replace("\n", end).encode()
 
 
-# What `agentv validate` takes, and what it says of a file: one run for all files, as a start costs a second.
-@pytest.fixture(scope="module")
-def validated(tmp_path_factory):
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not there")
-    program = make_once(ROOT / ".cache/npm/agentv", AGENTV, _install) / "node_modules/agentv/dist/cli.js"
-    folder = tmp_path_factory.mktemp("suites")
-    subprocess.run(["git", "init", "--quiet", folder], check=True)
-    for number, (before, _) in enumerate(CRITERIA.values()):
-        text, _, _ = rewritten(f"description: A suite\n{case(before)}", "agentv-4")
-        (folder / f"{number}.eval.yaml").write_text(text, encoding="utf-8")
-    return subprocess.run(
-        ["node", program, "validate", folder], cwd=folder, capture_output=True, text=True, check=False, timeout=120
-    )
-
-
 AGENTV = "agentv@4.42.4"
 
 
-def _install(folder):
-    command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--omit=peer", "--omit=optional"]
-    subprocess.run([*command, "--ignore-scripts", "--prefix", folder, AGENTV], check=True, capture_output=True)
+@pytest.fixture(scope="module")
+def suites(tmp_path_factory):
+    """A folder of suites for AgentV, one for each kind of criteria, and the program that reads them."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        pytest.skip("AgentV runs on Node.js, and node or npm is missing")
+
+    def install(folder):
+        command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--omit=peer", "--omit=optional"]
+        subprocess.run([*command, "--ignore-scripts", "--prefix", folder, AGENTV], check=True, capture_output=True)
+
+    program = make_once(ROOT / ".cache/npm/agentv", AGENTV, install) / "node_modules/agentv/dist/cli.js"
+    folder = tmp_path_factory.mktemp("suites")
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    cases = [case(before).partition("\n")[2] for before, _ in CRITERIA.values()]
+    for number, each in enumerate(cases):
+        cases[number] = each.replace("id: one", f"id: case-{number}", 1)
+    text, unmet, doubt = rewritten("description: A suite\ntests:\n" + "".join(cases), "agentv-4")
+    assert (unmet, doubt) == ([], "")
+    (folder / "all.eval.yaml").write_text(text, encoding="utf-8")
+
+    def run(*arguments):
+        command = ["node", program, *arguments]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+    return folder, run
 
 
 @pytest.mark.slow
-def test_agentv_accepts_what_is_written(validated):
-    counts = [
-        line for line in validated.stdout.splitlines() if line.startswith(("Total", "Valid:", "Invalid", "Files"))
-    ]
-    size = len(CRITERIA)
-    assert (validated.returncode, counts) == (0, [f"Total files: {size}", f"Valid: {size}", "Invalid: 0"])
+def test_agentv_accepts_what_is_written(suites):
+    _, run = suites
+    done = run("validate", "all.eval.yaml")
+    counts = [line for line in done.stdout.splitlines() if line.startswith(("Total", "Valid:", "Invalid", "Files"))]
+    assert (done.returncode, counts) == (0, ["Total files: 1", "Valid: 1", "Invalid: 0"])
+
+
+@pytest.mark.slow
+def test_agentv_reads_what_is_meant(suites):
+    folder, run = suites
+    assert run("pipeline", "input", "all.eval.yaml", "--out", "out").returncode == 0
+    for number, (before, _) in enumerate(CRITERIA.values()):
+        (file,) = folder.glob(f"out/*/case-{number}/llm_graders/*.json")
+        grader = json.loads(file.read_text(encoding="utf-8"))
+        read = [
+            (
+                each["id"],
+                each.get("outcome"),
+                each["weight"],
+                each.get("required_min_score", 10 if each.get("required") else None),
+                [(*band["score_range"], band["outcome"]) for band in each.get("score_range", ())],
+            )
+            for each in grader["rubrics"]
+        ]
+        assert read == list(meant(case(before))), before
+
+
+def meant(text):
+    """The criteria of the only rubric of a text, a gate of a checklist as the whole that it comes to."""
+    document = read_documents(Source("a.yaml", text))[0][0]
+    ((path, version, _),) = locate(document)
+    for entry in build_rubric(document, path, version, Thresholds(Decimal("0.8"), Decimal("0.6"))).entries:
+        bands = [(band.lower, band.upper, band.outcome) for band in entry.scale.bands] if entry.scale else []
+        gate = entry.gate or None
+        yield entry.id, entry.outcome, entry.weight, gate if bands or gate is None else 10, bands
