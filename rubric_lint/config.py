@@ -54,6 +54,7 @@ _NO_OVERRIDES = Overrides()
 class _SettingsFields(NamedTuple):
     root: str
     origin: str | None = None
+    baseline: str | None = None
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     include: Patterns = _NOTHING
@@ -64,7 +65,10 @@ class _SettingsFields(NamedTuple):
 
 
 class Settings(_SettingsFields):
-    """One settings file: `origin` its path, None for the built-in settings; patterns are relative to `root`."""
+    """One settings file: `origin` its path, None for the built-in settings; patterns are relative to `root`.
+
+    `baseline` is the path of the file of known findings.
+    """
 
     @classmethod
     def from_table(cls, root: str, origin: str, table: Mapping[str, Any]) -> "Settings":
@@ -73,6 +77,7 @@ class Settings(_SettingsFields):
         return cls(
             root=root,
             origin=origin,
+            baseline=os.path.join(os.path.dirname(origin), table["baseline"]) if "baseline" in table else None,
             select=frozenset(table["select"]) if "select" in table else None,
             ignore=frozenset(table.get("ignore", ())) | {rule for rule, level in severity.items() if level == "off"},
             include=Patterns.parse(root, table.get("include", ())),

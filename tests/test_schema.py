@@ -50,6 +50,7 @@ def test_the_catalogue_names_every_authored_schema():
         *(f"{version}/{name}.json" for version in ("v1", "v2") for name in ("rubric", "suite", "judge-output")),
         "report/v1.json",
         "config/v1.json",
+        "baseline/v1.json",
         *(load_dialect(name).schema for name in DIALECTS),
     }
     assert AUTHORED.keys() == expected

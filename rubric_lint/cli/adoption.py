@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from rubric_lint.cli.exits import complain
 from rubric_lint.sieve import Sieve
 
 if TYPE_CHECKING:
     from rubric_lint.cli.progress import Progress
     from rubric_lint.config import SettingsFinder
+    from rubric_lint.sieve.baseline import Gone
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -19,6 +21,9 @@ class Adoption(NamedTuple):
     """What the options ask for."""
 
     diff_base: str | None
+    baseline: str | None
+    no_baseline: bool
+    write_baseline: bool
     add_ignores: bool
     reason: str | None
 
@@ -30,6 +35,14 @@ class Adoption(NamedTuple):
         """
         if self.diff_base is not None and "-" in paths:
             raise click.UsageError("--diff-base compares files, and standard input is none")
+        if self.no_baseline and (self.baseline is not None or self.write_baseline):
+            raise click.UsageError("--no-baseline leaves all baselines out; give it alone")
+        if self.baseline == "":
+            raise click.UsageError("--baseline names no file")
+        if self.write_baseline and (fix or self.diff_base is not None or self.add_ignores):
+            raise click.UsageError(
+                "--write-baseline is a run of its own; leave --fix, --diff-base and --add-ignores out"
+            )
         if self.reason is not None and not self.add_ignores:
             raise click.UsageError("--reason is for the comments of --add-ignores; add that")
         if self.add_ignores:
@@ -38,11 +51,19 @@ class Adoption(NamedTuple):
     def _check_ignores(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
         if "-" in paths:
             raise click.UsageError("--add-ignores writes files, and standard input is none")
-        if fix or self.diff_base is not None:
-            other = "--fix" if fix else "--diff-base"
+        if fix or self.diff_base is not None or self.baseline is not None:
+            other = "--fix" if fix else "--baseline" if self.baseline is not None else "--diff-base"
             raise click.UsageError(f"--add-ignores silences all that is found; run it without {other}")
         if has_report:
             raise click.UsageError("--add-ignores writes comments and no report; leave the options for reports out")
+        if self.no_baseline and (self.baseline is not None or self.write_baseline):
+            raise click.UsageError("--no-baseline leaves all baselines out; give it alone")
+        if self.baseline == "":
+            raise click.UsageError("--baseline names no file")
+        if self.write_baseline and (fix or self.diff_base is not None or self.add_ignores):
+            raise click.UsageError(
+                "--write-baseline is a run of its own; leave --fix, --diff-base and --add-ignores out"
+            )
         if self.reason is not None and not (self.reason.isprintable() and self.reason.strip()):
             raise click.UsageError("--reason is a text of one line")
         if "rubric-lint:" in (self.reason or "").lower():
@@ -56,13 +77,54 @@ class Adoption(NamedTuple):
 
         return Silencing(progress, (self.reason or "").strip(), quiet=quiet).silence_all(paths, finder, fail_on)
 
-    def sieves(self) -> list[Sieve]:
+    def sieves(self, finder: "SettingsFinder") -> list[Sieve]:
         """What is to be left out of the findings.
 
         Raises:
             click.UsageError: where Git cannot say what has changed.
+            SettingsError: when the baseline that is named cannot be used.
         """
-        return [] if self.diff_base is None else [_sift_changes(self.diff_base)]
+        sieves: list[Sieve] = []
+        if not self.no_baseline:
+            from rubric_lint.sieve.baseline import Baselines  # noqa: PLC0415
+
+            sieves.append(Baselines(finder, self.baseline, renews=self.write_baseline))
+        if self.diff_base is not None:
+            sieves.append(_sift_changes(self.diff_base))
+        return sieves
+
+    def finish(self, sieves: list[Sieve], *, quiet: bool) -> None:
+        """Write the baselines that are to be written, or tell what of those in use is gone.
+
+        Raises:
+            SettingsError: when one cannot be written.
+            click.UsageError: when there is none to write.
+        """
+        from rubric_lint.report.summary import counted  # noqa: PLC0415
+        from rubric_lint.sieve.baseline import Baselines  # noqa: PLC0415
+
+        for sieve in sieves:
+            if not isinstance(sieve, Baselines):
+                continue
+            if self.write_baseline:
+                written = list(sieve.write())
+                if not written:
+                    raise click.UsageError("--write-baseline: name the file with --baseline, or in the settings")
+                for name, findings, new, gone in written:
+                    if not quiet:
+                        complain(f"{name}: {counted(findings, 'known finding')} now, {new} of them new; {gone} gone")
+            elif not quiet:
+                _tell_gone(list(sieve.gone()))
+
+
+def _tell_gone(gone: "list[Gone]") -> None:
+    from rubric_lint.report.summary import counted  # noqa: PLC0415
+
+    for name, file, rule, count, is_file_gone in gone:
+        where = f"{file}, a file that is gone" if is_file_gone else file
+        complain(f"{name}: {counted(count, 'known finding')} of {rule} gone from {where}")
+    if gone:
+        complain("`--write-baseline` takes what is gone out of the baseline")
 
 
 _OPTIONS = (
@@ -72,6 +134,9 @@ _OPTIONS = (
         help="Report only what touches lines changed since the current branch left the Git revision REV, committed or "
         "not. Files that Git does not know are new as a whole.",
     ),
+    click.option("--baseline", metavar="FILE", type=click.Path(), help="Leave out the known findings that FILE holds."),
+    click.option("--no-baseline", is_flag=True, help="Leave nothing out, whatever baseline the settings name."),
+    click.option("--write-baseline", is_flag=True, help="Write all that is found into the baseline, as known."),
     click.option(
         "--add-ignores", is_flag=True, help="Write ignore comments for all that is found, and change nothing else."
     ),

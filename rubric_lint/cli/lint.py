@@ -95,10 +95,10 @@ def check(
         with open_report(output_file, progress, look) as write:
             reporter = make_reporter(write, look)
             fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
-            summary = Run(reporter, progress, adoption.sieves()).lint_all(
-                paths or (".",), stdin_filename or "<stdin>", finder
-            )
+            sieves = adoption.sieves(finder)
+            summary = Run(reporter, progress, sieves).lint_all(paths or (".",), stdin_filename or "<stdin>", finder)
             reporter.end(summary)
+        adoption.finish(sieves, quiet=quiet)
     except SettingsError as wrong:
         for fault in wrong.faults:
             complain(f"{wrong.path}: {fault}")

@@ -1,0 +1,164 @@
+"""The sieve of baselines: known findings are left out, and those that are gone are told of."""
+
+# Paths are str, see config.py.
+# ruff: noqa: PTH100, PTH110, PTH118, PTH120
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
+
+from rubric_lint.config import FileSettings, SettingsFinder
+from rubric_lint.lint import Result
+
+if TYPE_CHECKING:
+    from rubric_lint.sieve.known import Known
+
+
+class Gone(NamedTuple):
+    """Known findings of a rule that a file does not have any more; the file itself may be gone."""
+
+    baseline: str
+    file: str
+    rule: str
+    findings: int
+    is_file_gone: bool
+
+
+class Renewed(NamedTuple):
+    """A baseline that was written: how many findings it holds, how many of them are new and how many are gone."""
+
+    baseline: str
+    findings: int
+    new: int
+    gone: int
+
+
+@dataclass(slots=True)
+class _Baseline:
+    """One baseline in use. `settled` are the findings it holds of which this run can tell whether they are there."""
+
+    folder: str
+    known: "dict[str, set[Known]]"
+    found: "set[Known]" = field(default_factory=set)
+    settled: "set[Known]" = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+
+
+class Baselines:
+    """Leaves out what the baseline at `path` holds, or else the one that a file's settings name.
+
+    `renews`: nothing is left out but everything kept in mind, to be written.
+    """
+
+    counted_as = "known"
+    skipped_as = ""
+
+    def __init__(self, finder: SettingsFinder, path: str | None, *, renews: bool) -> None:
+        self._finder = finder
+        self._path = None if path is None else os.path.abspath(path)
+        self._renews = renews
+        self._baselines: dict[str, _Baseline] = {}
+        self._folders: dict[str, str] = {}
+        if self._path:
+            self._open(self._path)
+
+    def wants(self, name: str) -> bool:  # noqa: ARG002 (one sieve is like another)
+        """Every file may have findings that are not known."""
+        return True
+
+    def sift(self, result: Result, settings: FileSettings) -> Result:
+        """The result without what is known.
+
+        Raises:
+            SettingsError: when a baseline cannot be used.
+        """
+        name = result.source.name
+        path = self._path or self._finder.for_folder(os.path.dirname(name)).baseline
+        if path is None:
+            return result
+        baseline = self._open(path)
+        file = self._relate(name, baseline.folder)
+        baseline.files.add(file)
+        found = self._identify(result, file)
+        baseline.found.update(found)
+        baseline.settled.update(_settle(baseline.known.get(file, set()), result, settings))
+        if self._renews:
+            return result._replace(findings=())
+        known = baseline.known.get(file, set())
+        left = (finding for finding, each in zip(result.findings, found, strict=True) if each not in known)
+        return result._replace(findings=tuple(left))
+
+    def _open(self, path: str) -> _Baseline:
+        if path not in self._baselines:
+            from rubric_lint.sieve.known import read_known  # noqa: PLC0415  (most runs have no baseline)
+
+            is_new = self._renews and not os.path.exists(path)
+            known: dict[str, set[Known]] = {}
+            for each in () if is_new else read_known(path, _shorten(path)):
+                known.setdefault(each.file, set()).add(each)
+            self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known)
+        return self._baselines[path]
+
+    def _relate(self, name: str, root: str) -> str:
+        """The path of a file as a baseline in the folder `root` has it."""
+        folder, base = os.path.split(name)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        path = os.path.relpath(os.path.join(self._folders[folder], base), root)
+        return normalize("NFC", path.replace(os.sep, "/"))
+
+    def _identify(self, result: Result, file: str) -> "list[Known]":
+        if not result.findings:
+            return []
+        from rubric_lint.fingerprint import fingerprints  # noqa: PLC0415
+        from rubric_lint.repository import find_root  # noqa: PLC0415
+        from rubric_lint.sieve.known import Known  # noqa: PLC0415
+
+        # Under this name a file has the same fingerprints from whatever folder it is linted.
+        name = os.path.join(find_root(), file.replace("../", "__/"))
+        names = fingerprints(result._replace(source=result.source._replace(name=name)))
+        return [Known(file, finding.rule, name) for finding, name in zip(result.findings, names, strict=True)]
+
+    def gone(self) -> Iterator[Gone]:
+        """What the baselines hold and the files of this run do not."""
+        for path, baseline in self._baselines.items():
+            missing = {file for file in baseline.known.keys() - baseline.files if not self._exists(baseline, file)}
+            lost = {each for file in missing for each in baseline.known[file]} | (baseline.settled - baseline.found)
+            for (file, rule), count in sorted(Counter((each.file, each.rule) for each in lost).items()):
+                yield Gone(_shorten(path), file, rule, count, file in missing)
+
+    def write(self) -> Iterator[Renewed]:
+        """Write the baselines anew; what this run cannot tell of stays in them.
+
+        Raises:
+            SettingsError: when one cannot be written.
+        """
+        from rubric_lint.sieve.known import write_known  # noqa: PLC0415
+
+        for path, baseline in self._baselines.items():
+            before = {each for known in baseline.known.values() for each in known}
+            kept = {each for each in before - baseline.settled if self._exists(baseline, each.file)}
+            after = kept | baseline.found
+            write_known(path, _shorten(path), after)
+            yield Renewed(_shorten(path), len(after), len(after - before), len(before - after))
+
+    @staticmethod
+    def _exists(baseline: _Baseline, file: str) -> bool:
+        return os.path.exists(os.path.join(baseline.folder, file))
+
+
+def _settle(known: "set[Known]", result: Result, settings: FileSettings) -> "Iterator[Known]":
+    """What this run can tell of: what its rules find, and in a file that cannot be read nothing but that."""
+    is_broken = any(finding.rule == "syntax" for finding in result.findings)
+    for each in known:
+        is_run = settings.enabled is None or each.rule in settings.enabled
+        if is_run and (not is_broken or each.rule == "syntax"):
+            yield each
+
+
+def _shorten(path: str) -> str:
+    here = os.path.join(os.getcwd(), "")  # noqa: PTH109
+    return path.removeprefix(here)

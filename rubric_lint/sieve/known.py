@@ -1,0 +1,107 @@
+"""A baseline file: the findings that are known, read, checked and written."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rubric_lint.catalogue import load
+from rubric_lint.settings_file import SettingsError
+
+VERSION = 1
+"""The version of the format, and of its schema."""
+
+
+class Known(NamedTuple):
+    """A known finding: its file relative to the folder of the baseline, its rule, and what it is known by."""
+
+    file: str
+    rule: str
+    fingerprint: str
+
+
+_RENEW = "`rubric-lint --write-baseline` writes it"
+
+
+def read_known(path: str, shown: str) -> set[Known]:
+    """What a baseline holds.
+
+    Raises:
+        SettingsError: when it cannot be used.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+        data = json.loads(text)
+    except FileNotFoundError:
+        raise SettingsError(shown, f"the baseline does not exist; {_RENEW}") from None
+    except OSError as fault:
+        raise SettingsError(shown, f"the baseline cannot be read: {fault.strerror or fault}") from None
+    except json.JSONDecodeError as fault:
+        place = f"line {fault.lineno}, column {fault.colno}"
+        hint = f"delete it, and {_RENEW} anew"
+        if "\n<<<<<<< " in text and "\n>>>>>>> " in text:
+            hint = f"it has the marks of a merge: keep the lines of both sides, or {hint}"
+        raise SettingsError(shown, f"the baseline is not JSON at {place}: {fault.msg}; {hint}") from None
+    except (ValueError, RecursionError) as fault:
+        raise SettingsError(shown, f"the baseline cannot be read: {fault}; delete it, and {_RENEW} anew") from None
+    version = data.get("version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise SettingsError(
+            shown, f"the baseline is of version {version}, and this rubric-lint knows {VERSION}; update it"
+        )
+    if reason := _find_fault(data):
+        raise SettingsError(shown, f"{reason}; delete it, and {_RENEW} anew")
+    return {Known(**each) for each in data["findings"]}
+
+
+def _find_fault(data: Any) -> str:
+    import jsonschema_rs  # noqa: PLC0415  (only for those who have a baseline)
+
+    schema = load(f"baseline/v{VERSION}.json")
+    if jsonschema_rs.Draft7Validator(schema).is_valid(data):
+        return ""
+    from jsonschema import Draft7Validator  # noqa: PLC0415  (100 ms that a good baseline does not need)
+
+    fault = next(Draft7Validator(schema).iter_errors(data))
+    place = "/".join(map(str, fault.absolute_path))
+    where = f" at {place}" if place else ""
+    return f"the baseline is not as its schema says{where}: {fault.message[:100]}"
+
+
+def write_known(path: str, shown: str, known: Iterable[Known]) -> None:
+    """Write a baseline, a line for each finding, so that changes of several branches go together; at once or not.
+
+    Raises:
+        SettingsError: when it cannot be written.
+    """
+    lines = ",\n".join(f"  {_dump(each)}" for each in sorted(known))
+    findings = f"[\n{lines}\n ]" if lines else "[]"
+    data = f'{{"version": {VERSION},\n "findings": {findings}}}\n'.encode()
+    target = Path(os.path.realpath(path))
+    try:
+        descriptor, beside = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+            Path(beside).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_mask())
+            Path(beside).replace(target)
+        finally:
+            Path(beside).unlink(missing_ok=True)
+    except OSError as fault:
+        raise SettingsError(shown, f"the baseline cannot be written: {fault.strerror or fault}") from None
+
+
+def _dump(known: Known) -> str:
+    try:
+        json.dumps(known, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # a file whose name is not UTF-8
+        return json.dumps(known._asdict())
+    return json.dumps(known._asdict(), ensure_ascii=False)
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

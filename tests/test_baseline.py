@@ -1,0 +1,215 @@
+"""Known findings: left out while they are there, told of when they are gone."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_cli_lint import BAD, BROKEN, GOOD, OLD, call, folder  # noqa: F401 (a fixture)
+
+NAMES = ["file", "rule", "fingerprint"]
+NOTE = "rubric-lint: `--write-baseline` takes what is gone out of the baseline\n"
+
+
+def write(*args):
+    out, err, code = call("--baseline=known.json", "--write-baseline", *args)
+    assert code == 0, out + err
+    return err
+
+
+def lint(*args):
+    """The rules that find something where, what is said on standard error, and the exit code."""
+    out, notes, code = call("--format=concise", "--fail-on=warning", *args)
+    found = [line.split(" error " if " error " in line else " warning ") for line in out.splitlines()]
+    return [parts[1].partition(":")[0] for parts in found if len(parts) == 2 and ":" in parts[0]], notes, code
+
+
+def known(name="known.json"):
+    return [(each["file"], each["rule"]) for each in json.loads(Path(name).read_text("utf-8"))["findings"]]
+
+
+def test_the_file_has_a_line_for_each_finding_in_order():
+    assert write() == "rubric-lint: known.json: 2 known findings now, 2 of them new; 0 gone\n"
+    text = Path("known.json").read_text("utf-8")
+    lines = [json.loads(line.rstrip(",")) for line in text.splitlines()[2:-1]]
+    assert ([list(line) for line in lines], known()) == (
+        [NAMES, NAMES],
+        [("bad.yaml", "overlap"), ("old.yaml", "deprecated-description")],
+    )
+    assert write() == "rubric-lint: known.json: 2 known findings now, 0 of them new; 0 gone\n"
+    assert Path("known.json").read_text("utf-8") == text
+
+
+def test_known_findings_are_left_out_and_counted_and_new_ones_are_not():
+    write()
+    assert lint("--baseline=known.json") == ([], "", 0)
+    out, _, _ = call("--baseline=known.json", "bad.yaml")
+    assert out.splitlines()[-1] == "1 finding left out by the baseline."
+    summary = json.loads(call("--baseline=known.json", "--format=json")[0])["summary"]
+    assert (summary["errors"], summary["warnings"], summary["known"]) == (0, 0, 2)
+    Path("old.yaml").write_text("# moved\n\n" + OLD + "    weight: -1\n", "utf-8")
+    assert lint("--baseline=known.json") == (["weight"], "", 1)
+
+
+def test_a_finding_again_is_a_new_one():
+    write()
+    Path("old.yaml").write_text(OLD + "  - id: b\n    description: States the result.\n", "utf-8")
+    assert lint("--baseline=known.json", "--ignore=duplicate-outcome") == (["deprecated-description"], "", 1)
+
+
+def test_what_is_gone_is_told_until_it_is_taken_out():
+    write()
+    Path("bad.yaml").write_text(GOOD, "utf-8")
+    Path("old.yaml").unlink()
+    expected = (
+        "rubric-lint: known.json: 1 known finding of overlap gone from bad.yaml\n"
+        "rubric-lint: known.json: 1 known finding of deprecated-description gone from old.yaml, a file that is gone\n"
+    )
+    assert lint("--baseline=known.json") == ([], expected + NOTE, 0)
+    assert write() == "rubric-lint: known.json: 0 known findings now, 0 of them new; 2 gone\n"
+    assert json.loads(Path("known.json").read_text("utf-8")) == {"version": 1, "findings": []}
+    assert lint("--baseline=known.json") == ([], "", 0)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["good.yaml"], ["--select=overlap", "old.yaml"], ["--ignore=overlap", "bad.yaml"], ["broken.yaml"]],
+    ids=["another file", "another rule", "a rule left out", "a file that cannot be read"],
+)
+def test_a_run_says_nothing_of_what_it_leaves_out(args):
+    Path("broken.yaml").write_text(OLD, "utf-8")
+    write()
+    before = known()
+    for name in ("bad.yaml", "old.yaml"):
+        Path(name).write_text(GOOD, "utf-8")
+    Path("broken.yaml").write_text(BROKEN, "utf-8")
+    assert lint("--baseline=known.json", *args)[1] == ""
+    call("--baseline=known.json", "--write-baseline", *args)
+    assert set(before) <= set(known())
+
+
+def test_it_is_the_same_from_every_folder(monkeypatch, tmp_path):
+    Path("évals").mkdir()
+    Path("évals/a b.yaml").write_text(OLD, "utf-8")
+    write(".")
+    assert ("évals/a b.yaml", "deprecated-description") in known()
+    (tmp_path / "link").symlink_to(tmp_path)
+    for place, baseline, path in (
+        ("évals", "../known.json", ".."),
+        ("/", str(tmp_path / "known.json"), str(tmp_path)),
+        (tmp_path / "link" / "évals", str(tmp_path / "known.json"), str(tmp_path / "link" / "évals" / "a b.yaml")),
+    ):
+        monkeypatch.chdir(place)
+        assert lint(f"--baseline={baseline}", path) == ([], "", 0)
+        monkeypatch.chdir(tmp_path)
+
+
+def test_the_settings_name_it_from_their_folder(monkeypatch):
+    Path("rubric-lint.toml").write_text('baseline = "ci/known.json"\n', "utf-8")
+    Path("ci").mkdir()
+    Path("sub").mkdir()
+    told = call("--write-baseline")[1]
+    assert told == "rubric-lint: ci/known.json: 2 known findings now, 2 of them new; 0 gone\n"
+    assert known("ci/known.json") == [("../bad.yaml", "overlap"), ("../old.yaml", "deprecated-description")]
+    monkeypatch.chdir("sub")
+    assert lint("..") == ([], "", 0)
+    assert lint("--no-baseline", "..")[0] == ["overlap", "deprecated-description"]
+    assert lint("--isolated", "..")[0] == ["overlap", "deprecated-description"]
+    Path("../ci/known.json").unlink()
+    out, err, code = call("..")
+    told = "ci/known.json: the baseline does not exist; `rubric-lint --write-baseline` writes it\n"
+    assert (out, err.endswith(told), code) == ("", True, 2)
+
+
+def test_standard_input_has_the_known_findings_of_its_name():
+    write()
+    assert call("--baseline=known.json", "-q", "-", "--stdin-filename=bad.yaml", stdin=BAD.encode()) == ("", "", 0)
+
+
+def test_with_a_revision_both_count():
+    for args in (["init", "-q"], ["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "a"]):
+        subprocess.run(["git", *args], check=True)
+    write()
+    Path("old.yaml").write_text(OLD + "    weight: -1\n", "utf-8")
+    assert lint("--baseline=known.json", "--diff-base=HEAD") == (["weight"], "", 1)
+
+
+ANEW = "delete it, and `rubric-lint --write-baseline` writes it anew"
+MERGE = "it has the marks of a merge: keep the lines of both sides, or "
+BROKEN_FILES = {
+    "no JSON": (
+        "{",
+        f"the baseline is not JSON at line 1, column 2: Expecting property name enclosed in double quotes; {ANEW}",
+    ),
+    "a merge": (
+        '{"version": 1, "findings": [\n<<<<<<< a\n=======\n>>>>>>> b\n]}',
+        f"the baseline is not JSON at line 2, column 1: Expecting value; {MERGE}{ANEW}",
+    ),
+    "a newer one": (
+        '{"version": 2, "all": []}',
+        "the baseline is of version 2, and this rubric-lint knows 1; update it",
+    ),
+    "another file": ("[]", f"the baseline is not as its schema says: [] is not of type 'object'; {ANEW}"),
+    "a field too few": (
+        '{"version": 1, "findings": [{"file": "a", "rule": "overlap"}]}',
+        f"the baseline is not as its schema says at findings/0: 'fingerprint' is a required property; {ANEW}",
+    ),
+    "no text": (b"\xff", None),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), BROKEN_FILES.values(), ids=BROKEN_FILES)
+@pytest.mark.parametrize("more", [[], ["--write-baseline"]], ids=["reading", "writing"])
+def test_a_broken_one_is_told_of(text, told, more):
+    Path("known.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    out, err, code = call("--baseline=known.json", *more)
+    assert (out, code, err.startswith("rubric-lint: known.json: the baseline")) == ("", 2, True)
+    assert told is None or err == f"rubric-lint: known.json: {told}\n"
+
+
+def test_one_that_is_missing_or_cannot_be_written():
+    told = "rubric-lint: known.json: the baseline does not exist; `rubric-lint --write-baseline` writes it\n"
+    assert call("--baseline=known.json") == ("", told, 2)
+    out, err, code = call("--baseline=no/known.json", "--write-baseline", "-q")
+    assert (out, code) == ("", 2)
+    assert err == "rubric-lint: no/known.json: the baseline cannot be written: No such file or directory\n"
+
+
+def test_its_mode_and_a_link_to_it_stay():
+    Path("real.json").write_text('{"version": 1, "findings": []}', "utf-8")
+    Path("real.json").chmod(0o640)
+    Path("known.json").symlink_to("real.json")
+    write()
+    assert (Path("known.json").is_symlink(), Path("real.json").stat().st_mode & 0o777) == (True, 0o640)
+    assert len(known("real.json")) == 2
+
+
+@pytest.mark.skipif(os.sep != "/", reason="names of bytes")
+def test_a_name_that_is_no_utf_8():
+    name = os.fsdecode(b"\xff.yaml")
+    Path(name).write_text(OLD, "utf-8")
+    write()
+    assert (name, "deprecated-description") in known()
+    assert lint("--baseline=known.json") == ([], "", 0)
+
+
+WRONG = {
+    "nowhere to write": (["--write-baseline"], "--write-baseline: name the file with --baseline, or in the settings"),
+    "no name": (["--baseline="], "--baseline names no file"),
+    "both": (["--baseline=a", "--no-baseline"], "--no-baseline leaves all baselines out; give it alone"),
+    "with fixes": (
+        ["--write-baseline", "--baseline=a", "--fix"],
+        "--write-baseline is a run of its own; leave --fix, --diff-base and --add-ignores out",
+    ),
+    "with comments": (
+        ["--add-ignores", "--baseline=a"],
+        "--add-ignores silences all that is found; run it without --baseline",
+    ),
+}
+
+
+@pytest.mark.parametrize(("args", "told"), WRONG.values(), ids=WRONG)
+def test_wrong_use_is_explained(args, told):
+    _, err, code = call(*args)
+    assert (err.splitlines()[-1], code) == (f"Error: {told}", 2)
