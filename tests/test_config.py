@@ -195,7 +195,8 @@ def test_a_named_file_that_cannot_be_used_is_an_error_at_once(name, text, expect
 
 
 SETTINGS = (
-    '"select", "ignore", "severity", "include", "exclude", "per-file-ignores", "versions", "implicit-required", '
+    '"select", "ignore", "severity", "include", "exclude", '
+    '"baseline", "per-file-ignores", "versions", "implicit-required", '
     '"pass" and "borderline"'
 )
 

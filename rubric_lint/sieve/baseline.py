@@ -6,9 +6,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import normalize
 
 from rubric_lint.config import FileSettings, SettingsFinder
 from rubric_lint.lint import Result
@@ -36,15 +34,14 @@ class Renewed(NamedTuple):
     gone: int
 
 
-@dataclass(slots=True)
-class _Baseline:
+class _Baseline(NamedTuple):
     """One baseline in use. `settled` are the findings it holds of which this run can tell whether they are there."""
 
     folder: str
     known: "dict[str, set[Known]]"
-    found: "set[Known]" = field(default_factory=set)
-    settled: "set[Known]" = field(default_factory=set)
-    files: set[str] = field(default_factory=set)
+    found: "set[Known]"
+    settled: "set[Known]"
+    files: set[str]
 
 
 class Baselines:
@@ -99,11 +96,13 @@ class Baselines:
             known: dict[str, set[Known]] = {}
             for each in () if is_new else read_known(path, _shorten(path)):
                 known.setdefault(each.file, set()).add(each)
-            self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known)
+            self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known, set(), set(), set())
         return self._baselines[path]
 
     def _relate(self, name: str, root: str) -> str:
         """The path of a file as a baseline in the folder `root` has it."""
+        from unicodedata import normalize  # noqa: PLC0415  (most runs have no baseline)
+
         folder, base = os.path.split(name)
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)
