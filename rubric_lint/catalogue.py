@@ -34,6 +34,11 @@ class Entry(NamedTuple):
         return BASE + self.bundled_name
 
     @property
+    def is_for_authors(self) -> bool:
+        """Whether people write files of it by hand, and a modeline may name it."""
+        return self.name in {"rubric", "suite"}
+
+    @property
     def path(self) -> Path:
         """The self-contained file."""
         return schemas_root() / "bundled" / self.bundled_name
@@ -79,47 +84,6 @@ def registry() -> "Registry[Any]":
     return Registry().with_resources(
         (schema["$id"], Resource.from_contents(schema)) for schema in (load(entry.source) for entry in catalogue())
     )
-
-
-def bundle(entry: Entry) -> str:
-    """The self-contained JSON text of a schema: references into other files drawn in, our own annotations left out."""
-    schema = load(entry.source)
-    definitions: dict[str, Any] = {}
-    resolver = registry().resolver(schema["$id"])
-    bundled = _draw_in(schema, resolver, definitions)
-    bundled["$id"] = entry.bundled_id
-    if definitions:
-        bundled["definitions"] = dict(sorted({**bundled.get("definitions", {}), **definitions}.items()))
-    return json.dumps(bundled, indent=2, ensure_ascii=False) + "\n"
-
-
-def _draw_in(node: Any, resolver: Any, definitions: dict[str, Any]) -> Any:
-    if isinstance(node, list):
-        return [_draw_in(item, resolver, definitions) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if node == {"not": {}} or ("x-reason" in node and "not" in node):
-        return False  # editors word a plain `false` best
-    reference = node.get("$ref")
-    if isinstance(reference, str) and not reference.startswith("#"):
-        name = reference.rsplit("/", 1)[1]
-        if name not in definitions:
-            definitions[name] = None  # claims the name before what it refers to is drawn in
-            target = resolver.lookup(reference)
-            definitions[name] = _draw_in(target.contents, target.resolver, definitions)
-            _draw_in_local(target, definitions)
-        return {"$ref": f"#/definitions/{name}"}
-    return {key: _draw_in(value, resolver, definitions) for key, value in node.items() if not key.startswith("x-")}
-
-
-def _draw_in_local(target: Any, definitions: dict[str, Any]) -> None:
-    """Bring along what a drawn-in definition refers to in its own file."""
-    for name in re.findall(r'"#/definitions/([^"]+)"', json.dumps(target.contents)):
-        if name not in definitions:
-            definitions[name] = None
-            found = target.resolver.lookup(f"#/definitions/{name}")
-            definitions[name] = _draw_in(found.contents, found.resolver, definitions)
-            _draw_in_local(found, definitions)
 
 
 _CLAIM = r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)\.schema\.json$"

@@ -8,7 +8,7 @@ from rubric_lint.catalogue import CURRENT
 from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path, Problem, RenameKey, Repair, ReplaceValue
 from rubric_lint.schema import RubricSchema, schema_for
-from rubric_lint.wording import describe, shorten
+from rubric_lint.wording import describe, expected_of, shorten
 
 
 def find_violations(
@@ -148,16 +148,6 @@ def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str
     return Repair(title, (RenameKey(path, target), *intents), safe=False)
 
 
-_TYPES = {
-    "string": "a text",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "a mapping",
-}
-
-
 def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> str:
     schema = error.schema
     if error.validator == "contains":
@@ -187,13 +177,6 @@ def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> 
         case "minimum" if "x-expected" not in schema:
             return f"{subject}, expected at least {error.validator_value}"
         case _:
-            expected = _expected(schema)
+            expected = expected_of(schema)
             hint = "; put it in quotes" if isinstance(error.instance, int | float) and expected == "a text" else ""
             return f"{subject}, expected {expected}{hint}"
-
-
-def _expected(schema: dict[str, Any]) -> str:
-    if "x-expected" in schema:
-        return str(schema["x-expected"])
-    types = schema.get("type", [])
-    return " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))

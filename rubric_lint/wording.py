@@ -1,6 +1,6 @@
 """Small pieces of messages that several rules share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -51,3 +51,21 @@ def describe(value: Any, written: str) -> str:
             return "a list"
         case _:
             return "a mapping"
+
+
+_TYPES = {
+    "string": "a text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+}
+
+
+def expected_of(schema: Mapping[str, Any]) -> str:
+    """What a schema asks of a value: in its own words, or by its types."""
+    if "x-expected" in schema:
+        return str(schema["x-expected"])
+    types = schema.get("type", [])
+    return " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))

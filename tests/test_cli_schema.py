@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.catalogue import bundle, catalogue
+from rubric_lint.bundle import bundle
+from rubric_lint.catalogue import catalogue
 from rubric_lint.cli.lint import cli
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from rubric_lint.catalogue import Claim, bundle, catalogue, load, read_claim, schemas_root
+from rubric_lint.bundle import bundle
+from rubric_lint.catalogue import Claim, catalogue, load, read_claim, schemas_root
 from rubric_lint.config import FileSettings
 from rubric_lint.interop import DIALECTS, load_dialect
 from rubric_lint.lint import lint

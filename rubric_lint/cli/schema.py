@@ -72,7 +72,8 @@ def print_path(entry: Entry) -> None:
 @click.argument("folder", metavar="[FOLDER]", required=False, type=click.Path(file_okay=False, path_type=Path))
 def bundle_schemas(folder: Path | None, *, check: bool) -> int:
     """Write every schema as one self-contained file into FOLDER (default: where `schema path` finds them)."""
-    from rubric_lint.catalogue import bundle, schemas_root  # noqa: PLC0415  (imports referencing)
+    from rubric_lint.bundle import bundle  # noqa: PLC0415  (imports referencing)
+    from rubric_lint.catalogue import schemas_root  # noqa: PLC0415
 
     if folder is None and schemas_root().parent == Path(rubric_lint.__file__).parent:
         raise click.UsageError("name a FOLDER; the installed files are nobody's to change")

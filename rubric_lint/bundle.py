@@ -1,0 +1,60 @@
+"""The self-contained schema files for editors and other tools: references drawn in, our own annotations left out."""
+
+import json
+import re
+from typing import Any
+
+from rubric_lint.catalogue import Entry, load, registry
+from rubric_lint.editor_schema import for_editors
+
+
+def bundle(entry: Entry) -> str:
+    """The self-contained JSON text of a schema; what people write by hand is worded for their editors."""
+    schema = load(entry.source)
+    definitions: dict[str, Any] = {}
+    resolver = registry().resolver(schema["$id"])
+    bundled = _draw_in(schema, resolver, definitions)
+    bundled["$id"] = entry.bundled_id
+    if definitions:
+        bundled["definitions"] = dict(sorted({**bundled.get("definitions", {}), **definitions}.items()))
+    if entry.is_for_authors:
+        bundled = for_editors(bundled)
+    return json.dumps(_strip(bundled), indent=2, ensure_ascii=False) + "\n"
+
+
+def _draw_in(node: Any, resolver: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_draw_in(item, resolver, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    reference = node.get("$ref")
+    if isinstance(reference, str) and not reference.startswith("#"):
+        name = reference.rsplit("/", 1)[1]
+        if name not in definitions:
+            definitions[name] = None  # claims the name before what it refers to is drawn in
+            target = resolver.lookup(reference)
+            definitions[name] = _draw_in(target.contents, target.resolver, definitions)
+            _draw_in_local(target, definitions)
+        return {"$ref": f"#/definitions/{name}"}
+    return {key: _draw_in(value, resolver, definitions) for key, value in node.items()}
+
+
+def _draw_in_local(target: Any, definitions: dict[str, Any]) -> None:
+    """Bring along what a drawn-in definition refers to in its own file."""
+    for name in re.findall(r'"#/definitions/([^"]+)"', json.dumps(target.contents)):
+        if name not in definitions:
+            definitions[name] = None
+            found = target.resolver.lookup(f"#/definitions/{name}")
+            definitions[name] = _draw_in(found.contents, found.resolver, definitions)
+            _draw_in_local(found, definitions)
+
+
+def _strip(node: Any) -> Any:
+    """A schema without the `x-` keywords that only the linter reads."""
+    if isinstance(node, list):
+        return [_strip(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node == {"not": {}} or ("x-reason" in node and "not" in node):
+        return False  # editors word a plain `false` best
+    return {key: _strip(value) for key, value in node.items() if not key.startswith("x-")}
