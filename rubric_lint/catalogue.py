@@ -71,9 +71,9 @@ def load(source: str) -> dict[str, Any]:
 
 
 def load_bundled(source: str) -> dict[str, Any]:
-    """The self-contained copy of the authored schema `source`."""
-    path = next(entry.path for entry in catalogue() if entry.source == source)
-    return json.loads(path.read_text("utf-8"))  # type: ignore[no-any-return]
+    """The schema `source` with all that it refers to: its self-contained copy, unless it is one that editors word."""
+    entry = next(entry for entry in catalogue() if entry.source == source)
+    return load(source) if entry.is_for_authors else json.loads(entry.path.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
 @cache

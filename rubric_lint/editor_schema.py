@@ -85,15 +85,22 @@ def _convert(node: Any, field: str, subject: str = "") -> Any:
                 changed[key] = _give_reasons(_convert(value, field, subject))
             case "if":
                 changed[key] = _hide(value)
-            case "x-snippets":
-                changed["defaultSnippets"] = value
             case _:
-                changed[key] = value
-    if "`" in node.get("description", ""):
-        changed["markdownDescription"] = node["description"]
-    if changed.pop("deprecated", False):
-        changed["doNotSuggest"] = True
+                changed |= _rename(key, value)
     return _split(changed, subject) if isinstance(node.get("type"), list) else _word(changed, subject)
+
+
+def _rename(key: str, value: Any) -> Schema:
+    """A keyword as the language servers call it."""
+    match key:
+        case "deprecated":
+            return {"doNotSuggest": value}
+        case "x-snippets":
+            return {"defaultSnippets": value}
+        case "description" if "`" in value:
+            return {key: value, "markdownDescription": value}
+        case _:
+            return {key: value}
 
 
 def _hide(node: Any) -> Any:

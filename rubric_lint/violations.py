@@ -151,7 +151,7 @@ def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str
 def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> str:
     schema = error.schema
     if error.validator == "contains":
-        return f"`{path[-1]}` is a list without one that counts, expected {_expected(schema)}"
+        return f"`{path[-1]}` is a list without one that counts, expected {expected_of(schema)}"
     found = f"the key `{shorten(error.instance)}`" if is_key else describe(error.instance, document.written_at(path))
     names = [step for step in path[:-1] if isinstance(step, str)]
     path = path or ("this",)

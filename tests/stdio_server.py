@@ -6,49 +6,38 @@ import subprocess
 import threading
 from pathlib import Path
 
+CAPABILITIES = {
+    "workspace": {"configuration": True, "workspaceFolders": True},
+    "textDocument": {
+        "hover": {"contentFormat": ["markdown", "plaintext"]},
+        "completion": {"completionItem": {"snippetSupport": True, "documentationFormat": ["markdown"]}},
+    },
+}
+
 
 class StdioServer:
-    """A running language server. Opened documents get a diagnosis; a position is a line and a character, from 0."""
+    """A running language server. Lines and characters count from 0."""
 
-    def __init__(self, command, folder, settings, *, options=None, wait=30):
-        self.settings, self.wait, self.folder = settings, wait, Path(folder)
-        self._number = 0
-        self._inbox = queue.Queue()
-        self._kept = []
-        self._process = subprocess.Popen(
-            [*map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
-        )
-        threading.Thread(target=self._read, daemon=True).start()
-        threading.Thread(target=self._drain, daemon=True).start()
-        self.errors = b""
-        capabilities = {
-            "workspace": {"configuration": True, "didChangeConfiguration": {"dynamicRegistration": True}, "workspaceFolders": True},
-            "textDocument": {
-                "publishDiagnostics": {"relatedInformation": True},
-                "hover": {"contentFormat": ["markdown", "plaintext"]},
-                "completion": {
-                    "completionItem": {"snippetSupport": True, "documentationFormat": ["markdown"], "deprecatedSupport": True}
-                },
-            },
-        }
+    def __init__(self, command, folder, settings, *, answers=None, wait=60):
+        self.folder = Path(folder)
+        self._settings, self._wait = settings, wait
+        self._answers = {"workspace/configuration": self._configure, **(answers or {})}
+        self._asked, self._kept, self._inbox = 0, [], queue.Queue()
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        self._process = subprocess.Popen([*map(str, command)], cwd=folder, **pipes)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         root = self.folder.as_uri()
-        self.initialized = self.request(
-            "initialize",
-            {
-                "processId": None,
-                "rootUri": root,
-                "workspaceFolders": [{"uri": root, "name": "test"}],
-                "capabilities": capabilities,
-                "initializationOptions": options or {},
-            },
-        )
+        folders = [{"uri": root, "name": self.folder.name}]
+        offer = {"processId": None, "rootUri": root, "workspaceFolders": folders, "capabilities": CAPABILITIES}
+        self.initialized = self.request("initialize", offer)
         self.notify("initialized", {})
         self.notify("workspace/didChangeConfiguration", {"settings": settings})
 
     def request(self, method, params):
         """What the server answers; an error fails."""
-        self._number += 1
-        number = self._number
+        self._asked += 1
+        number = self._asked
         self._send({"id": number, "method": method, "params": params})
         answer = self._next(lambda message: message.get("id") == number and "method" not in message)
         assert "error" not in answer, answer["error"]
@@ -59,10 +48,14 @@ class StdioServer:
 
     def open(self, uri, text, language="yaml"):
         """The diagnostics of a document that is opened."""
-        document = {"uri": uri, "languageId": language, "version": 1, "text": text}
-        self.notify("textDocument/didOpen", {"textDocument": document})
+        self.notify(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": language, "version": 1, "text": text}},
+        )
         published = "textDocument/publishDiagnostics"
-        return self._next(lambda m: m.get("method") == published and m["params"]["uri"] == uri)["params"]["diagnostics"]
+        return self._next(lambda each: each.get("method") == published and each["params"]["uri"] == uri)["params"][
+            "diagnostics"
+        ]
 
     def at(self, method, uri, line, character):
         """What the server says of a position."""
@@ -73,10 +66,13 @@ class StdioServer:
         try:
             self.request("shutdown", None)
             self.notify("exit", None)
-            self._process.wait(10)
+            self._process.wait(20)
         finally:
             self._process.kill()
             self._process.wait()
+            self._reader.join(10)
+            self._process.stdin.close()
+            self._process.stdout.close()
 
     def _send(self, message):
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
@@ -89,11 +85,8 @@ class StdioServer:
                 self._kept.remove(message)
                 return message
         while True:
-            try:
-                message = self._inbox.get(timeout=self.wait)
-            except queue.Empty:
-                raise TimeoutError(f"no answer in {self.wait} s; the server wrote: {self.errors.decode()}") from None
-            assert message is not None, f"the server ended: {self.errors.decode()}"
+            message = self._inbox.get(timeout=self._wait)
+            assert message is not None, "the server ended"
             if "method" in message and "id" in message:
                 self._answer(message)
             elif wanted(message):
@@ -102,19 +95,17 @@ class StdioServer:
                 self._kept.append(message)
 
     def _answer(self, asked):
-        result = None
-        if asked["method"] == "workspace/configuration":
-            result = [self.settings.get(item.get("section"), {}) for item in asked["params"]["items"]]
-        self._send({"id": asked["id"], "result": result})
+        answer = self._answers.get(asked["method"], lambda _: None)
+        self._send({"id": asked["id"], "result": answer(asked["params"])})
+
+    def _configure(self, params):
+        return [self._settings.get(item.get("section"), {}) for item in params["items"]]
 
     def _read(self):
-        stream = self._process.stdout
+        stream, length = self._process.stdout, 0
         while header := stream.readline():
-            length = int(header.split(b":")[1]) if header.lower().startswith(b"content-length") else length
-            if header == b"\r\n":
+            if header.lower().startswith(b"content-length:"):
+                length = int(header.split(b":")[1])
+            elif header == b"\r\n":
                 self._inbox.put(json.loads(stream.read(length)))
         self._inbox.put(None)
-
-    def _drain(self):
-        for line in self._process.stderr:
-            self.errors += line

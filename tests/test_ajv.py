@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from jsonschema import Draft7Validator
-from once import make_once
+from node import install_locked, node
 from ruamel.yaml import YAML, YAMLError
 
 from rubric_lint.config import FileSettings
@@ -19,7 +18,6 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = {path.name: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "schemas/bundled").glob("*.json"))}
-AJV = "ajv@^8.17.0"
 
 # What these rules find, they find because the schema says so; `bounds`, `levels` and `weight` also find more than that.
 BY_SCHEMA_ALONE = {"schema", "unknown-field", "empty-outcome"}
@@ -87,17 +85,12 @@ SAMPLES = list(samples())
 @pytest.fixture(scope="module")
 def ajv():
     """What Ajv makes of the bundled schemas and of every sample; it is installed once and kept."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("Ajv runs on Node.js, and node or npm is missing")
-
-    def install(folder):
-        npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix", folder, AJV]
-        subprocess.run(npm, check=True, stdin=subprocess.DEVNULL)
-
-    folder = make_once(ROOT / ".cache/ajv", AJV, install)
+    if not node():
+        pytest.skip("Ajv runs on Node.js, and there is none")
+    folder = install_locked()
     asked = {"schemas": SCHEMAS, "documents": [{"schema": sample.schema, "data": sample.data} for sample in SAMPLES]}
     answer = subprocess.run(
-        ["node", ROOT / "tests/ajv.cjs", folder], input=json.dumps(asked), capture_output=True, text=True, check=True
+        [node(), ROOT / "tests/ajv.cjs", folder], input=json.dumps(asked), capture_output=True, text=True, check=True
     )
     return json.loads(answer.stdout)
 

@@ -1,0 +1,375 @@
+"""The bundled schemas in the language server of YAML that most editors run, in both of its major versions."""
+
+import re
+from itertools import count
+from typing import NamedTuple
+
+import pytest
+from node import ROOT, install_locked, node
+from stdio_server import StdioServer
+
+from rubric_lint.catalogue import BASE
+from rubric_lint.lint import lint
+from rubric_lint.schema import schema_for
+
+pytestmark = pytest.mark.slow
+
+BUNDLED = ROOT / "schemas/bundled"
+RUBRIC, SUITE = (f"{name}-v2.schema.json" for name in ("rubric", "suite"))
+NUMBERS = count()
+
+CRITERION = [name for name, field in schema_for().entry_fields.items() if "deprecated" not in field]
+BAND, LEVEL = ["score_range", "expected_outcome"], ["level", "name", "expected_outcome"]
+SNIPPETS = [
+    "checklist criterion",
+    "criterion with score ranges",
+    "criterion with levels",
+    "band of a holistic scale",
+]
+CASE = ["rubrics", "evalcases", "eval_cases", "cases", "tests", "evaluators", "assert", "assertions", "defaults"]
+
+
+class Place(NamedTuple):
+    """A document that was opened, and the place of the `|` in its text."""
+
+    uri: str
+    line: int
+    character: int
+    diagnostics: list
+
+
+def published(addresses):
+    """What an editor that downloads for the server finds at an address of ours, once it is released."""
+    return (BUNDLED / addresses[0].removeprefix(BASE)).read_text("utf-8")
+
+
+@pytest.fixture(scope="module", params=["1.23.0", "2.0.0"])
+def server(request, tmp_path_factory):
+    """The language server with our schemas for the names that a SchemaStore entry would match."""
+    if not node():
+        pytest.skip("the language server runs on Node.js, and there is none")
+    package = install_locked() / f"yaml-language-server-{request.param[0]}"
+    folder = tmp_path_factory.mktemp("editor")
+    for file in BUNDLED.glob("*-v*.schema.json"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    schemas = {
+        (BUNDLED / RUBRIC).as_uri(): ["*.rubric.yaml", "*.rubric.yml", "*.rubric.json"],
+        (BUNDLED / SUITE).as_uri(): ["*.suite.yaml", "*.suite.json"],
+    }
+    settings = {"yaml": {"schemas": schemas, "schemaStore": {"enable": False}}}
+    command = [node(), package / "bin/yaml-language-server", "--stdio"]
+    running = StdioServer(command, folder, settings, answers={"vscode/content": published})
+    running.notify("yaml/registerContentRequest", {})
+    assert running.initialized["serverInfo"]["version"] == request.param
+    yield running
+    running.close()
+
+
+def opened(server, text, name="a.rubric.yaml"):
+    """A new document with `text`, of which the first `|` is only a mark."""
+    before, _, after = text.partition("|")
+    uri = (server.folder / f"{next(NUMBERS)}-{name}").as_uri()
+    found = server.open(uri, before + after, "json" if name.endswith("json") else "yaml")
+    return Place(uri, before.count("\n"), len(before) - before.rfind("\n") - 1, found)
+
+
+def offered(server, text, name="a.rubric.yaml"):
+    """What is offered at the `|`, by its label, with what it inserts; in the order of the server."""
+    place = opened(server, text, name)
+    items = server.at("completion", place.uri, place.line, place.character)["items"]
+    texts = {item["label"]: item.get("textEdit", {}).get("newText", item.get("insertText")) for item in items}
+    assert len(texts) == len(items), "nothing is offered twice"
+    return texts
+
+
+def messages(server, text, name="a.rubric.yaml"):
+    """The findings: the text that is underlined (to the end of its line), and what is said of it."""
+    lines = text.splitlines()
+    found = []
+    for each in opened(server, text, name).diagnostics:
+        start, end = each["range"]["start"], each["range"]["end"]
+        stop = end["character"] if start["line"] == end["line"] else None
+        found.append((lines[start["line"]][start["character"] : stop], each["message"]))
+    return found
+
+
+OFFERED = {
+    "top of a rubric file": ("a.rubric.yaml", "|", ["$schema", "rubrics"]),
+    "empty item": ("a.rubric.yaml", "rubrics:\n  - |\n", [*CRITERION, *SNIPPETS]),
+    "item of a list that is not indented": ("a.rubric.yaml", "rubrics:\n- |\n", [*CRITERION, *SNIPPETS]),
+    "begun word": ("a.rubric.yaml", "rubrics:\n  - wei|\n", [*CRITERION, *SNIPPETS]),
+    "second field": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    |\n",
+        [*(name for name in CRITERION if name != "id"), *SNIPPETS],
+    ),
+    "empty band": ("a.rubric.yaml", "rubrics:\n  - id: a\n    score_ranges:\n      - |\n", [*BAND, "band"]),
+    "begun band": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 4]\n        |\n",
+        ["expected_outcome", "band"],
+    ),
+    "empty level": ("a.rubric.yaml", "rubrics:\n  - id: a\n    levels:\n      - |\n", [*LEVEL, "level of the scale"]),
+    "begun level": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    levels:\n      - level: 1\n        |\n",
+        ["name", "expected_outcome", "level of the scale"],
+    ),
+    "map of bands": ("a.rubric.yaml", "rubrics:\n  - id: a\n    score_ranges:\n      0: Wrong\n      |\n", []),
+    "gate": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    required_min_score: |\n",
+        [str(score) for score in range(11)],
+    ),
+    "empty range": ("a.rubric.yaml", "rubrics:\n  - score_range: |\n", ["[lowest, highest]"]),
+    "bound": ("a.rubric.yaml", "rubrics:\n  - score_range: [|]\n", [str(score) for score in range(11)]),
+    "flow style": ("a.rubric.yaml", "rubrics:\n  - {|}\n", [*CRITERION, *SNIPPETS]),
+    "begun word in flow style": (
+        "a.rubric.yaml",
+        "rubrics:\n  - {id: a, wei|}\n",
+        [*(name for name in CRITERION if name != "id"), *SNIPPETS],
+    ),
+    "top of a suite": ("a.suite.yaml", "|", CASE),
+    "case of a suite": ("a.suite.yaml", "tests:\n  - |\n", CASE),
+    "case with fields of its own": ("a.suite.yaml", "tests:\n  - id: x\n    input: y\n    |\n", CASE),
+    "item of a suite": ("a.suite.yaml", "tests:\n  - id: x\n    rubrics:\n      - |\n", [*CRITERION, *SNIPPETS]),
+    "item under an evaluator": (
+        "a.suite.yaml",
+        "tests:\n  - assert:\n      - type: x\n        rubrics:\n          - |\n",
+        [*CRITERION, *SNIPPETS],
+    ),
+    "band of a suite": (
+        "a.suite.yaml",
+        "tests:\n  - rubrics:\n      - id: a\n        score_ranges:\n          - |\n",
+        [*BAND, "band"],
+    ),
+}
+
+
+@pytest.mark.parametrize("where", OFFERED)
+def test_what_is_offered(server, where):
+    name, text, expected = OFFERED[where]
+    assert sorted(offered(server, text, name)) == sorted(expected)
+
+
+def test_no_old_field_is_offered(server):
+    old = schema_for().replacements.keys()
+    texts = [(name, text) for name, text, _ in OFFERED.values()]
+    assert [(text, name) for name, text in texts if old & offered(server, text, name).keys()] == []
+
+
+def test_what_is_inserted(server):
+    texts = offered(server, "rubrics:\n  - |\n")
+    assert texts["expected_outcome"] == "expected_outcome: "
+    assert texts["weight"] == "weight: ${1:1}"
+    assert texts["score_range"] == "score_range: [${1:0}, ${2:10}]"
+    assert texts["score_ranges"] == "score_ranges: "
+    assert texts["criterion with score ranges"].splitlines() == [
+        "id: $1",
+        "  score_ranges:",
+        "    - score_range: [0, ${2:4}]",
+        "      expected_outcome: $3",
+        "    - score_range: [${4:5}, 10]",
+        "      expected_outcome: $5",
+    ]
+
+
+@pytest.mark.parametrize("label", SNIPPETS)
+def test_a_snippet_that_is_filled_in_is_valid(server, label):
+    text = offered(server, "rubrics:\n  - |\n")[label]
+    text = re.sub(r"\$\{\d+:([^}]*)\}", r"\1", text)
+    text = re.sub(r"\$\d+", "It", text)
+    lines = text.splitlines()
+    document = "rubrics:\n  - " + "\n  ".join(lines) + "\n"
+    assert messages(server, document) == []
+
+
+HOVERS = {
+    "rubrics": "|rubrics:\n  - It\n",
+    "id": "rubrics:\n  - |id: a\n    expected_outcome: It\n",
+    "expected_outcome": "rubrics:\n  - id: a\n    |expected_outcome: It\n",
+    "weight": "rubrics:\n  - |weight: 2\n    expected_outcome: It\n",
+    "required_min_score": "rubrics:\n  - |required_min_score: 10\n    expected_outcome: It\n",
+    "score_ranges": "rubrics:\n  - id: a\n    |score_ranges: {0: It}\n",
+    "score_range": "rubrics:\n  - |score_range: [0, 10]\n    expected_outcome: It\n",
+    "levels": "rubrics:\n  - |levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: So}]\n",
+    "required_min_level": (
+        "rubrics:\n  - levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: So}]\n"
+        "    |required_min_level: 2\n"
+    ),
+    "description": "rubrics:\n  - |description: It\n",
+    "required": "rubrics:\n  - |required: true\n    expected_outcome: It\n",
+}
+
+
+def test_every_field_has_a_hover():
+    assert HOVERS.keys() == {"rubrics", *schema_for().entry_fields}
+
+
+@pytest.mark.parametrize("field", HOVERS)
+@pytest.mark.parametrize("in_suite", [False, True], ids=["rubric", "suite"])
+def test_hover_explains_each_field(server, field, in_suite):
+    place = opened(server, HOVERS[field], "a.suite.yaml" if in_suite else "a.rubric.yaml")
+    shown = server.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    fields = {**schema_for().entry_fields, "rubrics": schema_for().definitions["rubrics"]}
+    assert fields[field]["description"] in shown.replace("\\", "")
+
+
+PARTS = {
+    "band": ("score_range", "rubrics: [{score_ranges: [{|score_range: [0, 10], expected_outcome: It}]}]\n"),
+    "level": ("level", "rubrics: [{levels: [{|level: 1, expected_outcome: It}]}]\n"),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_hover_explains_bands_and_levels(server, part):
+    field, text = PARTS[part]
+    place = opened(server, text)
+    shown = server.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    assert schema_for().definitions[part]["properties"][field]["description"] in shown.replace("\\", "")
+
+
+TEXT = "expected a text"
+SAYS = "expected a text that says something"
+SCORE = "expected an integer from 0 to 10"
+TWO = "expected two integers, [lowest, highest]"
+BANDS = "expected a list of bands, or a map from lower bound to outcome"
+NO_ID = "the bands of a holistic scale share one score, so they have no id"
+LEVEL_GATE = "the gate of a criterion with levels is `required_min_level`, one of its levels"
+OF_LEVELS = "it is the gate of a criterion with `levels`; the gate here is `required_min_score`"
+ONE_LEVEL = "[{level: 1, expected_outcome: It}]"
+WRONG = {
+    "[]": ("[]", "`rubrics`: expected a list of criteria, at least 1"),
+    "text": ("text", "`rubrics`: expected a list of criteria"),
+    "": ("", "`rubrics`: expected a list of criteria"),
+    "[7]": ("7", "item of `rubrics`: expected a text or a mapping"),
+    "[null]": ("null", "item of `rubrics`: expected a text or a mapping"),
+    "[' ']": ("' '", f"item of `rubrics`: {SAYS}"),
+    "[{}]": ("{", 'Missing property "expected_outcome".'),
+    "[{id: 7, expected_outcome: It}]": ("7", f"`id`: {TEXT}"),
+    "[{id: ' ', expected_outcome: It}]": ("' '", f"`id`: {SAYS}"),
+    "[{id: a, expected_outcome: ''}]": ("''", f"`expected_outcome`: {SAYS}"),
+    "[{id: a, expected_outcome: [It]}]": ("[It]", f"`expected_outcome`: {TEXT}"),
+    "[{id: a, expected_outcome: }]": ("", f"`expected_outcome`: {TEXT}"),
+    "[{id: a, wieght: 2, expected_outcome: It}]": ("wieght", "Property wieght is not allowed."),
+    "[{id: a, weight: x, expected_outcome: It}]": ("x", "`weight`: expected a number"),
+    "[{id: a, weight: -1, expected_outcome: It}]": ("-1", "`weight`: expected a number, at least 0"),
+    "[{id: a, required_min_score: 11, expected_outcome: It}]": ("11", f"`required_min_score`: {SCORE}"),
+    "[{id: a, required_min_score: 7.5, expected_outcome: It}]": ("7.5", f"`required_min_score`: {SCORE}"),
+    '[{id: a, required_min_score: "7", expected_outcome: It}]': ('"7"', f"`required_min_score`: {SCORE}"),
+    "[{id: a, required: yes, description: It}]": ("yes", "`required`: expected true or false"),
+    "[{id: a, required: no, description: It}]": ("no", "`required`: expected true or false"),
+    "[{id: a, required_min_level: 2, expected_outcome: It}]": (
+        "required_min_level",
+        f"`required_min_level` cannot stand here: {OF_LEVELS}",
+    ),
+    "[{id: a, score_range: [0, 10], expected_outcome: It}]": ("id", f"`id` cannot stand here: {NO_ID}"),
+    "[{score_range: [0], expected_outcome: It}]": ("[0]", f"`score_range`: {TWO}"),
+    "[{score_range: [0, 4, 10], expected_outcome: It}]": ("[0, 4, 10]", f"`score_range`: {TWO}"),
+    "[{score_range: [0, 11], expected_outcome: It}]": ("11", f"item of `score_range`: {SCORE}"),
+    "[{score_range: 0-4, expected_outcome: It}]": ("0-4", f"`score_range`: {TWO}"),
+    "[{id: a, score_ranges: []}]": ("[]", f"`score_ranges`: {BANDS}, at least 1"),
+    "[{id: a, score_ranges: {}}]": ("{}", "Object has fewer properties than the required number of 1"),
+    "[{id: a, score_ranges: x}]": ("x", f"`score_ranges`: {BANDS}"),
+    "[{id: a, score_ranges: [x]}]": (
+        "x",
+        "item of `score_ranges`: expected a mapping with `score_range` and `expected_outcome`",
+    ),
+    "[{id: a, score_ranges: [{score_range: [0, 10]}]}]": ("{", 'Missing property "expected_outcome".'),
+    "[{id: a, score_ranges: [{expected_outcome: It}]}]": ("{", 'Missing property "score_range".'),
+    "[{id: a, score_ranges: {11: It}}]": ("11", f"key of `score_ranges`: {SCORE}"),
+    "[{id: a, score_ranges: {low: It}}]": ("low", f"key of `score_ranges`: {SCORE}"),
+    "[{id: a, score_ranges: {0: 7}}]": ("7", f"item of `score_ranges`: {TEXT}"),
+    "[{id: a, score_ranges: {0: ''}}]": ("''", f"item of `score_ranges`: {SAYS}"),
+    f"[{{id: a, levels: {ONE_LEVEL}}}]": (ONE_LEVEL, "`levels`: expected a list, at least 2"),
+    "[{id: a, levels: [{level: x, expected_outcome: It}, {level: 2, expected_outcome: So}]}]": (
+        "x",
+        "`level`: expected an integer",
+    ),
+    "[{id: a, levels: [{level: 1, expected_outcome: It}, {level: 2}]}]": ("{", 'Missing property "expected_outcome".'),
+    "[{required_min_score: 5, levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: So}]}]": (
+        "required_min_score",
+        f"`required_min_score` cannot stand here: {LEVEL_GATE}",
+    ),
+}
+
+
+@pytest.mark.parametrize("rubrics", WRONG)
+def test_a_wrong_value_has_one_message(server, rubrics):
+    assert messages(server, f"rubrics: {rubrics}\n") == [WRONG[rubrics]]
+
+
+def test_the_same_in_a_suite_and_in_json(server):
+    text = '{"tests": [{"id": "x", "rubrics": [{"id": "a", "expected_outcome": "It", "required_min_score": 11}]}]}\n'
+    expected = [("11", f"`required_min_score`: {SCORE}")]
+    assert (expected, expected) == (messages(server, text, "a.suite.yaml"), messages(server, text, "a.suite.json"))
+
+
+GOOD = {
+    "all shapes": (
+        "tests:\n  - rubrics: [It, {id: b, expected_outcome: So, weight: 0.5, required_min_score: 10}]\n"
+        "  - rubrics: [{id: a, score_ranges: {0: It, 5: So}}, {id: b, score_ranges: {'0': It, \"5\": So}}]\n"
+        "  - rubrics:\n      - id: a\n        score_ranges:\n          0: It\n          10: So\n"
+        "  - rubrics: [{score_range: [0, 4], expected_outcome: It}, {score_range: [5, 10], expected_outcome: So}]\n"
+        "  - rubrics: [{levels: [{level: -1, expected_outcome: It}, {level: 2, name: x, expected_outcome: So}]}]\n"
+        "  - rubrics: [{description: It, required: true}]\n"
+    ),
+    "fields of the suite's own tool": (
+        "name: x\nscore_ranges: {a: 1}\nlevels: no\nweight: heavy\nrequired: [1]\ndescription: 7\n"
+        "tests: 7\ncases: {a: [null, {b: {c: []}}]}\nassert: x\ndefaults: []\nexpected_outcome:\n"
+    ),
+    "anchors and merge keys": (
+        "shared: &it {weight: 2, expected_outcome: It}\ntests:\n  - rubrics:\n      - {<<: *it, id: a}\n      - *it\n"
+    ),
+    "Windows, emoji": "tests:\r\n  - rubrics:\r\n      - \U0001f600 It\r\n",
+}
+
+
+@pytest.mark.parametrize("case", GOOD)
+def test_what_is_right_or_not_ours_is_left_alone(server, case):
+    assert messages(server, GOOD[case], "a.suite.yaml") == []
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.y*ml")), ids=lambda path: path.name)
+def test_the_examples_are_valid_where_the_linter_has_nothing_against_their_shape(server, example):
+    shape = {"schema", "unknown-field", "empty-outcome", "syntax", "duplicate-key", "bounds", "levels", "weight"}
+    found = {finding.rule for finding in lint(example.name, example.read_bytes()).findings} & shape
+    assert bool(messages(server, example.read_text("utf-8"), "a.suite.yaml")) == bool(found)
+
+
+FAULTY = "rubrics: [{id: 7, expected_outcome: It}]\n"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        f"# yaml-language-server: $schema={RUBRIC}\n",
+        f"# yaml-language-server: $schema=./{RUBRIC}\n",
+        f"# $schema: {RUBRIC}\n# yaml-language-server: $schema={RUBRIC}\n",
+        f"# A note\n\n# yaml-language-server: $schema={RUBRIC}\n",
+    ],
+)
+def test_a_modeline_names_the_schema(server, first):
+    assert messages(server, first + FAULTY, "plain.yaml") == [("7", f"`id`: {TEXT}")]
+    assert messages(server, FAULTY, "plain.yaml") == []
+
+
+def test_a_modeline_holds_against_the_name_of_the_file(server):
+    text = "rubrics: [{id: a, expected_outcome: It}]\n"
+    old = "# yaml-language-server: $schema=rubric-v1.schema.json\n"
+    refused = [
+        ("{", 'Missing property "description".'),
+        ("expected_outcome", "Property expected_outcome is not allowed."),
+    ]
+    assert ([], refused) == (messages(server, text), sorted(messages(server, old + text), reverse=True))
+
+
+def test_the_schema_key_names_the_schema_from_version_2_on(server):
+    expected = {"1": [], "2": [("7", f"`id`: {TEXT}")]}[server.initialized["serverInfo"]["version"][0]]
+    assert messages(server, f"$schema: {RUBRIC}\n{FAULTY}", "plain.yaml") == expected
+
+
+def test_a_modeline_binds_its_document_of_several(server):
+    line = f"# yaml-language-server: $schema={RUBRIC}\n"
+    other = FAULTY.replace("7", "8")
+    assert messages(server, f"{line}---\n{FAULTY}---\n{other}", "plain.yaml") == [("7", f"`id`: {TEXT}")]
