@@ -7,6 +7,9 @@ from click.testing import CliRunner
 from rubric_lint.bundle import bundle
 from rubric_lint.catalogue import catalogue
 from rubric_lint.cli.lint import cli
+from rubric_lint.cli.schema import SHAPES
+from rubric_lint.lint import lint
+from rubric_lint.starter import RUBRICS, start
 
 
 def call(*args):
@@ -57,3 +60,64 @@ def test_check_names_what_is_not_up_to_date(tmp_path):
     stale = tmp_path / "suite-v2.schema.json"
     stale.write_text("{}", "utf-8")
     assert call("bundle", "--check", str(tmp_path)) == ("", f"rubric-lint: {stale} is not up to date\n", 1)
+
+
+def init(*args):
+    """What `rubric-lint schema init` prints, says and returns."""
+    done = CliRunner().invoke(cli, ["schema", "init", *map(str, args)])
+    return done.stdout, done.stderr, done.exit_code
+
+
+def test_there_is_a_starter_for_every_shape():
+    assert list(SHAPES) == list(RUBRICS)
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["yaml", "json"])
+@pytest.mark.parametrize("suite", [False, True], ids=["rubric", "suite"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_starter_lints_clean_and_names_its_schema(shape, suite, as_json):
+    text = start(shape, suite=suite, as_json=as_json)
+    result = lint("a.json" if as_json else "a.yaml", text.encode())
+    criteria = {"checklist": 2, "score-ranges": 2, "holistic": 1, "levels": 1}[shape]
+    assert ((), 1, criteria) == (result.findings, result.rubrics, result.criteria)
+    url = f"https://rubric-lint.github.io/schemas/{'suite' if suite else 'rubric'}-v2.schema.json"
+    if as_json:
+        assert json.loads(text)["$schema"] == url
+    else:
+        assert text.splitlines()[:2] == [f"# yaml-language-server: $schema={url}", f"# $schema: {url}"]
+
+
+def test_init_writes_a_file_and_keeps_one_that_is_there(tmp_path):
+    file = tmp_path / "my rubric.rubric.yaml"
+    assert init(file) == ("", f"wrote {file}; check it with: rubric-lint '{file}'\n", 0)
+    written = start("checklist", suite=False, as_json=False)
+    assert file.read_bytes() == written.encode()
+
+    _, errors, code = init("--shape", "levels", file)
+    kept = f"Error: {file} is there already; name another file, or replace it with --force"
+    assert (kept, 2, written.encode()) == (errors.splitlines()[-1], code, file.read_bytes())
+
+    assert init("--shape", "levels", "--force", file)[2] == 0
+    assert file.read_text("utf-8") == start("levels", suite=False, as_json=False)
+
+
+def test_init_chooses_a_name_and_the_notation(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert [init()[2], init("--suite")[2], init("--suite", "a.json")[2]] == [0, 0, 0]
+    assert {file.name: file.read_text("utf-8") for file in tmp_path.iterdir()} == {
+        "example.rubric.yaml": start("checklist", suite=False, as_json=False),
+        "example.suite.yaml": start("checklist", suite=True, as_json=False),
+        "a.json": start("checklist", suite=True, as_json=True),
+    }
+
+
+def test_init_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert init("--shape", "holistic", "-") == (start("holistic", suite=False, as_json=False), "", 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_init_says_why_it_cannot_write(tmp_path):
+    file = tmp_path / "missing/a.yaml"
+    _, errors, code = init(file)
+    assert (f"Error: cannot write {file}: No such file or directory", 2) == (errors.splitlines()[-1], code)

@@ -14,7 +14,7 @@ LAYERS = (
     ("source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle"),
     ("finding",),
     ("scalar", "events", "document", "build", "reading", "comments"),
-    ("schema", "violations", "deprecation", "bands", "rubric", "locate", "interop"),
+    ("schema", "violations", "deprecation", "bands", "rubric", "locate", "interop", "starter"),
     ("rule",),
     ("rules",),
     ("settings_file", "config", "files", "edit"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from rubric_lint.cli.exits import Exit, complain
 
 if TYPE_CHECKING:
     from rubric_lint.catalogue import Entry
+
+SHAPES = ("checklist", "score-ranges", "holistic", "levels")
+"""The shapes that `init` writes, the simplest first."""
 
 
 def _find(_ctx: click.Context, _param: click.Parameter, value: str) -> Entry:
@@ -87,6 +91,34 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(texts[name].encode())
     return Exit.FOUND if check and stale else Exit.CLEAN
+
+
+@schema.command("init")
+@click.option("--suite", is_flag=True, help="A suite with one case, instead of a rubric file.")
+@click.option("--shape", type=click.Choice(SHAPES), default=SHAPES[0], show_default=True, help="How the judge answers.")
+@click.option("--force", is_flag=True, help="Replace FILE when it is there.")
+@click.argument("file", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
+def write_starter(file: Path | None, shape: str, *, suite: bool, force: bool) -> None:
+    """Write a file to begin with, which names its schema for editors.
+
+    FILE is example.rubric.yaml, or example.suite.yaml, where none is named; `-` is standard output. A name that ends
+    in .json gives JSON.
+    """
+    from rubric_lint.starter import start  # noqa: PLC0415  (reads YAML)
+
+    file = file or Path("example.suite.yaml" if suite else "example.rubric.yaml")
+    text = start(shape, suite=suite, as_json=file.suffix == ".json")
+    if str(file) == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        with file.open("wb" if force else "xb") as stream:
+            stream.write(text.encode())
+    except FileExistsError:
+        raise click.UsageError(f"{file} is there already; name another file, or replace it with --force") from None
+    except OSError as error:
+        raise click.UsageError(f"cannot write {file}: {error.strerror}") from error
+    click.echo(f"wrote {file}; check it with: rubric-lint {shlex.quote(str(file))}", err=True)
 
 
 def _holds(file: Path, text: str) -> bool:
