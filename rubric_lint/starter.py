@@ -34,9 +34,9 @@ rubrics:  # the judge gives each criterion an integer from 0 to 10
 """,
     "holistic": """\
 rubrics:  # the judge gives the whole answer one integer from 0 to 10
-  - score_range: [0, 4]
+  - score_range: [0, 5]
     expected_outcome: Answers another question, or contradicts the source
-  - score_range: [5, 7]
+  - score_range: [6, 7]
     expected_outcome: Answers the question, and leaves out a step that the reader needs
   - score_range: [8, 10]
     expected_outcome: Answers the question with every step that the reader needs

@@ -17,7 +17,9 @@ from rubric_lint.lint import lint
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
-SCHEMAS = {path.name: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "schemas/bundled").glob("*.json"))}
+SCHEMAS = {
+    path.name: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "schemas/bundled").glob("*.schema.json"))
+}
 
 # What these rules find, they find because the schema says so; `bounds`, `levels` and `weight` also find more than that.
 BY_SCHEMA_ALONE = {"schema", "unknown-field", "empty-outcome"}

@@ -10,6 +10,7 @@ from rubric_lint.cli.lint import cli
 from rubric_lint.cli.schema import SHAPES
 from rubric_lint.lint import lint
 from rubric_lint.starter import RUBRICS, start
+from rubric_lint.store import store_catalogue
 
 
 def call(*args):
@@ -46,12 +47,14 @@ def test_an_unknown_schema_is_a_usage_error():
 
 def test_bundle_writes_what_check_then_accepts(tmp_path):
     folder = tmp_path / "new"
-    missing = sorted(f"rubric-lint: {folder / entry.bundled_name} is not up to date" for entry in catalogue())
+    names = [*(entry.bundled_name for entry in catalogue()), "catalog.json"]
+    missing = sorted(f"rubric-lint: {folder / name} is not up to date" for name in names)
     output, errors, code = call("bundle", "--check", str(folder))
     assert ("", missing, 1, False) == (output, sorted(errors.splitlines()), code, folder.exists())
     assert call("bundle", str(folder)) == ("", "", 0)
     written = {file.name: file.read_bytes().decode() for file in folder.iterdir()}
-    assert written == {entry.bundled_name: bundle(entry) for entry in catalogue()}
+    bundled = {entry.bundled_name: bundle(entry) for entry in catalogue()}
+    assert written == {**bundled, "catalog.json": store_catalogue()}
     assert call("bundle", "--check", str(folder)) == ("", "", 0)
 
 

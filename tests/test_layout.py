@@ -11,7 +11,7 @@ PACKAGE = ROOT / "rubric_lint"
 
 # A module imports from the rows above its own, and from its own row where no circle comes of it.
 LAYERS = (
-    ("source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle"),
+    ("source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle", "store"),
     ("finding",),
     ("scalar", "events", "document", "build", "reading", "comments"),
     ("schema", "violations", "deprecation", "bands", "rubric", "locate", "interop", "starter"),

@@ -11,6 +11,7 @@ from stdio_server import StdioServer
 from rubric_lint.catalogue import BASE
 from rubric_lint.lint import lint
 from rubric_lint.schema import schema_for
+from rubric_lint.starter import RUBRICS, start
 
 pytestmark = pytest.mark.slow
 
@@ -335,6 +336,15 @@ def test_the_examples_are_valid_where_the_linter_has_nothing_against_their_shape
     shape = {"schema", "unknown-field", "empty-outcome", "syntax", "duplicate-key", "bounds", "levels", "weight"}
     found = {finding.rule for finding in lint(example.name, example.read_bytes()).findings} & shape
     assert bool(messages(server, example.read_text("utf-8"), "a.suite.yaml")) == bool(found)
+
+
+@pytest.mark.parametrize("suite", [False, True], ids=["rubric", "suite"])
+@pytest.mark.parametrize("shape", RUBRICS)
+def test_a_starter_is_valid_and_completes(server, shape, suite):
+    text = start(shape, suite=suite, as_json=False)
+    assert messages(server, text, "plain.yaml") == []
+    indent = "      - " if suite else "  - "
+    assert sorted(offered(server, f"{text}{indent}|\n", "plain.yaml")) == sorted([*CRITERION, *SNIPPETS])
 
 
 FAULTY = "rubrics: [{id: 7, expected_outcome: It}]\n"

@@ -75,14 +75,18 @@ def print_path(entry: Entry) -> None:
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 when a file is not up to date.")
 @click.argument("folder", metavar="[FOLDER]", required=False, type=click.Path(file_okay=False, path_type=Path))
 def bundle_schemas(folder: Path | None, *, check: bool) -> int:
-    """Write every schema as one self-contained file into FOLDER (default: where `schema path` finds them)."""
+    """Write every schema as one self-contained file into FOLDER (default: where `schema path` finds them).
+
+    And catalog.json, the entries for SchemaStore.
+    """
     from rubric_lint.bundle import bundle  # noqa: PLC0415  (imports referencing)
     from rubric_lint.catalogue import schemas_root  # noqa: PLC0415
+    from rubric_lint.store import store_catalogue  # noqa: PLC0415
 
     if folder is None and schemas_root().parent == Path(rubric_lint.__file__).parent:
         raise click.UsageError("name a FOLDER; the installed files are nobody's to change")
     folder = folder or schemas_root() / "bundled"
-    texts = {entry.bundled_name: bundle(entry) for entry in _entries()}
+    texts = {entry.bundled_name: bundle(entry) for entry in _entries()} | {"catalog.json": store_catalogue()}
     stale = [name for name, text in texts.items() if not _holds(folder / name, text)]
     for name in stale:
         if check:

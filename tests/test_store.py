@@ -1,0 +1,70 @@
+"""What SchemaStore asks of an entry, and of the files that show what a schema accepts and refuses."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from node import install_locked, node
+from ruamel.yaml import YAML
+
+from rubric_lint.catalogue import catalogue, schemas_root
+from rubric_lint.store import store_catalogue
+
+CONTENTS = json.loads(store_catalogue())
+STORE = Path(__file__).parent / "store"
+FILES = sorted(STORE.rglob("*.yaml"))
+WRITTEN = [entry for entry in catalogue() if entry.is_for_authors]
+
+
+def test_the_catalogue_has_what_its_schema_asks_for():
+    assert {"$schema", "version", "schemas"} == CONTENTS.keys()
+    for entry in CONTENTS["schemas"]:
+        assert {"name", "description", "url", "versions"} <= entry.keys()
+        assert entry.keys() <= {"name", "description", "fileMatch", "url", "versions"}
+        assert all(url.startswith("https://") for url in [entry["url"], *entry["versions"].values()])
+        assert len(set(entry.get("fileMatch", []))) == len(entry.get("fileMatch", []))
+
+
+def test_the_words_follow_its_guidelines():
+    for entry in CONTENTS["schemas"]:
+        for text in (entry["name"], entry["description"]):
+            assert "schema" not in text.lower()
+            assert "\n" not in text
+            assert text[-1] not in ",. \t-"
+
+
+def test_every_version_of_what_people_write_is_named():
+    named = {url for entry in CONTENTS["schemas"] for url in entry["versions"].values()}
+    assert named == {entry.bundled_id for entry in WRITTEN}
+    assert all(entry["url"] == entry["versions"]["2"] for entry in CONTENTS["schemas"])
+
+
+def test_only_names_that_are_ours_are_claimed():
+    claimed = {pattern for entry in CONTENTS["schemas"] for pattern in entry.get("fileMatch", [])}
+    assert claimed == {"*.rubric.yaml", "*.rubric.yml", "*.rubric.json"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(STORE).as_posix())
+def test_a_file_names_its_schema_in_the_first_line(file):
+    first = file.read_text("utf-8").splitlines()[0]
+    assert first == f"# yaml-language-server: $schema=../../schemas/json/{file.parent.name}.json"
+
+
+@pytest.mark.slow
+def test_strict_ajv_accepts_the_positive_files_and_refuses_the_negative_ones():
+    if not node():
+        pytest.skip("Ajv runs on Node.js, and there is none")
+    schemas = {f"{file.parent.name}.json" for file in FILES}
+    asked = {
+        "schemas": {name: json.loads((schemas_root() / "bundled" / name).read_text("utf-8")) for name in schemas},
+        "documents": [
+            {"schema": f"{file.parent.name}.json", "data": json.loads(json.dumps(YAML(typ="safe").load(file)))}
+            for file in FILES
+        ],
+    }
+    command = [node(), Path(__file__).with_name("ajv.cjs"), install_locked()]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout)
+    refused = {file for file, error in zip(FILES, answer["refusals"], strict=True) if error}
+    assert ({}, {file for file in FILES if "negative_test" in file.parts}) == (answer["broken"], refused)
