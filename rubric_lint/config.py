@@ -42,10 +42,14 @@ class FileSettings(NamedTuple):
 
 
 class Overrides(NamedTuple):
-    """What the command line says: `select` takes the place of the settings' own, `ignore` adds to theirs."""
+    """What the command line says: `select` takes the place of the settings' own, `ignore` adds to theirs.
+
+    `force_exclude`: what the settings exclude is left out also where it is named.
+    """
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
+    force_exclude: bool = False
 
 
 _NO_OVERRIDES = Overrides()
@@ -176,6 +180,16 @@ class SettingsFinder:
         """
         name = os.fspath(path)
         return self.for_folder(os.path.dirname(name)).for_file(name)
+
+    def leaves_out(self, path: str, *, is_folder: bool) -> bool:
+        """Whether the file or folder at `path` is left out although it is named.
+
+        Raises:
+            SettingsError: when the settings nearest to it cannot be used.
+        """
+        if not self._overrides.force_exclude:
+            return False
+        return self.for_folder(os.path.dirname(path)).exclude.covers(os.path.abspath(path) + os.sep * is_folder)
 
     def for_folder(self, folder: str) -> Settings:
         """The settings nearest to what is in `folder`.

@@ -39,7 +39,7 @@ _OLD_LINE_END = re.compile("[\x85\u2028\u2029]")
 
 
 # Tabs that indent nothing: on lines of white space, before comments, after the dash of a list item.
-_TAB_BESIDE = r"(?m)^[ \t]*\t[ \t]*(?=[\r\n#]|\Z)|(?<=-)[ ]*\t[ \t]*(?=\S)"
+_TAB_BESIDE = r"(?:\A|(?<=[\r\n]))[ \t]*\t[ \t]*(?=[\r\n#]|\Z)|(?<=-)[ ]*\t[ \t]*(?=\S)"
 
 Taken = TypeVar("Taken")
 

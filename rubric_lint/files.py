@@ -66,7 +66,8 @@ class _Reached(NamedTuple):
 def find(paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder) -> Iterator[File | Unreadable]:
     """The files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
 
-    A file that is named is found, whatever its name and whatever is ignored. In a folder those are found that have one
+    A file that is named is found, whatever its name and whatever is ignored, unless the settings force what they
+    exclude. In a folder those are found that have one
     of SUFFIXES or that `include` names, less what .gitignore files and `exclude` name. Links to folders are followed
     only where they are named.
     """
@@ -110,7 +111,10 @@ class _Search:
     def reach(self, name: str) -> Iterator[_Reached]:
         """What is at `name`: a file, or the files of a folder."""
         try:
-            if stat.S_ISDIR(os.stat(name).st_mode):
+            is_folder = stat.S_ISDIR(os.stat(name).st_mode)
+            if self._finder.leaves_out(name, is_folder=is_folder):
+                return
+            if is_folder:
                 yield from self._search(name)
             else:
                 yield _Reached(File(name, self._finder.for_file(name)), self._resolve(name))

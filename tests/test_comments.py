@@ -20,6 +20,7 @@ COMMENTS = {
     "around anchors and tags": ("a: &b # c\n  d: !e # f\n    g\n", ["# c", "# f"]),
     "in a directive": ("%YAML 1.2 # a\n--- # b\nc: d\n... # e\n# f\n", ["# a", "# b", "# e", "# f"]),
     "after a tab": ("a: b\t# c\n", ["# c"]),
+    "after a tab alone": ("\t# a\nb:\n \t # c\n - \td\n", ["# a", "# c"]),
     "over several lines": ("a: b\n  c\n  # d\ne: 'f\n  # g'\n", ["# d"]),
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.config import FileSettings, SettingsFinder
+from rubric_lint.config import FileSettings, Overrides, SettingsFinder
 from rubric_lint.files import LIMIT, File, Unreadable, find, read
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -173,6 +173,21 @@ def test_settings_include_and_exclude():
     )
     assert search(".") == ["a.eval", "a.yaml", "gen/keep.yaml", "sub/b.eval", "sub/vendor/c.yaml"]
     assert search("vendor") == ["vendor/c.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["a.yaml", "gen/b.yaml", "gen/deep/c.yaml"], ["a.yaml"]),
+        (["gen", "sub/gen", "sub/kept.yaml"], ["sub/kept.yaml"]),
+        (["gone.yaml"], [Unreadable("gone.yaml", "does not exist")]),
+    ],
+)
+def test_what_settings_exclude_is_left_out_also_where_it_is_named_if_they_are_forced(paths, expected):
+    grow("a.yaml", "gen/b.yaml", "gen/deep/c.yaml", "sub/gen/d.yaml", "sub/kept.yaml")
+    grow("rubric-lint.toml", text='exclude = ["gen/"]')
+    found = find(paths, SettingsFinder(Overrides(force_exclude=True)))
+    assert expected == [item.name if isinstance(item, File) else item for item in found]
 
 
 def test_each_folder_has_its_nearest_settings():

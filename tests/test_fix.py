@@ -97,6 +97,10 @@ BLOCK = {
         "- id: a\n  description: |+\n    Cites it\n  required: false # why\n  weight: 2\n",
         "- id: a\n  expected_outcome: |+\n    Cites it\n  # why\n  weight: 2\n",
     ),
+    "text-block-above-the-end": (
+        "- id: a\n  description: |+\n    Cites it\n  required: false\n",
+        "- id: a\n  expected_outcome: |+\n    Cites it\n",
+    ),
     "no-line-end-at-the-end": (
         "- id: a\n  description: Cites it\n  required: true",
         "- id: a\n  expected_outcome: Cites it\n  required_min_score: 10",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rubric_lint.cli.exits import Exit, complain, launch
-from rubric_lint.cli.options import ASKED, NAMES, check_sources, choice
+from rubric_lint.cli.options import ASKED, FORCE_EXCLUDE, NAMES, check_sources, choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import print_version
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("-q", "--quiet", is_flag=True, help="Tell only what could not be done.")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
 @click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
+@click.option("--force-exclude", **FORCE_EXCLUDE)
 @click.option("--config", metavar="FILE", type=click.Path(), help="The settings file that holds for all files.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option("--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions.")
@@ -52,6 +53,7 @@ def fix(
     quiet: bool,
     color: str,
     stdin_filename: str | None,
+    force_exclude: bool,
     config: str | None,
     isolated: bool,
 ) -> int:
@@ -88,7 +90,7 @@ def fix(
             click.echo(line, err=aside)
 
     try:
-        finder = SettingsFinder(Overrides(select or None, ignore), file=config, isolated=isolated)
+        finder = SettingsFinder(Overrides(select or None, ignore, force_exclude), file=config, isolated=isolated)
         fixing = Fixing(report, progress, is_dry=is_dry, unsafe=unsafe_fixes, target=target)
         totals = fixing.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
     except SettingsError as wrong:

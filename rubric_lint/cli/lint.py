@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -10,7 +10,7 @@ from rubric_lint.cli.adoption import Adoption, with_adoption
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.lsp import lsp
-from rubric_lint.cli.options import ASKED, NAMES, OUTPUT_FILE, check_sources, choice
+from rubric_lint.cli.options import ASKED, FORCE_EXCLUDE, NAMES, OUTPUT_FILE, check_sources, choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
 from rubric_lint.cli.schema import schema
@@ -19,7 +19,12 @@ from rubric_lint.report import REPORTERS, Look, Statistics
 
 if TYPE_CHECKING:
     from rubric_lint.config import SettingsFinder
+    from rubric_lint.report import Summary
     from rubric_lint.report.fixes import Outcome
+
+
+WATCHABLE = ("full", "concise")
+"""The formats in which reports may follow one another without end."""
 
 
 @click.command("check")
@@ -37,10 +42,12 @@ if TYPE_CHECKING:
 @click.option("--fix", is_flag=True, help="Make the safe fixes first, as rubric-fix does.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix: make fixes too that may change what a rubric means.")
 @with_adoption
+@click.option("--watch", is_flag=True, help="Stay, and lint again what changes.")
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something, not where.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave the summary out.")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
 @click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
+@click.option("--force-exclude", **FORCE_EXCLUDE)
 @click.option("--config", metavar="FILE", type=click.Path(), help="The settings file that holds for all files.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option(
@@ -48,7 +55,7 @@ if TYPE_CHECKING:
 )
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions.")
-def check(
+def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     *,
     paths: tuple[str, ...],
     form: str | None,
@@ -58,10 +65,12 @@ def check(
     fail_on: str,
     fix: bool,
     unsafe_fixes: bool,
+    watch: bool,
     statistics: bool,
     quiet: bool,
     color: str,
     stdin_filename: str | None,
+    force_exclude: bool,
     config: str | None,
     isolated: bool,
     adoption: Adoption,
@@ -75,6 +84,13 @@ def check(
         print_rules(form)
         return Exit.CLEAN
     _check_call(paths, form, statistics=statistics, fix=fix, unsafe_fixes=unsafe_fixes)
+    if watch:
+        _check_watch(
+            paths,
+            form,
+            fix=fix,
+            is_otherwise=output_file is not None or adoption.add_ignores or adoption.write_baseline,
+        )
     check_sources(paths, stdin_filename, config, isolated=isolated)
     adoption.check(paths, fix=fix, has_report=form not in {None, "full"} or output_file is not None or statistics)
 
@@ -88,17 +104,28 @@ def check(
     progress = Progress(sys.stderr)
     look = Look(wants_color(color), quiet, columns()) if output_file is None else Look(color == "always", quiet)
     make_reporter = Statistics if statistics else REPORTERS[choose_format(form, output_file)]
-    try:
-        finder = SettingsFinder(Overrides(select or None, ignore), file=config, isolated=isolated)
-        if adoption.add_ignores:
-            return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
+
+    def run(finder: SettingsFinder, **files: Any) -> "Summary":
         with open_report(output_file, progress, look) as write:
             reporter = make_reporter(write, look)
-            fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
             sieves = adoption.sieves(finder)
-            summary = Run(reporter, progress, sieves).lint_all(paths or (".",), stdin_filename or "<stdin>", finder)
+            engine = Run(reporter, progress, sieves, **files)
+            summary = engine.lint_all(paths or (".",), stdin_filename or "<stdin>", finder)
             reporter.end(summary)
         adoption.finish(sieves, quiet=quiet)
+        return summary
+
+    overrides = Overrides(select or None, ignore, force_exclude)
+    try:
+        if watch:
+            from rubric_lint.cli.watch import Watch  # noqa: PLC0415
+
+            return Watch(paths or (".",), run, progress, overrides, config=config, isolated=isolated).run()
+        finder = SettingsFinder(overrides, file=config, isolated=isolated)
+        if adoption.add_ignores:
+            return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
+        fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
+        summary = run(finder)
     except SettingsError as wrong:
         for fault in wrong.faults:
             complain(f"{wrong.path}: {fault}")
@@ -122,6 +149,15 @@ def _check_call(paths: tuple[str, ...], form: str | None, *, statistics: bool, f
         raise click.UsageError("--unsafe-fixes says which fixes to make; add --fix")
     if fix and "-" in paths:
         raise click.UsageError("--fix writes files; `rubric-fix -` fixes standard input to standard output")
+
+
+def _check_watch(paths: tuple[str, ...], form: str | None, *, fix: bool, is_otherwise: bool) -> None:
+    if "-" in paths:
+        raise click.UsageError("--watch follows files and folders; standard input is read once")
+    if fix:
+        raise click.UsageError("--watch changes no file; run rubric-fix, and it shows what is left")
+    if is_otherwise or form not in {None, *WATCHABLE}:
+        raise click.UsageError(f"--watch writes one report after another, for people: {' or '.join(WATCHABLE)}")
 
 
 def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, unsafe: bool, quiet: bool) -> Exit:

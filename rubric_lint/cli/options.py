@@ -9,6 +9,12 @@ from rubric_lint.cli.rules import complete_name, read_names
 NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_names, "shell_complete": complete_name}
 """Names of rules, between commas or with the option repeated."""
 
+FORCE_EXCLUDE: dict[str, Any] = {
+    "is_flag": True,
+    "help": "Leave out what the settings exclude also where it is named, as hooks name every file.",
+}
+"""Whether files that are named may be left out."""
+
 ASKED: dict[str, Any] = {"is_eager": True, "expose_value": False}
 """A question that is answered before anything else is looked at."""
 
@@ -32,6 +38,8 @@ def check_sources(paths: tuple[str, ...], stdin_filename: str | None, config: st
     Raises:
         click.UsageError: when they do.
     """
+    if "" in paths:
+        raise click.UsageError("a path is empty; leave it out for this folder")
     if config and isolated:
         raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
     if stdin_filename and "-" not in paths:

@@ -3,7 +3,7 @@
 import gc
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rubric_lint.batch import Outcome, lint_bytes, lint_files
 from rubric_lint.cli.exits import complain, report_fault
@@ -18,15 +18,28 @@ from rubric_lint.sieve import Sieve
 STDIN = "-"
 """The path that means standard input."""
 
+Find = Callable[[Iterable[str], SettingsFinder], Iterable[File | Unreadable]]
+Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, Outcome]]]
+
 
 class Run:
     """Lints files and tells `reporter` what `sieves` leave of the findings."""
 
-    def __init__(self, reporter: Reporter, progress: Progress, sieves: Sequence[Sieve] = ()) -> None:
+    def __init__(
+        self,
+        reporter: Reporter,
+        progress: Progress,
+        sieves: Sequence[Sieve] = (),
+        *,
+        find: Find = find,
+        lint: Lint = lint_files,
+    ) -> None:
         self._reporter = reporter
         self._progress = progress
         self._sieves = sieves
         self._skipped: Counter[str] = Counter()
+        self._find = find
+        self._lint = lint
         self._refused: set[str] = set()
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
@@ -45,9 +58,9 @@ class Run:
         summary = Summary()
         for file in stdin:
             summary = summary.plus(self._lint_stdin(file))
-        files: Iterable[File | Unreadable] = filter(self._wants, find(paths, finder))
+        files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder))
         total = len(files := list(files)) if self._progress.is_shown else 0
-        for found, outcome in self._progress.over(lint_files(files), total):
+        for found, outcome in self._progress.over(self._lint(files), total):
             summary = summary.plus(self._report(found, outcome))
         return summary.plus(Summary(**self._skipped))
 

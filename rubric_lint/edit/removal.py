@@ -123,7 +123,8 @@ def _cut_around_comments(text: str, code: str, field: Span) -> list[Span]:
 def _check_keeping(document: Document, path: Path, cut: Span) -> None:
     """A text block whose header says `+` owns the blank lines after it, and would get those after the field too."""
     text = document.source.text
-    if _NEXT.search(text[cut.end : line_end(text, cut.end).end]):
+    following = text[cut.end : line_end(text, cut.end).end]
+    if not following or _NEXT.search(following):
         return
     before = [sibling for sibling in document.siblings(path) if sibling.end <= cut.start]
     if before and _KEEPING.search(text[before[-1].start : line_end(text, before[-1].start).start]):

@@ -1,0 +1,247 @@
+"""Lints again what changes, and shows how everything stands then; the system tells of changes, through watchfiles."""
+
+# Paths are str here, see config.py.
+# ruff: noqa: PTH100, PTH112, PTH114, PTH116, PTH118, PTH120
+
+import os
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import NamedTuple, cast
+
+import click
+
+from rubric_lint.batch import Outcome, lint_files
+from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.progress import Progress
+from rubric_lint.config import Overrides, Settings, SettingsFinder
+from rubric_lint.files import File, Unreadable, find
+from rubric_lint.lint import Result
+from rubric_lint.report import counted
+from rubric_lint.report.visible import visible
+from rubric_lint.settings_file import NAMES, SettingsError
+from rubric_lint.source import Source
+from rubric_lint.wording import join_words
+
+_STEP = 50
+"""Milliseconds without a change that end a batch of changes."""
+
+_TICK = 20_000_000
+"""Nanoseconds in which a file may be written twice and bear the same time."""
+
+_DECIDING = frozenset({*NAMES, ".gitignore", ".git", "exclude"})
+"""Names that decide about other files, also where they stand above the folders that are searched."""
+
+_MOST_NAMES = 3
+_UNKNOWN = Unreadable("", "")
+
+Found = File | Unreadable
+
+
+class _Known(NamedTuple):
+    """What is known of a file; `is_settled`: it cannot have been written again without another stamp."""
+
+    file: Found
+    stamp: tuple[int, ...]
+    is_settled: bool
+    outcome: Outcome
+
+    def is_rewritten(self, before: "_Known") -> bool:
+        """Whether the file itself is another one than before, not only its settings."""
+        if self.stamp != before.stamp or self.file != before.file:
+            return self.stamp != before.stamp
+        return not isinstance(self.outcome, Exception) and self.outcome != before.outcome
+
+
+class _Finder(SettingsFinder):
+    """A finder that tells which folders it is asked about: those that are searched, and those of files."""
+
+    def __init__(self, overrides: Overrides, *, file: str | None, isolated: bool) -> None:
+        self.folders: set[str] = set()
+        super().__init__(overrides, file=file, isolated=isolated)
+
+    def for_folder(self, folder: str) -> Settings:
+        """Note the folder, and go on."""
+        self.folders.add(os.path.realpath(folder))
+        return super().for_folder(folder)
+
+
+class Watch:
+    """Watches the files at `paths`; `show` reports on everything that it is handed."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        show: Callable[..., object],
+        progress: Progress,
+        overrides: Overrides,
+        *,
+        config: str | None,
+        isolated: bool,
+    ) -> None:
+        self._paths = paths
+        self._show = show
+        self._progress = progress
+        self._overrides = overrides
+        self._config = config
+        self._isolated = isolated
+        self._known: dict[str | Unreadable, _Known] = {}
+        self._searched: set[str] = set()
+        self._fault: SettingsError | None = None
+
+    def run(self) -> Exit:
+        """Watch until something ends the program.
+
+        Raises:
+            SettingsError: when the settings named on the command line cannot be used to begin with.
+        """
+        try:
+            from watchfiles import watch  # noqa: PLC0415  (an extra)
+        except ImportError:
+            complain("--watch needs the watchfiles package; install it with: pip install 'rubric-lint[watch]'")
+            return Exit.USAGE
+        self._look(is_first=True)
+        while True:
+            folders = self._folders()
+            changes = watch(
+                *sorted(folders),
+                watch_filter=lambda _, path: self._matters(path),
+                step=_STEP,
+                rust_timeout=_STEP,
+                yield_on_timeout=True,
+                recursive=False,
+                ignore_permission_denied=True,
+            )
+            with closing(cast("Generator[object]", changes)):
+                try:
+                    next(changes)  # nothing that happens from now on is missed
+                except FileNotFoundError:  # a folder went in between
+                    continue
+                except OSError as fault:
+                    complain(f"{counted(len(folders), 'folder')} cannot be watched: {fault}")
+                    return Exit.USAGE
+                self._look()
+                if self._folders() == folders:
+                    next(filter(None, changes))
+            self._look()
+
+    def _look(self, *, is_first: bool = False) -> None:
+        """Look at everything anew, lint what is not known yet, and show it all if there is news."""
+        try:
+            finder = _Finder(self._overrides, file=self._config, isolated=self._isolated)
+            files = list(find(self._paths, finder))
+            news = self._learn(files, processes=None if is_first else 1)
+            names = [file.name for file in files if isinstance(file, File)]
+            linked = {os.path.dirname(os.path.realpath(name)) for name in names if os.path.islink(name)}
+            self._searched = finder.folders | linked
+            if is_first or news or self._fault:
+                self._show_all(
+                    finder, f"Changed: {join_words(news)}" if news and not is_first else "Checking everything"
+                )
+                _tell(f"Watching {counted(len(names), 'file')}; Ctrl+C ends")
+            self._fault = None
+        except SettingsError as fault:
+            if is_first:
+                raise
+            self._tell_fault(fault)
+
+    def _show_all(self, finder: SettingsFinder, heading: str) -> None:
+        click.clear()
+        _tell(heading)
+        known = self._known.values()
+        self._show(
+            finder,
+            find=lambda *_: (each.file for each in known),
+            lint=lambda files: ((file, self._known[_key(file)].outcome) for file in files),
+        )
+
+    def _learn(self, files: list[Found], *, processes: int | None) -> list[str]:
+        """Lint what is not known as it is now; what is new, changed or gone, in words."""
+        stamps = {_key(file): _stamp(file) for file in files}
+        before, self._known = self._known, {}
+        due = []
+        for file in files:
+            key = _key(file)
+            old = before.get(key)
+            if old and old.is_settled and (old.file, old.stamp) == (file, stamps[key][0]):
+                self._known[key] = old
+            else:
+                due.append(file)
+                self._known[key] = _Known(file, (), is_settled=False, outcome=_UNKNOWN)  # keeps the order
+        # Once watchfiles has a thread, no process can be forked safely.
+        for file, outcome in self._progress.over(lint_files(due, processes=processes), len(due)):
+            self._known[_key(file)] = _Known(file, *stamps[_key(file)], _lighten(outcome))
+        now = self._known
+        written = [key for key in now if key not in before or now[key].is_rewritten(before[key])]
+        gone = [key for key in before if key not in now]
+        news = [visible(key if isinstance(key, str) else key.path) for key in (*written, *gone)]
+        if len(news) > _MOST_NAMES:
+            news[_MOST_NAMES:] = [f"{len(news) - _MOST_NAMES} more"]
+        others = sum(before[key].file != now[key].file for key in now.keys() - written)
+        return [*news, f"the settings of {counted(others, 'file')}"] if others else news
+
+    def _tell_fault(self, error: SettingsError) -> None:
+        if self._fault is None or self._fault.faults != error.faults:
+            self._fault = error
+            for fault in error.faults:
+                complain(f"{error.path}: {fault}")
+            _tell("Watching; everything stays as shown until the settings can be used")
+
+    def _named(self) -> set[str]:
+        """What the command line names, as the system names it; of a link, the link and what it leads to."""
+        names = [*self._paths, *([self._config] if self._config else [])]
+        links = {os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(name))), _base(name)) for name in names}
+        return links | {os.path.realpath(name) for name in names}
+
+    def _folders(self) -> set[str]:
+        """The folders to watch: those that are searched, and all above them, where settings and ignored names stand."""
+        folders = set(self._searched)
+        pending = [*folders, *map(os.path.dirname, self._named())]
+        while pending:
+            folder = pending.pop()
+            folders.add(folder)
+            exclude = os.path.join(folder, ".git", "info")
+            folders.add(exclude) if os.path.isdir(exclude) else None
+            above = os.path.dirname(folder)
+            if above not in folders:
+                pending.append(above)
+        return {folder for folder in folders if os.path.isdir(folder)}
+
+    def _matters(self, path: str) -> bool:
+        """Whether what happened at `path` may change anything."""
+        folder, base = os.path.split(path)
+        if base in _DECIDING or folder in self._searched:
+            return True
+        return any(name == path or name.startswith(path + os.sep) for name in self._named() | self._searched)
+
+
+def _base(name: str) -> str:
+    return os.path.split(os.path.abspath(name))[1]
+
+
+def _key(file: Found) -> str | Unreadable:
+    return file.name if isinstance(file, File) else file
+
+
+def _stamp(file: Found) -> tuple[tuple[int, ...], bool]:
+    """What differs when a file was written anew, and whether that can be relied upon yet."""
+    if isinstance(file, Unreadable):
+        return (), True
+    try:
+        status = os.stat(file.name)
+    except OSError:
+        return (), False
+    latest = max(status.st_mtime_ns, status.st_ctime_ns)
+    is_settled = abs(time.time_ns() - latest) > _TICK
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns), is_settled
+
+
+def _lighten(outcome: Outcome) -> Outcome:
+    """Without the text of a clean file, which nobody asks for."""
+    if isinstance(outcome, Result) and not outcome.findings:
+        return outcome._replace(source=Source(outcome.source.name, ""))
+    return outcome
+
+
+def _tell(text: str) -> None:
+    click.echo(f"[{time.strftime('%H:%M:%S')}] {text}.")

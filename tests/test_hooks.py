@@ -1,0 +1,258 @@
+"""The hooks, run by the real pre-commit and the real prek in real repositories."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from once import make_once
+
+from rubric_lint.files import SUFFIXES
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+PARTS = (".pre-commit-hooks.yaml", "pyproject.toml", "README.md", "LICENSE", "rubric_lint", "schemas")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (ROOT / ".pre-commit-hooks.yaml").exists(), reason="the hooks are not part of the sdist"),
+    pytest.mark.skipif(not (BIN / "pre-commit").exists(), reason="pre-commit is installed for development only"),
+]
+
+OLD = """\
+rubrics:
+  - id: a
+    description: States the result.   # of the trial
+"""
+GOOD = OLD.replace("description", "expected_outcome")
+OVERLAP = """\
+rubrics:
+  - id: a
+    score_ranges:
+      - {score_range: [0, 5], expected_outcome: States no result}
+      - {score_range: [5, 10], expected_outcome: States the result}
+"""
+FINDING = """\
+{0}:5:23 error overlap: score 5 is in this band [5, 10] and in [0, 5]
+4 |       - {{score_range: [0, 5], expected_outcome: States no result}}
+|                       ------ also covers 5
+5 |       - {{score_range: [5, 10], expected_outcome: States the result}}
+|                       ^^^^^^^
+"""
+FOUND_ONE = "Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+FIXED = """\
+{0}: fixed 1 finding
+1 x rename `description` to `expected_outcome` (deprecated-description)
+Fixed 1 finding in 1 of 2 files: 1 deprecated-description.
+"""
+
+
+def dotted(hook, verdict):
+    return f"{hook}{'.' * (79 - len(hook) - len(verdict))}{verdict}\n"
+
+
+PASSED = dotted("rubric-fix", "Passed") + dotted("rubric-lint", "Passed")
+FIX_FAILED = dotted("rubric-fix", "Failed") + "- hook id: rubric-fix\n- files were modified by this hook\n"
+LINT_FAILED = dotted("rubric-lint", "Failed") + "- hook id: rubric-lint\n- exit code: 1\n"
+
+
+def git(*args, cwd=None):
+    """Run git as nobody in particular, at no particular time, so that equal content has equal commits."""
+    person = {f"GIT_{who}_{what}": "nobody" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    dates = {f"GIT_{who}_DATE": "2020-01-01T00:00:00Z" for who in ("AUTHOR", "COMMITTER")}
+    environment = {**os.environ, **person, **dates, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    command = ["git", "-c", "init.defaultBranch=main", *args]
+    return subprocess.run(
+        command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+def content_key():
+    """Changes when the package does."""
+    files = sorted(path for part in PARTS for path in [ROOT / part, *(ROOT / part).rglob("*")])
+    digest = hashlib.sha256(str(ROOT).encode())
+    for path in files:
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    """The repository that hooks are installed from; beside it the environments that are made of them."""
+
+    def clone(folder):
+        for old in folder.iterdir():
+            if old.is_dir():
+                shutil.rmtree(old)
+        repository = folder / "clone"
+        repository.mkdir()
+        for part in PARTS:
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            copy(ROOT / part, repository / part)
+        for args in (["init", "-q"], ["add", "--all"], ["commit", "-qm", "hooks"]):
+            done = git(*args, cwd=repository)
+            assert done.returncode == 0, done.stderr
+
+    return make_once(ROOT / ".cache" / "hooks", content_key(), clone) / "clone"
+
+
+@pytest.fixture(params=["pre-commit", "prek"])
+def manager(request, hooks, repository, monkeypatch):  # noqa: ARG001 (the place comes first)
+    """The program that runs hooks, in the repository."""
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(hooks.parent / "pre-commit"))
+    monkeypatch.setenv("PREK_HOME", str(hooks.parent / "prek"))
+    monkeypatch.setenv("PRE_COMMIT_COLOR", "never")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "VIRTUAL_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    return request.param
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch, hooks):
+    """An empty repository with the three lines of the README."""
+    here = tmp_path / "work"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    git("init", "-q")
+    revision = git("rev-parse", "HEAD", cwd=hooks).stdout.strip()
+    write(
+        ".pre-commit-config.yaml",
+        f"repos:\n  - repo: {hooks.as_uri()}\n    rev: {revision}\n"
+        "    hooks: [{id: rubric-fix}, {id: rubric-lint}]\n",
+    )
+    return here
+
+
+def write(name, text):
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def told(done):
+    """What hooks say, the same for both programs: prek indents it, spaces it by itself and says what a hook is for."""
+    preparation = ("[INFO]", "- description:", "- duration:")
+    lines = (line.strip() for line in (done.stdout + done.stderr).splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith(preparation))
+
+
+def run(manager, *args):
+    """The exit code of a run of hooks, and what it says."""
+    done = subprocess.run([manager, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return done.returncode, told(done)
+
+
+def commit(message="change"):
+    """The same of a commit, without what Git says of one that it has made."""
+    git("add", "--all")
+    done = git("commit", "-qm", message)
+    return done.returncode, told(done)
+
+
+def test_they_take_the_files_that_a_search_finds():
+    patterns = set(re.findall(r"(?m)^  files: (.*)$", (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")))
+    assert len(patterns) == 1
+    names = [*(f"a{suffix}" for suffix in SUFFIXES), "A.YAML", "b.rubric.yml"]
+    assert [bool(re.search(*patterns, name)) for name in names] == [True] * len(names)
+    assert not any(re.search(*patterns, name) for name in ["yaml", "a.yaml.txt", "ajson", "a.py", "a.jsonnet"])
+
+
+def test_try_repo(manager, hooks):
+    write("a.yaml", OVERLAP)
+    write("b.yaml", GOOD)
+    git("add", "--all")
+    code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
+    counts = "Found 1 error in 1 of 3 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"
+    assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
+
+
+def test_a_commit_is_refused_fixed_and_accepted(manager):
+    assert run(manager, "install")[0] == 0
+    write("suite.yaml", OLD)
+    assert (1, FIX_FAILED + FIXED.format("suite.yaml") + dotted("rubric-lint", "Passed")) == commit()
+    assert GOOD == Path("suite.yaml").read_text("utf-8")
+    assert git("rev-parse", "HEAD").returncode != 0
+    assert (0, PASSED) == commit()
+    write("suite.yaml", OVERLAP)
+    refused = dotted("rubric-fix", "Passed") + LINT_FAILED + FINDING.format("suite.yaml") + FOUND_ONE
+    assert (1, refused) == commit()
+    write("suite.yaml", OVERLAP.replace("[5, 10]", "[6, 10]"))
+    assert (0, PASSED) == commit()
+    assert "" == git("status", "--porcelain").stdout
+
+
+def test_nothing_else_is_looked_at(manager):
+    assert run(manager, "install")[0] == 0
+    write("notes.txt", OVERLAP)
+    write("suite.yaml", "rubrics: {{ a template }}")
+    code, text = commit()
+    assert (0, PASSED) == (code, text)
+
+
+def test_warnings_pass_without_a_word_and_settings_hold(manager):
+    write("vague.yaml", GOOD.replace("States the result.", "Good"))
+    write("generated/a.yaml", OVERLAP)
+    write("drafts/a.yaml", OVERLAP)
+    write(
+        "pyproject.toml",
+        '[tool.rubric-lint]\nexclude = ["generated/"]\n[tool.rubric-lint.per-file-ignores]\n"drafts/" = ["overlap"]\n',
+    )
+    git("add", "--all")
+    assert (0, PASSED) == run(manager, "run", "--all-files")
+    write("pyproject.toml", '[tool.rubric-lint.severity]\nvague-outcome = "error"\n')
+    git("add", "--all")
+    code, text = run(manager, "run", "--all-files")
+    assert code == 1
+    assert sorted(re.findall(r"(?m)^[^ ]+:\d+:\d+ error [^:]+", text)) == [
+        "drafts/a.yaml:5:23 error overlap",
+        "generated/a.yaml:5:23 error overlap",
+        "vague.yaml:3:23 error vague-outcome",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["with space.yaml", "ünïcode 😀.yml", "-dash.yaml", "quo'te\".json", "sub/--fix.jsonl", "$(x).yaml"]
+)
+def test_files_of_any_name(manager, name):
+    value = '{"rubrics": [{"id": "a", "levels": [{"level": 1, "expected_outcome": "x"}]}]}\n'
+    write(name, value)
+    git("add", "--all")
+    code, text = run(manager, "run", "--all-files")
+    assert code == 1
+    assert f"{name}:1:36 error levels: " in text
+
+
+def test_more_files_than_one_command_line_holds(manager):
+    folder = "a-folder-with-a-rather-long-name/" * 4
+    for number in range(2500):
+        write(f"{folder}{number:04}.yaml", OVERLAP if number % 1000 == 500 else GOOD)
+    git("add", "--all")
+    code, text = run(manager, "run", "rubric-lint", "--all-files")
+    assert code == 1
+    assert sorted(re.findall(r"(\d{4})\.yaml:5:23 error overlap", text)) == ["0500", "1500"]
+    batches = [int(max(counts)) for counts in re.findall(r"of (\d+) files|No faults in (\d+) files", text)]
+    assert (len(batches) > 1, sum(batches)) == (True, 2501)  # the configuration is a file as well
+
+
+def test_a_merge_is_refused_until_its_rubrics_are_right(manager):
+    assert run(manager, "install")[0] == 0
+    for branch, text in (("main", GOOD), ("theirs", OVERLAP.replace("[5, 10]", "[6, 10]"))):
+        git("checkout", "-q", "-B", branch)
+        write("suite.yaml", text)
+        assert (0, PASSED) == commit()
+    git("checkout", "-q", "main")
+    write("suite.yaml", GOOD.replace("the result", "the right result"))
+    assert (0, PASSED) == commit()
+    assert git("merge", "-q", "theirs").returncode == 1
+    write("suite.yaml", OVERLAP)
+    assert commit("merge")[0] == 1
+    write("suite.yaml", OVERLAP.replace("[5, 10]", "[6, 10]"))
+    assert (0, PASSED) == commit("merge")
+    assert len(git("show", "-s", "--format=%P").stdout.split()) == 2

@@ -1,0 +1,321 @@
+"""The real program follows real changes, in a pipe and on a terminal."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAM = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint import main; main()"
+COMMAND = [sys.executable, "-W", "error", "-c", PROGRAM]
+PATIENCE = 30  # seconds; only a failing test waits so long
+
+OLD = """\
+rubrics:
+  - id: a
+    description: States the result.
+"""
+GOOD = OLD.replace("description", "expected_outcome")
+NO_ID = "rubrics:\n  - expected_outcome: States the result.\n"
+DEPRECATED = ":3:5 warning deprecated-description: `description` is deprecated; write `expected_outcome`\n"
+MISSING = (
+    ":2:5 warning missing-id: no `id`: judge outputs must call this criterion `rubric-1`, "
+    "which changes when criteria move\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PYTHONUTF8", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    return here
+
+
+class Watching:
+    """A program that watches; `more` is what it has written since the last look, up to its next pause."""
+
+    def __init__(self, *args, terminal=False, cwd=None):
+        self._read_from, write_to = pty.openpty() if terminal else os.pipe()
+        self.program = subprocess.Popen(
+            [*COMMAND, "--watch", *args], stdin=subprocess.DEVNULL, stdout=write_to, stderr=write_to, cwd=cwd
+        )
+        os.close(write_to)
+        self.rest = ""
+
+    def more(self):
+        end = time.monotonic() + PATIENCE
+        pause = re.compile(r"^\[..:..:..\] Watching.*\n", re.MULTILINE)
+        while not (found := pause.search(self.rest)):
+            if not select.select([self._read_from], [], [], max(0, end - time.monotonic()))[0]:
+                raise AssertionError(f"nothing more came after {self.rest!r}")
+            self.rest += os.read(self._read_from, 1 << 16).decode().replace("\r\n", "\n")
+        text, self.rest = self.rest[: found.end()], self.rest[found.end() :]
+        return re.sub(r"\[\d\d:\d\d:\d\d\] ", "[time] ", text)
+
+    def is_silent(self, seconds=0.7):
+        return not self.rest and not select.select([self._read_from], [], [], seconds)[0]
+
+    def end(self, number=signal.SIGINT):
+        if self.program.poll() is None:
+            self.program.send_signal(number)
+        code = self.program.wait(PATIENCE)
+        os.close(self._read_from)
+        return code
+
+
+@pytest.fixture
+def watch():
+    started = []
+
+    def start(*args, **more):
+        started.append(Watching("--format", "concise", "-q", *args, **more))
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.program.poll() is None:
+            each.program.kill()
+            each.program.wait()
+
+
+def report(what, *lines, files=1):
+    counted = f"{files} file" if files == 1 else f"{files} files"
+    return f"[time] {what}.\n{''.join(lines)}[time] Watching {counted}; Ctrl+C ends.\n"
+
+
+def write(name, text):
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def save_by_rename(name, text):
+    """As editors do that never leave half a file."""
+    write(f".{name}.swap", text)
+    Path(f".{name}.swap").rename(name)
+
+
+@pytest.mark.parametrize("save", [write, save_by_rename])
+@pytest.mark.parametrize("args", [(), ("a.yaml",), (".",)])
+def test_a_saved_file_is_linted_again(watch, save, args):
+    write("a.yaml", OLD)
+    watching = watch(*args)
+    assert report("Checking everything", "a.yaml" + DEPRECATED) == watching.more()
+    for text, lines in [(GOOD, []), (OLD, ["a.yaml" + DEPRECATED]), (NO_ID, ["a.yaml" + MISSING]), (GOOD, [])]:
+        save("a.yaml", text)
+        assert report("Changed: a.yaml", *lines) == watching.more()
+
+
+def test_all_that_is_wrong_is_shown_not_only_what_is_new(watch):
+    write("a.yaml", OLD)
+    write("b.yaml", GOOD)
+    watching = watch()
+    assert report("Checking everything", "a.yaml" + DEPRECATED, files=2) == watching.more()
+    write("b.yaml", OLD)
+    assert report("Changed: b.yaml", "a.yaml" + DEPRECATED, "b.yaml" + DEPRECATED, files=2) == watching.more()
+
+
+def test_files_and_folders_come_go_and_move(watch):
+    watching = watch()
+    assert report("Checking everything", files=0) == watching.more()
+    write("new.yaml", OLD)
+    assert report("Changed: new.yaml", "new.yaml" + DEPRECATED) == watching.more()
+    Path("new.yaml").rename("moved.yaml")
+    assert report("Changed: moved.yaml and new.yaml", "moved.yaml" + DEPRECATED) == watching.more()
+    Path("sub/deep").mkdir(parents=True)
+    Path("moved.yaml").rename("sub/deep/moved.yaml")
+    assert report("Changed: sub/deep/moved.yaml and moved.yaml", "sub/deep/moved.yaml" + DEPRECATED) == watching.more()
+    write("sub/deep/moved.yaml", NO_ID)
+    assert report("Changed: sub/deep/moved.yaml", "sub/deep/moved.yaml" + MISSING) == watching.more()
+    Path("sub").rename("other")
+    news = "Changed: other/deep/moved.yaml and sub/deep/moved.yaml"
+    assert report(news, "other/deep/moved.yaml" + MISSING) == watching.more()
+    shutil.rmtree("other")
+    assert report("Changed: other/deep/moved.yaml", files=0) == watching.more()
+    write("other/deep/moved.yaml", OLD)
+    assert report("Changed: other/deep/moved.yaml", "other/deep/moved.yaml" + DEPRECATED) == watching.more()
+
+
+def test_many_changes_at_once_are_one_report(watch):
+    watching = watch()
+    watching.more()
+    for number in range(5):
+        write(f"{number}.yaml", GOOD)
+    assert report("Changed: 0.yaml, 1.yaml, 2.yaml and 2 more", files=5) == watching.more()
+    assert watching.is_silent()
+
+
+def test_a_file_written_piece_by_piece_ends_up_right(watch):
+    write("a.yaml", GOOD)
+    watching = watch()
+    watching.more()
+    with Path("a.yaml").open("w", encoding="utf-8") as stream:
+        for line in ["rubrics:\n", "  - id: [\n", "    a]\n", "    expected_outcome: States the result.\n"]:
+            stream.write(line)
+            stream.flush()
+            time.sleep(0.15)
+    write("b.yaml", OLD)  # the mark that ends what is looked at
+    last = ""
+    while "b.yaml" not in last:
+        last = watching.more()
+    assert last.startswith("[time] Changed: ")
+    assert [line for line in last.splitlines() if not line.startswith("[")] == [
+        "a.yaml:2:9 error schema: `id` is a list, expected a text",
+        "b.yaml" + DEPRECATED.rstrip(),
+    ]
+
+
+@pytest.mark.parametrize("name", ["rubric-lint.toml", "pyproject.toml"])
+@pytest.mark.parametrize("place", [".", ".."])
+def test_changed_settings_hold_at_once(watch, name, place):
+    write("a.yaml", OLD)
+    write("b.yaml", NO_ID)
+    watching = watch()
+    watching.more()
+    table = "" if name == "rubric-lint.toml" else "[tool.rubric-lint]\n"
+    write(f"{place}/{name}", table + 'ignore = ["missing-id"]\n')
+    assert report("Changed: the settings of 2 files", "a.yaml" + DEPRECATED, files=2) == watching.more()
+    write(f"{place}/{name}", table + 'exclude = ["a.yaml"]\n')
+    news = "Changed: a.yaml and the settings of 1 file"
+    assert report(news, "b.yaml" + MISSING) == watching.more()
+    Path(place, name).unlink()
+    assert report("Changed: a.yaml", "a.yaml" + DEPRECATED, "b.yaml" + MISSING, files=2) == watching.more()
+
+
+def test_broken_settings_are_told_and_mended(watch):
+    write("a.yaml", OLD)
+    watching = watch()
+    watching.more()
+    write("rubric-lint.toml", "ignore = 1\n")
+    fault = "rubric-lint: rubric-lint.toml: ignore: this is a number, and a list is needed\n"
+    told = watching.more()
+    assert "rubric-lint: rubric-lint.toml: ignore" in told, fault
+    write("rubric-lint.toml", "")
+    assert "a.yaml" + DEPRECATED in watching.more()
+
+
+def test_a_settings_file_named_by_an_option_is_followed(watch, tmp_path):
+    write("a.yaml", OLD)
+    elsewhere = tmp_path / "elsewhere.toml"
+    elsewhere.write_text("", "utf-8")
+    watching = watch("--config", elsewhere)
+    assert report("Checking everything", "a.yaml" + DEPRECATED) == watching.more()
+    elsewhere.write_text('ignore = ["deprecated-description"]', "utf-8")
+    assert report("Changed: the settings of 1 file") == watching.more()
+    elsewhere.write_text("ignore = [", "utf-8")
+    told = watching.more()
+    assert told.startswith(f"rubric-lint: {elsewhere}: ")
+    assert told.endswith("[time] Watching; everything stays as shown until the settings can be used.\n")
+    elsewhere.write_text("", "utf-8")
+    assert report("Changed: the settings of 1 file", "a.yaml" + DEPRECATED) == watching.more()
+
+
+@pytest.mark.parametrize("rules", [".gitignore", ".git/info/exclude"])
+def test_what_git_ignores_is_followed(watch, rules):
+    write("a.yaml", OLD)
+    write("sub/b.yaml", GOOD)
+    Path(".git/info").mkdir(parents=True)
+    watching = watch("sub", "a.yaml")
+    assert report("Checking everything", "a.yaml" + DEPRECATED, files=2) == watching.more()
+    write(rules, "*.yaml\n")  # a.yaml is named
+    assert report("Changed: sub/b.yaml", "a.yaml" + DEPRECATED) == watching.more()
+    Path(rules).unlink()
+    assert report("Changed: sub/b.yaml", "a.yaml" + DEPRECATED, files=2) == watching.more()
+
+
+def test_what_does_not_concern_us_makes_no_noise(watch):
+    write("a.yaml", OLD)
+    write(".gitignore", "out/\n")
+    write("out/x.yaml", OLD)
+    watching = watch()
+    watching.more()
+    write("out/x.yaml", NO_ID)
+    write("notes.txt", "text")
+    write("../neighbour.yaml", OLD)
+    assert watching.is_silent()
+    write("a.yaml", GOOD)
+    assert report("Changed: a.yaml") == watching.more()
+
+
+def test_a_path_may_appear_later(watch):
+    watching = watch("sub/a.yaml")
+    told = watching.more()
+    assert told == report("Checking everything", "rubric-lint: sub/a.yaml: does not exist\n", files=0)
+    write("sub/a.yaml", OLD)
+    news = "Changed: sub/a.yaml and sub/a.yaml"
+    assert watching.more() in {report(news, "sub/a.yaml" + DEPRECATED), report("Changed: sub/a.yaml")}
+
+
+def test_what_a_link_leads_to_is_followed(watch, tmp_path):
+    target = tmp_path / "elsewhere" / "target.yaml"
+    target.parent.mkdir()
+    target.write_text(OLD, "utf-8")
+    Path("link.yaml").symlink_to(target)
+    watching = watch()
+    assert report("Checking everything", "link.yaml" + DEPRECATED) == watching.more()
+    target.write_text(GOOD, "utf-8")
+    assert report("Changed: link.yaml") == watching.more()
+
+
+def test_a_terminal_shows_the_current_state_only(watch):
+    write("a.yaml", OLD)
+    clear = "\x1b[2J\x1b[1;1H"
+    watching = watch("--color", "never", terminal=True)
+    assert clear + report("Checking everything", "a.yaml" + DEPRECATED) == watching.more()
+    write("a.yaml", GOOD)
+    assert clear + report("Changed: a.yaml") == watching.more()
+
+
+def test_the_full_report_has_its_frames_and_summary():
+    write("a.yaml", OLD)
+    watching = Watching("a.yaml")
+    plain = subprocess.run([*COMMAND, "a.yaml"], capture_output=True, text=True, check=False).stdout
+    assert report("Checking everything", plain) == watching.more()
+    assert watching.end() == 130
+
+
+def test_an_interrupt_ends_it_in_the_midst_of_waiting(watch):
+    watching = watch()
+    watching.more()
+    assert watching.end() == 130
+    assert watching.rest == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-"], "--watch follows files and folders; standard input is read once"),
+        (["--fix"], "--watch changes no file; run rubric-fix, and it shows what is left"),
+        (["--format", "json"], "--watch writes one report after another, for people: full or concise"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(args, message):
+    done = subprocess.run([*COMMAND, "--watch", *args], capture_output=True, text=True, check=False)
+    assert (2, "", f"Error: {message}") == (done.returncode, done.stdout, done.stderr.splitlines()[-1])
+
+
+def test_settings_that_cannot_be_used_to_begin_with_end_it():
+    done = subprocess.run(
+        [*COMMAND, "--watch", "--config", "no.toml"], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert (2, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("rubric-lint: no.toml: ")
+
+
+def test_without_the_package_it_says_what_to_install():
+    program = f"import sys; sys.modules['watchfiles'] = None; {PROGRAM}"
+    done = subprocess.run([sys.executable, "-c", program, "--watch"], capture_output=True, text=True, check=False)
+    message = "rubric-lint: --watch needs the watchfiles package; install it with: pip install 'rubric-lint[watch]'\n"
+    assert (2, "", message) == (done.returncode, done.stdout, done.stderr)
