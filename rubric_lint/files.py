@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from rubric_lint.config import FileSettings, Settings, SettingsFinder
 from rubric_lint.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
-from rubric_lint.locate import could_hold_rubrics
 from rubric_lint.settings_file import SettingsError
+from rubric_lint.signs import could_hold_rubrics
 
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
 """What the names of the files end in that are found in folders."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from rubric_lint.source import Span
+from rubric_lint.source import Source, Span
 
 Path = tuple[str | int, ...]
 """The way from a document's root to a value: keys as they are written, and 0-based indices."""
@@ -161,6 +161,16 @@ class Finding(NamedTuple):
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     obstacle: str = ""
+
+
+class Result(NamedTuple):
+    """What one file came to: findings in order of place, and how many rubrics, criteria and silenced findings."""
+
+    source: Source
+    findings: tuple[Finding, ...]
+    rubrics: int = 0
+    criteria: int = 0
+    ignored: int = 0
 
 
 def pointer(path: Iterable[str | int]) -> str:

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from rubric_lint.finding import Finding
-from rubric_lint.lint import Result
+from rubric_lint.finding import Finding, Result
 from rubric_lint.repository import repository_path
 from rubric_lint.source import Source
 

@@ -6,11 +6,10 @@ from typing import NamedTuple
 from rubric_lint.catalogue import catalogue
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.finding import Finding, Fix, Part, Place, Problem, Related, Repair, Severity, pointer
+from rubric_lint.finding import Finding, Fix, Part, Place, Problem, Related, Repair, Result, Severity, pointer
 from rubric_lint.finding import Path as DataPath
 from rubric_lint.locate import (
     FIELD,
-    could_hold_rubrics,
     find_claim,
     find_claim_span,
     holds_rubrics,
@@ -22,18 +21,9 @@ from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.schema import schema_for, schema_of
+from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source, Span, UndecodableError
 from rubric_lint.wording import join_words
-
-
-class Result(NamedTuple):
-    """What one file came to: findings in order of place, and how many rubrics, criteria and silenced findings."""
-
-    source: Source
-    findings: tuple[Finding, ...]
-    rubrics: int = 0
-    criteria: int = 0
-    ignored: int = 0
 
 
 class RuleError(Exception):

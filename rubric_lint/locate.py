@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 FIELD = "rubrics"
 """The field whose value is a rubric."""
 
-_QUICK_SIGNS = (
-    *(b"rubric", b"expected_outcome", b"score_range", b"required_min_", b"\xff\xfe", b"\xfe\xff"),
-    *(b"score0", b"score1", b"score-1", b"choice_scores"),  # of dialects that need not say `rubric`
-)
-
-
-def could_hold_rubrics(data: bytes) -> bool:
-    """A quick look at the bytes of a file: False when nothing in it is of this format."""
-    return any(sign in data for sign in _QUICK_SIGNS)
-
-
 _MODELINE = re.compile(
     r"^[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
 )

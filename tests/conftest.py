@@ -1,7 +1,10 @@
 """What holds for all tests: a property has time, in CI the same cases every time, and Ctrl-C works."""
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 
 from hypothesis import settings
 
@@ -12,6 +15,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 # What a system says of itself decides the format and the root of the repository; tests say so themselves.
 for variable in ("GITHUB_ACTIONS", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
     os.environ.pop(variable, None)
+
+# No test uses the results of a run before it, or leaves any behind.
+os.environ["RUBRIC_LINT_CACHE_DIR"] = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, os.environ["RUBRIC_LINT_CACHE_DIR"], ignore_errors=True)
 
 # A shell that starts tests in the background lets them, and the programs they start, ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)

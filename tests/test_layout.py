@@ -11,14 +11,14 @@ PACKAGE = ROOT / "rubric_lint"
 
 # A module imports from the rows above its own, and from its own row where no circle comes of it.
 LAYERS = (
-    ("source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle", "store"),
+    ("source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle", "store", "signs"),
     ("finding",),
     ("scalar", "events", "document", "build", "reading", "comments"),
     ("schema", "violations", "deprecation", "bands", "rubric", "locate", "interop", "starter"),
     ("rule",),
     ("rules",),
     ("settings_file", "config", "files", "edit"),
-    ("ignores", "lint", "batch", "fingerprint"),
+    ("ignores", "lint", "cache", "batch", "fingerprint"),
     ("fix", "sieve"),
     ("scoring", "judge", "ask", "report", "lsp"),
     ("cli",),

@@ -1,5 +1,7 @@
 """A group of commands one of which also runs when none is named."""
 
+from collections.abc import Collection
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,17 +11,32 @@ if TYPE_CHECKING:
 
 
 class DefaultGroup(click.Group):
-    """A click group that runs its `default` command when the first argument names none."""
+    """A click group that runs its `default` command when the first argument names none.
 
-    def __init__(self, *args: Any, default: click.Command, **kwargs: Any) -> None:
+    Each of the commands `late` is in the module of `rubric_lint.cli` of its name, and loaded when it is asked for.
+    """
+
+    def __init__(self, *args: Any, default: click.Command, late: Collection[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.default = default
+        self._late = late
         self.add_command(default)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return sorted({*super().list_commands(ctx), *self._late})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name in self._late:
+            command: click.Command = getattr(import_module(f"rubric_lint.cli.{cmd_name}"), cmd_name)
+            return command
+        return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default command's name in front where no command is named and no help is asked for."""
         first = args[0] if args else ""
-        named = first in self.commands or first in ctx.help_option_names
+        named = first in self.list_commands(ctx) or first in ctx.help_option_names
         # Completion of the first word asks with no arguments: it may become a command as well as an option or a path.
         if not named and (args or not ctx.resilient_parsing):
             args = [str(self.default.name), *args]

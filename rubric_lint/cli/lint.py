@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Iterable
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -9,11 +11,9 @@ import click
 from rubric_lint.cli.adoption import Adoption, with_adoption
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.lsp import lsp
 from rubric_lint.cli.options import ASKED, FORCE_EXCLUDE, NAMES, OUTPUT_FILE, check_sources, choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
-from rubric_lint.cli.schema import schema
 from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
 from rubric_lint.report import REPORTERS, Look, Statistics
 
@@ -50,6 +50,7 @@ WATCHABLE = ("full", "concise")
 @click.option("--force-exclude", **FORCE_EXCLUDE)
 @click.option("--config", metavar="FILE", type=click.Path(), help="The settings file that holds for all files.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs; see `cache --help`.")
 @click.option(
     "--explain", metavar="NAME", **ASKED, callback=print_page, shell_complete=complete_name, help="Explain a rule."
 )
@@ -73,6 +74,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     force_exclude: bool,
     config: str | None,
     isolated: bool,
+    no_cache: bool,
     adoption: Adoption,
     rules: bool,
 ) -> int:
@@ -95,6 +97,8 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     adoption.check(paths, fix=fix, has_report=form not in {None, "full"} or output_file is not None or statistics)
 
     # --help, --explain and completion do without the engine.
+    from rubric_lint.batch import lint_files  # noqa: PLC0415
+    from rubric_lint.cache import Cache  # noqa: PLC0415
     from rubric_lint.cli.output import choose_format, open_report  # noqa: PLC0415
     from rubric_lint.cli.run import Run  # noqa: PLC0415
     from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
@@ -125,7 +129,8 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
         if adoption.add_ignores:
             return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
         fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
-        summary = run(finder)
+        with nullcontext() if no_cache else Cache.here() as cache:
+            summary = run(finder, lint=partial(lint_files, cache=cache))
     except SettingsError as wrong:
         for fault in wrong.faults:
             complain(f"{wrong.path}: {fault}")
@@ -181,6 +186,7 @@ def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, 
 @click.group(
     cls=DefaultGroup,
     default=check,
+    late=("cache", "lsp", "schema"),
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Tells the authors of rubrics what is wrong with them, and where.",
     epilog="Exit codes: 0 nothing found, 1 findings (see --fail-on), 2 wrong use or a file that cannot be read, "
@@ -188,10 +194,6 @@ def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, 
 )
 def cli() -> None:
     """Nothing of its own: the commands do it all."""
-
-
-cli.add_command(schema)
-cli.add_command(lsp)
 
 
 def main() -> NoReturn:

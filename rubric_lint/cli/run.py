@@ -10,7 +10,7 @@ from rubric_lint.cli.exits import complain, report_fault
 from rubric_lint.cli.progress import Progress
 from rubric_lint.config import SettingsFinder
 from rubric_lint.files import LIMIT, File, Unreadable, find
-from rubric_lint.lint import Result
+from rubric_lint.finding import Result
 from rubric_lint.report import Failure, Reporter, Summary
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.sieve import Sieve

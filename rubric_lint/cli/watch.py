@@ -16,7 +16,7 @@ from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.progress import Progress
 from rubric_lint.config import Overrides, Settings, SettingsFinder
 from rubric_lint.files import File, Unreadable, find
-from rubric_lint.lint import Result
+from rubric_lint.finding import Result
 from rubric_lint.report import counted
 from rubric_lint.report.visible import visible
 from rubric_lint.settings_file import NAMES, SettingsError

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from rubric_lint.catalogue import CURRENT
 from rubric_lint.config import FileSettings
-from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue
+from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result
 from rubric_lint.fix.proof import Change, Known, find_doubt, move, name_findings
-from rubric_lint.lint import DEFAULTS, Result, lint
+from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import find_claim, find_claim_span
 from rubric_lint.reading import read_documents
 from rubric_lint.rules import BY_NAME

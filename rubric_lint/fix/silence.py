@@ -8,11 +8,11 @@ from itertools import islice
 
 from rubric_lint.config import FileSettings
 from rubric_lint.edit.removal import mask_comments
-from rubric_lint.finding import Edit, Finding
+from rubric_lint.finding import Edit, Finding, Result
 from rubric_lint.fix import Left, splice
 from rubric_lint.fix.places import Place, Places
 from rubric_lint.fix.proof import find_difference
-from rubric_lint.lint import DEFAULTS, Result, lint
+from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
 

@@ -21,6 +21,7 @@ from rubric_lint.finding import (
     Repair,
     Replace,
     ReplaceValue,
+    Result,
     Severity,
     WrapText,
     pointer,
@@ -28,7 +29,7 @@ from rubric_lint.finding import (
 from rubric_lint.fix import Applied, Fixed, Left, fix, splice
 from rubric_lint.fix.agentv import TARGETS, Target, Unmet, convert_criteria, move_criteria, rename_cases
 from rubric_lint.fix.proof import Change, describe, find_doubt
-from rubric_lint.lint import DEFAULTS, Result, lint
+from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import find_claim_span, locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.files import LIMIT
-from rubric_lint.finding import Finding, Part, Path
-from rubric_lint.lint import Result, build_rubrics, lint
+from rubric_lint.finding import Finding, Part, Path, Result
+from rubric_lint.lint import build_rubrics, lint
 from rubric_lint.lsp.positions import Text
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric

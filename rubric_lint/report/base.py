@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import click
 
 if TYPE_CHECKING:
-    from rubric_lint.lint import Result
+    from rubric_lint.finding import Result
     from rubric_lint.report.summary import Summary
 
 Write = Callable[[str], object]

@@ -12,8 +12,7 @@ from rubric_lint.report.portable import Range, dump, whole
 from rubric_lint.repository import repository_path
 
 if TYPE_CHECKING:
-    from rubric_lint.finding import Finding
-    from rubric_lint.lint import Result
+    from rubric_lint.finding import Finding, Result
     from rubric_lint.report.summary import Summary
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}

@@ -8,8 +8,7 @@ from rubric_lint.report.base import Look, Reporter, Write
 from rubric_lint.report.portable import dump, whole
 
 if TYPE_CHECKING:
-    from rubric_lint.finding import Finding, Fix
-    from rubric_lint.lint import Result
+    from rubric_lint.finding import Finding, Fix, Result
     from rubric_lint.report.summary import Summary
     from rubric_lint.source import Source, Span
 

@@ -13,7 +13,7 @@ from rubric_lint.report.visible import visible
 from rubric_lint.repository import repository_path
 
 if TYPE_CHECKING:
-    from rubric_lint.lint import Result
+    from rubric_lint.finding import Result
     from rubric_lint.report.summary import Summary
 
 

@@ -16,8 +16,7 @@ from rubric_lint.rule import HOME
 from rubric_lint.rules import RULES
 
 if TYPE_CHECKING:
-    from rubric_lint.finding import Finding, Fix
-    from rubric_lint.lint import Result
+    from rubric_lint.finding import Finding, Fix, Result
     from rubric_lint.report.summary import Summary
     from rubric_lint.rule import Rule
     from rubric_lint.source import Source, Span

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rubric_lint.finding import Severity
 
 if TYPE_CHECKING:
-    from rubric_lint.lint import Result
+    from rubric_lint.finding import Result
 
 
 class Summary(NamedTuple):

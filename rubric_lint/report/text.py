@@ -10,8 +10,7 @@ from rubric_lint.report.frame import frame
 from rubric_lint.report.visible import visible
 
 if TYPE_CHECKING:
-    from rubric_lint.finding import Finding, Severity
-    from rubric_lint.lint import Result
+    from rubric_lint.finding import Finding, Result, Severity
     from rubric_lint.report.summary import Summary
     from rubric_lint.source import Source
 

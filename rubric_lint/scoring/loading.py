@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from rubric_lint.catalogue import CURRENT, load
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.finding import Path, Severity
-from rubric_lint.lint import DEFAULTS, Result, lint
+from rubric_lint.finding import Path, Result, Severity
+from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import Location, locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Thresholds, build_rubric

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rubric_lint.config import FileSettings
-    from rubric_lint.lint import Result
+    from rubric_lint.finding import Result
 
 
 class Sieve(Protocol):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.config import FileSettings, SettingsFinder
-from rubric_lint.lint import Result
+from rubric_lint.finding import Result
 
 if TYPE_CHECKING:
     from rubric_lint.sieve.known import Known

@@ -7,8 +7,7 @@ from functools import cached_property
 
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.finding import Finding
-from rubric_lint.lint import Result
+from rubric_lint.finding import Finding, Result
 from rubric_lint.reading import read_documents
 from rubric_lint.sieve.git import UNCHANGED, Changes, Lines
 from rubric_lint.source import Source, Span

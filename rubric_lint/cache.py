@@ -1,0 +1,222 @@
+"""The results of earlier runs, by what they depend on: the bytes of a file, its name, its settings, and this tool.
+
+One file a working folder, below a folder for this very build of the tool. Whatever is wrong with it, it counts as
+empty; what cannot be written is not kept: a cache may be slow, but neither wrong nor in the way.
+"""
+
+# Paths are str here, see config.py.
+# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH109, PTH111, PTH112, PTH113, PTH118, PTH119, PTH120, PTH123, PTH208
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Self
+
+from rubric_lint.config import FileSettings
+from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity
+from rubric_lint.source import Source, Span
+
+FOLDER = "RUBRIC_LINT_CACHE_DIR"
+"""The environment variable that says where the cache is."""
+
+_KEPT = 20_000
+"""How many results are kept for a working folder, the latest; some 60 bytes each where nothing was found."""
+
+_OUTDATED = 30 * 24 * 3600
+"""For how many seconds the results of a build are kept that writes no more."""
+
+_LIBRARIES = ("ruamel", "jsonschema", "referencing")
+"""How the names of the libraries begin that have a say in a result."""
+
+
+def cache_folder() -> str:
+    """Where the cache is: as RUBRIC_LINT_CACHE_DIR says, or in the user's folder for caches."""
+    if named := os.environ.get(FOLDER):
+        return os.path.abspath(named)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser(r"~\AppData\Local")
+    elif sys.platform == "darwin":
+        base = os.path.expanduser("~/Library/Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "rubric-lint")
+
+
+def identify_tool() -> str:
+    """What changes with every build of this tool, every edit of its files, and the libraries that it stands on."""
+    digest = _digest(sys.version.encode())
+    package = os.path.dirname(os.path.abspath(__file__))
+    schemas = os.path.join(os.path.dirname(package), "schemas")  # in a checkout; otherwise inside the package
+    for folder in (package, schemas):
+        for name, size, changed in sorted(_walk(folder)):
+            digest.update(f"{name}\0{size}\0{changed}\0".encode("utf-8", "surrogateescape"))
+    for folder in filter(os.path.isdir, sys.path):
+        found = sorted(name for name in os.listdir(folder) if name.startswith(_LIBRARIES))
+        digest.update("\0".join(found).encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _walk(folder: str) -> Iterator[tuple[str, int, int]]:
+    """Every file of ours below `folder`, with its size in bytes and when it was changed, in nanoseconds."""
+    pending = [folder]
+    while pending:
+        with suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith((".py", ".json")):
+                    facts = entry.stat()
+                    yield entry.path, facts.st_size, facts.st_mtime_ns
+                elif "." not in entry.name and entry.name != "__pycache__":
+                    pending.append(entry.path)
+
+
+def _digest(data: bytes = b"") -> "hashlib.blake2b":
+    return hashlib.blake2b(data, digest_size=16)
+
+
+class Cache:
+    """The results that are known for the files of one working folder, kept in the file at `path`."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._known: dict[str, Any] = _load(path)
+        self._fresh: dict[str, Any] = {}
+        self._settings: dict[int, tuple[FileSettings, bytes]] = {}
+
+    @classmethod
+    def here(cls) -> "Cache":
+        """The cache for this working folder and this build of the tool."""
+        place = _digest(os.getcwd().encode("utf-8", "surrogateescape")).hexdigest()
+        return cls(os.path.join(cache_folder(), identify_tool(), place))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_fault: object) -> None:
+        self.save()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def key(self, name: str, data: bytes, settings: FileSettings) -> str:
+        """What the result for a file depends on."""
+        known = self._settings.get(id(settings))
+        if known is None:
+            known = self._settings[id(settings)] = settings, repr(_order(settings)).encode()
+        digest = _digest(known[1])
+        digest.update(os.path.basename(name).encode("utf-8", "surrogateescape") + b"\0")
+        digest.update(data)
+        return digest.hexdigest()
+
+    def get(self, key: str, name: str, data: bytes) -> Result | None:
+        """The result that is known for a key, for the file of that name with those bytes."""
+        found = self._known.get(key)
+        if found is None:
+            return None
+        rubrics, criteria, ignored, findings = found
+        source = Source.from_bytes(name, data) if findings else Source(name, "")
+        return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored)
+
+    def put(self, key: str, result: Result) -> None:
+        """Keep a result."""
+        packed = [_pack(finding) for finding in result.findings]
+        self._fresh[key] = [result.rubrics, result.criteria, result.ignored, packed]
+
+    def save(self) -> None:
+        """Write what is new; an interrupted write, or one of several at once, leaves a file that is whole."""
+        if not self._fresh:
+            return
+        import json  # noqa: PLC0415  (often nothing is new)
+        import tempfile  # noqa: PLC0415
+
+        results = {**self._known, **self._fresh}
+        latest = dict(list(results.items())[-_KEPT:])
+        body = json.dumps(latest, separators=(",", ":")).encode()
+        folder = os.path.dirname(self._path)
+        with suppress(OSError):
+            if not os.path.isdir(folder):
+                os.makedirs(folder)
+                _tidy(os.path.dirname(folder), folder)
+            handle, temporary = tempfile.mkstemp(dir=folder)
+            try:
+                with open(handle, "wb") as file:
+                    file.write(_digest(body).hexdigest().encode() + b"\n" + body)
+                os.replace(temporary, self._path)
+            except OSError:
+                os.unlink(temporary)
+
+
+def clear() -> int:
+    """Take the cache away, of all builds and folders; how many files it was.
+
+    Raises:
+        OSError: when something in it cannot be taken away.
+    """
+    import shutil  # noqa: PLC0415
+
+    folder = cache_folder()
+    # A folder that is no cache of ours is left alone, whatever the variable says.
+    if not os.path.isfile(os.path.join(folder, _TAG)):
+        return 0
+    count = sum(len(files) for _, _, files in os.walk(folder)) - 1
+    shutil.rmtree(folder)
+    return count
+
+
+_TAG = "CACHEDIR.TAG"
+
+
+def _tidy(folder: str, ours: str) -> None:
+    """Tell backups that this is a cache (bford.info/cachedir), and drop what builds have left that are not used now."""
+    with open(os.path.join(folder, _TAG), "w", encoding="ascii") as file:
+        file.write("Signature: 8a477f597d28d172789f06886806bc55\n# The cache of rubric-lint.\n")
+    import shutil  # noqa: PLC0415
+    import time  # noqa: PLC0415
+
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir() and entry.path != ours and entry.stat().st_mtime < time.time() - _OUTDATED:
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _load(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            check, _, body = file.read().partition(b"\n")
+    except OSError:
+        return {}
+    if check != _digest(body).hexdigest().encode():
+        return {}
+    import json  # noqa: PLC0415  (a first run does without)
+
+    return json.loads(body)  # type: ignore[no-any-return]
+
+
+def _order(value: Any) -> Any:
+    """The same for equal settings in every process: sets and mappings in the order of their names."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, Mapping):
+        return sorted(value.items())
+    return [_order(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _pack(finding: Finding) -> list[Any]:
+    fix = finding.fix and [finding.fix.title, finding.fix.safe, [[*edit.span, edit.text] for edit in finding.fix.edits]]
+    related = [[place.message, *place.span] for place in finding.related]
+    return [finding.rule, finding.severity, finding.message, *finding.span, finding.pointer, related, fix]
+
+
+def _unpack(packed: list[Any]) -> Finding:
+    """A finding as it was, but for what only `rubric-fix` asks of it, which lints by itself."""
+    rule, severity, message, start, end, pointer, related, fix = packed
+    return Finding(
+        rule,
+        Severity(severity),
+        message,
+        Span(start, end),
+        pointer,
+        tuple(Related(text, Span(*span)) for text, *span in related),
+        fix and Fix(fix[0], tuple(Edit(Span(*span), text) for *span, text in fix[2]), fix[1]),
+    )

@@ -1,0 +1,222 @@
+"""Results that are kept from run to run: used only where nothing that they depend on has changed."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from styled_suites import json_suites, yaml_suites
+
+from rubric_lint.cache import Cache, cache_folder, clear
+from rubric_lint.config import FileSettings
+from rubric_lint.finding import Severity
+from rubric_lint.lint import lint
+from rubric_lint.source import Source
+
+ROOT = Path(__file__).parent.parent
+FAULTY = "rubrics:\n  - id: a\n    expected_outcome: ''\n"
+CLEAN = "No faults in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A working folder with one faulty file, whose cache is beside it."""
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.yaml").write_text(FAULTY)
+    monkeypatch.chdir(work)
+    return work
+
+
+def run(*arguments, package=ROOT):
+    """Standard output of a whole process, without the summary where something is found."""
+    code = "from rubric_lint.cli.lint import main; main()"
+    environment = {**os.environ, "PYTHONPATH": str(package), "GITHUB_ACTIONS": ""}
+    command = [sys.executable, "-c", code, "--format", "concise", *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    assert done.stderr == ""
+    return re.sub(r"^Found .*\n(?:.* fixable .*\n)?", "", done.stdout, flags=re.MULTILINE)
+
+
+def results():
+    """The file in which the results are."""
+    (found,) = [path for path in Path(cache_folder()).rglob("*") if path.is_file() and "." not in path.name]
+    return found
+
+
+def pretend_clean():
+    """Make the cache say that every file it knows is clean, so that an answer from the cache can be told."""
+    path = results()
+    body = json.dumps({key: [1, 1, 0, []] for key in json.loads(path.read_bytes().partition(b"\n")[2])}).encode()
+    path.write_bytes(blake2b(body, digest_size=16).hexdigest().encode() + b"\n" + body)
+
+
+def test_a_second_run_answers_from_the_cache():
+    first = run("a.yaml")
+    assert "empty-outcome" in first
+    assert run("a.yaml") == first
+    pretend_clean()
+    assert run("a.yaml") == CLEAN
+    assert run("a.yaml", "--no-cache") == first
+
+
+CHANGES = {
+    "content": lambda folder: (folder / "a.yaml").write_text(FAULTY + "# a comment\n"),
+    "settings": lambda folder: (folder / "rubric-lint.toml").write_text("[severity]\nempty-outcome = 'warning'\n"),
+    "thresholds": lambda folder: (folder / "rubric-lint.toml").write_text("pass = 0.9\n"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_nothing_is_served_after_a_change_of(change, folder):
+    run("a.yaml")
+    pretend_clean()
+    change(folder)
+    changed = run("a.yaml")
+    assert "empty-outcome" in changed
+    assert changed == run("a.yaml", "--no-cache")
+
+
+def test_nothing_is_served_for_another_set_of_rules():
+    run("a.yaml")
+    pretend_clean()
+    assert "empty-outcome" in run("a.yaml", "--select", "empty-outcome")
+    assert "empty-outcome" in run("a.yaml", "--ignore", "weight")
+    assert run("a.yaml", "--ignore", "empty-outcome") == CLEAN
+
+
+def test_nothing_is_served_under_another_name(folder):
+    run("a.yaml")
+    pretend_clean()
+    (folder / "a.yaml").rename(folder / "a.json")
+    assert "syntax" in run("a.json")
+
+
+@pytest.mark.parametrize(
+    "file", ["rubric_lint/__init__.py", "rubric_lint/rules/empty_outcome.py", "schemas/v2/rubric.json"]
+)
+def test_nothing_is_served_after_a_change_of_the_tool(file, tmp_path):
+    package = tmp_path / "package"
+    for name in ("rubric_lint", "schemas"):
+        shutil.copytree(ROOT / name, package / name, ignore=shutil.ignore_patterns("__pycache__"))
+    first = run("a.yaml", package=package)
+    pretend_clean()
+    assert run("a.yaml", package=package) == CLEAN
+    with (package / file).open("a") as text:
+        text.write("\n")
+    assert run("a.yaml", package=package) == first
+
+
+def test_a_version_has_results_of_its_own(tmp_path):
+    package = tmp_path / "package"
+    for name in ("rubric_lint", "schemas"):
+        shutil.copytree(ROOT / name, package / name, ignore=shutil.ignore_patterns("__pycache__"))
+    run("a.yaml", package=package)
+    pretend_clean()
+    init = package / "rubric_lint/__init__.py"
+    init.write_text(re.sub(r'__version__ = ".*"', '__version__ = "99.0"', init.read_text()))
+    assert "empty-outcome" in run("a.yaml", package=package)
+
+
+DAMAGE = {
+    "nothing": lambda _: b"",
+    "half": lambda data: data[: len(data) // 2],
+    "a flipped bit": lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
+    "something else": lambda _: b"\x80\x04 not ours\n{}",
+    "no end of the first line": lambda data: data.replace(b"\n", b""),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_corrupt_cache_is_ignored_and_made_anew(damage):
+    first = run("a.yaml")
+    path = results()
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    assert run("a.yaml") == first
+    assert path.read_bytes() == whole
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder would be")
+    assert "empty-outcome" in run("a.yaml")
+
+
+def test_several_processes_at_once_leave_it_whole(folder):
+    for number in range(20):
+        (folder / f"{number}.yaml").write_text(FAULTY.replace("id: a", f"id: a{number}"))
+    expected = {name: run(name, "--no-cache") for name in sorted(path.name for path in folder.iterdir())}
+    with ThreadPoolExecutor(6) as pool:
+        for _ in range(3):
+            assert dict(zip(expected, pool.map(run, expected), strict=True)) == expected
+    left = results().parent
+    assert [path.name for path in left.iterdir()] == [results().name]
+    assert run(".") == run(".", "--no-cache")
+
+
+def test_large_runs_by_several_processes_are_kept_too(folder):
+    for number in range(250):
+        (folder / f"{number}.yaml").write_text(FAULTY.replace("id: a", f"id: a{number}"))
+    fresh = run(".")
+    assert len(json.loads(results().read_bytes().partition(b"\n")[2])) == 251
+    assert run(".") == fresh
+    pretend_clean()
+    assert run(".") == "No faults in 251 files (251 files with rubrics, 251 rubrics, 251 criteria).\n"
+
+
+@given(yaml_suites() | json_suites())
+def test_a_kept_result_is_the_result(suite):
+    settings = FileSettings(severities={"missing-id": Severity.ERROR})
+    result = lint(suite.name, suite.data, settings)
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Cache(f"{folder}/build/here")
+        key = cache.key(suite.name, suite.data, settings)
+        assert cache.get(key, suite.name, suite.data) is None
+        cache.put(key, result)
+        cache.save()
+        kept = Cache(f"{folder}/build/here").get(key, suite.name, suite.data)
+    findings = tuple(
+        finding._replace(obstacle="", fix=finding.fix and finding.fix._replace(intents=()))
+        for finding in result.findings
+    )
+    assert kept == result._replace(findings=findings, source=result.source if findings else Source(suite.name, ""))
+
+
+def test_it_is_cleared_by_one_command():
+    run("a.yaml")
+    ask = [sys.executable, "-c", "from rubric_lint.cli.lint import main; main()", "cache"]
+    said = [
+        subprocess.run([*ask, word], check=True, capture_output=True, text=True).stdout for word in ("dir", "clear")
+    ]
+    assert said == [f"{cache_folder()}\n", f"Removed 1 file from {cache_folder()}.\n"]
+    assert not Path(cache_folder()).exists()
+    assert clear() == 0
+
+
+def test_a_folder_that_is_no_cache_is_not_cleared(folder, monkeypatch):
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(folder))
+    assert clear() == 0
+    assert (folder / "a.yaml").exists()
+
+
+def test_results_of_builds_that_write_no_more_are_dropped_in_time():
+    run("a.yaml")
+    ours = results().parent
+    old = Path(cache_folder()) / "0123"
+    recent = Path(cache_folder()) / "4567"
+    for path in (old, recent):
+        path.mkdir()
+        (path / "results").write_text("")
+    os.utime(old, (0, 0))
+    shutil.rmtree(ours)
+    run("a.yaml")
+    assert (old.exists(), recent.exists()) == (False, True)
