@@ -1,0 +1,77 @@
+-- Does in Neovim what a person would with the file $NVIM_FILE, and writes what came of it as JSON to $NVIM_RESULT.
+local result = { servers = {}, diagnostics = {} }
+local file = vim.env.NVIM_FILE
+
+local function wait_for(what, condition)
+  if not vim.wait(30000, condition, 20) then
+    error("waited in vain for " .. what)
+  end
+end
+
+local function diagnostics()
+  local found = {}
+  for _, each in ipairs(vim.diagnostic.get(0)) do
+    table.insert(found, { each.lnum + 1, each.col + 1, each.source, each.code, each.message })
+  end
+  return found
+end
+
+local function text()
+  return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n") .. "\n"
+end
+
+local function ask(server, method, line, column)
+  local client = vim.lsp.get_clients({ bufnr = 0, name = server })[1]
+  local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+  params.position = { line = line - 1, character = column - 1 } -- past the last character, as when typing
+  return client:request_sync(method, params, 30000, 0).result
+end
+
+local function labels(server, line, column)
+  local answer = ask(server, "textDocument/completion", line, column) or {}
+  return vim.tbl_map(function(item)
+    return item.label
+  end, answer.items or answer)
+end
+
+local function run()
+  vim.cmd.edit(vim.fn.fnameescape(file))
+  local servers = vim.split(vim.env.NVIM_SERVERS, " ")
+  wait_for("the servers", function()
+    return #vim.lsp.get_clients({ bufnr = 0 }) == #servers
+  end)
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = 0 })) do
+    table.insert(result.servers, client.name)
+  end
+  wait_for("diagnostics", function()
+    return #vim.diagnostic.get(0) >= tonumber(vim.env.NVIM_EXPECTED)
+  end)
+  result.diagnostics = diagnostics()
+  if vim.env.NVIM_YAML then
+    result.hover = ask("yamlls", "textDocument/hover", 4, 5).contents.value
+    result.offered = labels("yamlls", 6, 5)
+    result.offered_by_us = labels("rubric_lint", 6, 5)
+    return
+  end
+  result.hover = ask("rubric_lint", "textDocument/hover", 5, 9).contents.value
+  vim.api.nvim_win_set_cursor(0, { 5, 8 })
+  local before = text()
+  vim.lsp.buf.code_action({
+    apply = true,
+    filter = function(action)
+      return action.isPreferred == true
+    end,
+  })
+  wait_for("the fix", function()
+    return text() ~= before
+  end)
+  vim.api.nvim_buf_set_lines(0, 5, 5, false, { "        " })
+  result.offered = labels("rubric_lint", 6, 9)
+  vim.api.nvim_buf_set_lines(0, 5, 6, false, {})
+  vim.cmd.write()
+end
+
+local fine, why = pcall(run)
+result.fault = not fine and tostring(why) or nil
+vim.fn.writefile({ vim.json.encode(result) }, vim.env.NVIM_RESULT)
+vim.cmd("qall!")
