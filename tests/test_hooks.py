@@ -238,7 +238,8 @@ def test_more_files_than_one_command_line_holds(manager):
     assert code == 1
     assert sorted(re.findall(r"(\d{4})\.yaml:5:23 error overlap", text)) == ["0500", "1500"]
     batches = [int(max(counts)) for counts in re.findall(r"of (\d+) files|No faults in (\d+) files", text)]
-    assert (len(batches) > 1, sum(batches)) == (True, 2501)  # the configuration is a file as well
+    # The configuration is a file as well. prek takes longer command lines.
+    assert (len(batches) > 1 or manager == "prek", sum(batches)) == (True, 2501)
 
 
 def test_a_merge_is_refused_until_its_rubrics_are_right(manager):
