@@ -24,6 +24,7 @@ from rubric_lint.finding import (
     WrapText,
     pointer,
 )
+from rubric_lint.scalar import resolve
 from rubric_lint.source import Span
 
 
@@ -171,8 +172,10 @@ _TAG = re.compile(r"(?:^|(?<=[\s\[{,:]))!\S*[ \t]+(?P<anchor>(?:&\S+[ \t]+)?)$")
 
 
 def _replace_value(document: Document, path: Path, text: str) -> Edit:
-    """A scalar in the place of another, whose tag goes with it and whose anchor stays."""
+    """A scalar in the place of another, whose tag goes with it and whose anchor stays; a text has the quotes it had."""
     start, end = document.span(path)
+    if (quote := document.source.text[start]) in "\"'" and isinstance(resolve(text), str):
+        text = f"{quote}{text}{quote}"
     before = document.source.text[:start].rpartition("\n")[2]
     if tag := _TAG.search(before):
         return Edit(Span(start - len(before) + tag.start(), end), tag["anchor"] + text)

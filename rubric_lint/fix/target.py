@@ -1,6 +1,6 @@
 """Rewriting a suite for another version of AgentV, whole or not at all, with the proof that it means what it did."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from rubric_lint.finding import (
     Intent,
     NestField,
     Part,
+    Path,
     RemoveField,
     RenameKey,
     Repair,
@@ -131,18 +132,19 @@ class _Rewriting:
             located.setdefault(id(document), (document, []))[1].append(rubric)
         for document, rubrics in located.values():
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
-                yield self._make(document, intent)
+                # The fields of criteria must be nobody else's; what is around them is not theirs in the first place.
+                yield self._make(document, intent, [rubric.path for rubric in rubrics] if step is _convert else ())
             if step is _move:
                 yield from self._claim(document)
 
-    def _make(self, document: Document, intent: Intent | Unmet) -> Change | Left:
+    def _make(self, document: Document, intent: Intent | Unmet, within: Collection[Path]) -> Change | Left:
         if isinstance(intent, Unmet):
             return self._leave(document, intent)
         repair = Repair(_word(intent), (intent,), safe=False)
-        made = make_fix(document, repair)
+        made = make_fix(document, repair, within)
         if made is None:
             path = () if isinstance(intent, Replace) else intent.path
-            return self._leave(document, Unmet(find_obstacle(document, repair), path, Part.VALUE))
+            return self._leave(document, Unmet(find_obstacle(document, repair, within), path, Part.VALUE))
         return Change(f"/{document.number or 0}", made.intents, made.edits, safe=False)
 
     def _claim(self, document: Document) -> Iterator[Change]:

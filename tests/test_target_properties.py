@@ -1,0 +1,62 @@
+"""Laws of `rubric-fix --to`, over suites in all the styles that YAML and JSON have."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from styled_suites import json_suites, yaml_suites
+
+from rubric_lint.fix.agentv import TARGETS
+from rubric_lint.fix.target import rewrite
+from rubric_lint.lint import lint
+from rubric_lint.scoring import score
+from rubric_lint.scoring.loading import load_rubrics
+
+SUITES = yaml_suites() | json_suites()
+TOWARDS = st.sampled_from(sorted(TARGETS))
+
+
+def results(name, data, answers):
+    """Score and gates for answers given by place: names and verdict thresholds are the target's own."""
+    found = []
+    for rubric in load_rubrics(name, data).values():
+        checks = []
+        for criterion, chance in zip(rubric.criteria, answers * len(rubric.criteria), strict=False):
+            answer = criterion.grades[chance % len(criterion.grades)].answer
+            checks.append({"id": criterion.id, "satisfied" if rubric.shape == "checklist" else "score": answer})
+        result = score(rubric, {"checks": checks})
+        found.append((result.score, [(each.criterion.id, each.grade.gate_met) for each in result.criteria]))
+    return found
+
+
+@settings(deadline=None, max_examples=40)
+@given(SUITES, TOWARDS, st.lists(st.integers(0, 10), min_size=1, max_size=6))
+def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target, answers):
+    fixed = rewrite(suite.name, suite.data, target)
+    assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (True, (), "")
+    assert results(suite.name, suite.data, answers) == results(suite.name, fixed.data, answers)
+    assert [note for note in suite.comments if note not in fixed.text] == []
+    assert [each for each in lint(suite.name, fixed.data).findings if each.severity == "error"] == []
+
+
+@settings(deadline=None, max_examples=25)
+@given(SUITES, TOWARDS)
+def test_a_second_run_changes_nothing(suite, target):
+    once = rewrite(suite.name, suite.data, target)
+    again = rewrite(suite.name, once.data, target)
+    assert (again.is_changed, again.unmet, again.doubt) == (False, (), "")
+
+
+@settings(deadline=None, max_examples=25)
+@given(SUITES)
+def test_by_way_of_the_fourth_version_is_as_good(suite):
+    straight = rewrite(suite.name, suite.data, "agentv-5")
+    detour = rewrite(suite.name, rewrite(suite.name, suite.data, "agentv-4").data, "agentv-5")
+    assert straight.text == detour.text
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_doubtful_file_is_left_alone(target):
+    data = b"tests:\n  - input: x\n    rubrics: &r\n      - Says why\n    also: *r\n"
+    fixed = rewrite("a.yaml", data, target)
+    assert fixed.is_changed is False
+    assert fixed.unmet or fixed.doubt
