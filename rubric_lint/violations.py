@@ -26,6 +26,10 @@ def find_violations(
                 yield "schema", Problem(_word_accident(*entry), (*path, index), Part.HEAD)
             else:
                 yield from _find(schema, "entry", document, (*path, index), entry)
+    if not schema.version:  # what a list lacks as a whole; the format itself asks for nothing of the kind
+        for error in schema.find_errors("rubrics", rubrics):
+            if not error.absolute_path:
+                yield from _word(schema, error, document, path)
 
 
 def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
@@ -151,7 +155,7 @@ def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str
 def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> str:
     schema = error.schema
     if error.validator == "contains":
-        return f"`{path[-1]}` is a list without one that counts, expected {expected_of(schema)}"
+        return f"`{path[-1]}` holds none that counts, expected {expected_of(schema)}"
     found = f"the key `{shorten(error.instance)}`" if is_key else describe(error.instance, document.written_at(path))
     names = [step for step in path[:-1] if isinstance(step, str)]
     path = path or ("this",)

@@ -12,6 +12,7 @@ from rubric_lint.lint import Result, lint
 from rubric_lint.report import REPORTERS, Look
 
 RULES = Path(__file__).parent.parent / "rubric_lint/rules"
+DIALECTS = RULES.parent / "interop"
 
 _SECTION = re.compile(r"^## (.*)\n", re.MULTILINE)
 _LINES = r"(?:(?!```).*\n)*"
@@ -48,9 +49,9 @@ class Page(NamedTuple):
     accepted: tuple[Example, ...]
 
 
-def read_pages() -> list[Page]:
-    """All pages, by file name."""
-    return [_read_page(path) for path in sorted(RULES.glob("*.md"))]
+def read_pages(folder: Path = RULES) -> list[Page]:
+    """All pages of a folder, by file name."""
+    return [_read_page(path) for path in sorted(folder.glob("*.md"))]
 
 
 def _read_page(path: Path) -> Page:
@@ -101,5 +102,5 @@ def _renew(found: re.Match[str]) -> str:
 
 
 if __name__ == "__main__":
-    for page in RULES.glob("*.md"):
+    for page in (*RULES.glob("*.md"), *DIALECTS.glob("*.md")):
         page.write_text(_FLAGGED.sub(_renew, page.read_text("utf-8")), "utf-8")

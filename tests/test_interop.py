@@ -4,7 +4,8 @@ from decimal import Decimal
 from textwrap import dedent
 
 import pytest
-from pages import report
+from pages import DIALECTS as FOLDER
+from pages import apply_fixes, read_pages, report
 
 from rubric_lint.interop import DIALECTS, load_dialect
 from rubric_lint.lint import lint
@@ -249,3 +250,33 @@ def test_a_sample_can_be_scored_with(dialect):
 def test_points_below_zero_are_no_weights_to_score_with():
     with pytest.raises(RubricError, match="the weight of `rubric-2` is no finite number of at least 0"):
         load_rubrics("a.json", dedent(HEALTHBENCH).encode())
+
+
+PAGES = read_pages(FOLDER)
+
+
+def test_every_module_has_a_page():
+    modules = {path.stem for path in FOLDER.glob("[a-z]*.py")} - {"view"}
+    assert {page.stem for page in PAGES} == modules
+    assert {tuple(page.sections) for page in PAGES} == {("Shape", "Score", "Flagged", "Accepted")}
+
+
+@pytest.mark.parametrize("example", [each for page in PAGES for each in page.flagged], ids=lambda each: each.label)
+def test_a_flagged_example_gives_what_the_page_prints(example):
+    result = example.lint()
+    has_fix = any(finding.fix for finding in result.findings)
+    assert (report(result), apply_fixes(result) if has_fix else None) == (example.report, example.fixed)
+
+
+@pytest.mark.parametrize("example", [each for page in PAGES for each in page.accepted], ids=lambda each: each.label)
+def test_an_accepted_example_is_silent(example):
+    result = example.lint()
+    assert (report(result), result.rubrics > 0) == ("", True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_are_in_its_dialect(page):
+    for example in (*page.flagged, *page.accepted):
+        for document in read_documents(Source(example.name, example.text))[0]:
+            names = {location.view.dialect.name if location.view else "" for location in locate(document)}
+            assert {name.split("-a")[0] for name in names} == {page.stem.replace("_", "-").split("-a")[0]}
