@@ -254,14 +254,6 @@ def test_a_file_names_the_schema_of_the_target(schema, expected):
             "AgentV 4 has no levels, only checklists and criteria with `score_ranges`",
         ),
         (
-            case("      - Says why\n", "    assertions: []\n"),
-            "the case has `assertions` too, which AgentV 4 would leave unread; join the two by hand",
-        ),
-        (
-            case("      - Says why\n", "    execution: {evaluators: []}\n"),
-            "the case has `execution` too, which AgentV 4 would leave unread; join the two by hand",
-        ),
-        (
             "rubrics:\n  - {id: a, expected_outcome: It}\n",
             "AgentV 4 has rubrics in the cases of a suite, and this one is in none",
         ),
@@ -273,6 +265,16 @@ def test_a_file_names_the_schema_of_the_target(schema, expected):
 )
 def test_what_the_target_cannot_say_is_told_and_nothing_is_changed(text, reason):
     assert rewritten(text, "agentv-4") == (text, [reason], "")
+
+
+@pytest.mark.parametrize("other", ["assertions: []", "execution: {evaluators: []}"])
+def test_beside_what_else_judges_a_case(other):
+    text = case("      - {id: a, expected_outcome: Says why}\n", f"    {other}\n")
+    expected = text.replace("expected_outcome: Says why", "outcome: Says why, required: false")
+    assert (expected, [], "") == rewritten(text, "agentv-4")
+    field = other.partition(":")[0]
+    reason = f"the case has `{field}` too, which AgentV 5 would leave unread; join the two by hand"
+    assert rewritten(text, "agentv-5") == (text, [reason], "")
 
 
 def test_errors_come_first():
@@ -317,7 +319,9 @@ def suites(tmp_path_factory):
     cases = [case(before).partition("\n")[2] for before, _ in CRITERIA.values()]
     for number, each in enumerate(cases):
         cases[number] = each.replace("id: one", f"id: case-{number}", 1)
-    text, unmet, doubt = rewritten("description: A suite\ntests:\n" + "".join(cases), "agentv-4")
+    beside = "  - id: beside\n    input: x\n    criteria: Explains it\n    execution: {evaluators: [{name: f, type: contains, value: x}]}\n"
+    beside += "    rubrics: [{id: a, expected_outcome: Says why, weight: 2}]\n"
+    text, unmet, doubt = rewritten("description: A suite\ntests:\n" + "".join([*cases, beside]), "agentv-4")
     assert (unmet, doubt) == ([], "")
     (folder / "all.eval.yaml").write_text(text, encoding="utf-8")
 
@@ -354,6 +358,10 @@ def test_agentv_reads_what_is_meant(suites):
             for each in grader["rubrics"]
         ]
         assert read == list(meant(case(before))), before
+    (file,) = folder.glob("out/*/beside/llm_graders/*.json")
+    rubrics = json.loads(file.read_text(encoding="utf-8"))["rubrics"]
+    assert rubrics == [{"id": "a", "outcome": "Says why", "weight": 2, "required": False}]
+    assert len(list(folder.glob("out/*/beside/code_graders/*.json"))) == 1
 
 
 def meant(text):

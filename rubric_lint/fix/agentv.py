@@ -27,6 +27,7 @@ class Target:
     """A version of AgentV: its name here, the dialects that its files may be read as, and its words.
 
     An assertion of the type `kind` in the list `assertions` has the criteria under `criteria`, its name under `label`.
+    `reads_beside`: a list under `rubrics` in a case counts too, beside what else judges the case.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Target:
     criteria: str
     label: str
     schema: str
+    reads_beside: bool = False
 
 
 TARGETS = {
@@ -45,12 +47,13 @@ TARGETS = {
         Target(
             "agentv-4",
             "AgentV 4",
-            frozenset({"agentv-a4", "agentv-a6"}),
+            frozenset({"agentv-a3", "agentv-a4", "agentv-a6"}),
             kind="rubrics",
             assertions="assertions",
             criteria="criteria",
             label="name",
             schema="agentv-a6.schema.json",
+            reads_beside=True,
         ),
         Target(
             "agentv-5",
@@ -157,6 +160,8 @@ def move_criteria(document: Document, path: Path, target: Target) -> Iterator[In
         beside = [name for name in _LISTS if name in owner]
         execution = owner.get("execution")
         beside += ["execution"] if isinstance(execution, dict) and "evaluators" in execution else []
+        if beside and target.reads_beside:
+            return
         if beside:
             reason = f"the case has `{beside[0]}` too, which {target.title} would leave unread; join the two by hand"
             yield Unmet(reason, path)
