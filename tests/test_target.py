@@ -319,8 +319,8 @@ def suites(tmp_path_factory):
     cases = [case(before).partition("\n")[2] for before, _ in CRITERIA.values()]
     for number, each in enumerate(cases):
         cases[number] = each.replace("id: one", f"id: case-{number}", 1)
-    beside = "  - id: beside\n    input: x\n    criteria: Explains it\n    execution: {evaluators: [{name: f, type: contains, value: x}]}\n"
-    beside += "    rubrics: [{id: a, expected_outcome: Says why, weight: 2}]\n"
+    beside = "  - {id: beside, input: x, criteria: It, execution: {evaluators: [{type: contains, value: x}]},\n"
+    beside += "    rubrics: [{id: a, expected_outcome: Says why, weight: 2}]}\n"
     text, unmet, doubt = rewritten("description: A suite\ntests:\n" + "".join([*cases, beside]), "agentv-4")
     assert (unmet, doubt) == ([], "")
     (folder / "all.eval.yaml").write_text(text, encoding="utf-8")
