@@ -60,28 +60,46 @@ def test_a_suite_has_ten_criteria_in_two_rubrics_and_no_findings(suites):
     assert seen == dict.fromkeys(suites, (2, 10, ()))
 
 
+KEPT = {
+    "COLD": (1.0, 0.069),
+    "WARM": (0.3, 0.06),
+    "EVENTS": (0.4, None),
+    "HASH": (0.1, None),
+    "CLIB": (10.0, None),
+    "YAMLLINT": (30.0, 0.1),
+    "AGENTV": (10.0, None),
+    "AJV": (1.0, None),
+}
+GROWN = {100: (0.1, 40.0), 1_000: (1.0, 40.0), 10_000: (10.0, 44.0), -1: (0.1, 0), -2: (0.2, 0), -4: (0.4, 0)}
+
+
 @pytest.mark.parametrize(
-    ("figures", "expected"),
+    ("figures", "grown", "missed"),
     [
-        pytest.param((0.8, 2.5, 0.06, 44.0), [True, True, True, True], id="all-kept"),
-        pytest.param((0.7, 2.5, 0.06, 44.0), [False, True, True, True], id="check-jsonschema-too-near"),
-        pytest.param((0.8, 2.4, 0.06, 44.0), [True, False, True, True], id="yamllint-too-near"),
-        pytest.param((0.8, 2.5, 0.05, 44.0), [True, True, False, True], id="one-file-no-faster"),
-        pytest.param((0.8, 2.5, 0.06, 45.0), [True, True, True, False], id="memory-grows"),
+        pytest.param({}, {}, None, id="all-kept"),
+        pytest.param({"EVENTS": (0.39, None)}, {}, "2.5 times the bare events", id="events"),
+        pytest.param({"CLIB": (9.9, None)}, {}, "check-jsonschema", id="check-jsonschema"),
+        pytest.param({"YAMLLINT": (29.9, 0.1)}, {}, "faster than yamllint", id="yamllint"),
+        pytest.param({"AGENTV": (9.9, None)}, {}, "agentv", id="agentv"),
+        pytest.param({"AJV": (0.9, None)}, {}, "ajv-cli", id="ajv"),
+        pytest.param({"WARM": (0.31, 0.06)}, {}, "reading and hashing", id="warm"),
+        pytest.param({"COLD": (1.0, 0.071)}, {}, "cold, one small file", id="one-file"),
+        pytest.param({"WARM": (0.3, 0.071)}, {}, "warm, one small file", id="one-file-again"),
+        pytest.param({}, {-4: (0.45, 0)}, "linear", id="large-file"),
+        pytest.param({}, {10_000: (11.1, 44.0)}, "the same cost", id="many-files"),
+        pytest.param({}, {10_000: (10.0, 44.1)}, "the same memory", id="memory-grows"),
     ],
 )
-def test_a_promise_is_kept_or_missed(measuring, figures, expected):
-    check, yamllint, yamllint_one, peak = figures
-    walls = {
-        (measuring.LINT, 9): 0.1,
-        (measuring.CHECK, 9): check,
-        (measuring.YAMLLINT, 9): yamllint,
-        (measuring.LINT, 1): 0.05,
-        (measuring.YAMLLINT, 1): yamllint_one,
-    }
-    medians = {key: measuring.Run(wall, wall, 40.0) for key, wall in walls.items()}
-    held = measuring.promises(medians, 9, {100: 40.0, 5_000: peak})
-    assert [promise.met for promise in held] == expected
+def test_a_promise_is_kept_or_missed(measuring, figures, grown, missed):
+    medians = {}
+    for name, walls in {**KEPT, **figures}.items():
+        for files, wall in zip((9, 1), walls, strict=True):
+            if wall is not None:
+                medians[getattr(measuring, name), files] = measuring.Run(wall, wall, 40.0)
+    growth = {(measuring.COLD, n): measuring.Run(cpu, cpu, peak) for n, (cpu, peak) in {**GROWN, **grown}.items()}
+    held = measuring.promises(medians, 9, growth)
+    assert len(held) == 11
+    assert [missed in promise.text for promise in held if not promise.met] == [True] * (missed is not None)
 
 
 def test_the_table_is_markdown_with_aligned_columns(measuring):

@@ -1,0 +1,104 @@
+"""Times whole processes in turn, and prints what came of it."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SLOW = 10.0
+"""From how many seconds on the clock a contestant runs once only after its first run."""
+
+
+class Run(NamedTuple):
+    """One process: seconds on the clock, seconds of CPU in user and system mode, peak memory in MB."""
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A command that is timed: which tool it runs, on how many files, and variables set for it."""
+
+    tool: str
+    files: int
+    command: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+
+    def run(self) -> Run:
+        """Run the command once; it must find nothing, as the files are clean."""
+        environment = {**os.environ, **dict(self.environment)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # nobody compiles a program anew for each run
+        start = time.perf_counter()
+        with subprocess.Popen(
+            self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment
+        ) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            wall = time.perf_counter() - start
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            sys.exit(f"{self.tool}: exit code {process.returncode} from {' '.join(self.command)[:300]}")
+        kilobytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+        return Run(wall, usage.ru_utime + usage.ru_stime, kilobytes / 1024)
+
+
+Medians = dict[tuple[str, int], Run]
+"""The median run by tool and number of files."""
+
+
+class Promise(NamedTuple):
+    """What was promised, what was measured, and whether that keeps it."""
+
+    text: str
+    figure: str
+    met: bool
+
+
+def measure(field: Sequence[Contestant], rounds: int) -> Medians:
+    """The medians over `rounds` in which the contestants take turns, after one round that is not counted.
+
+    Slow contestants take part in the first counted round only.
+    """
+    runs: dict[Contestant, list[Run]] = {contestant: [] for contestant in field}
+    slow: set[Contestant] = set()
+    for number in range(rounds + 1):
+        for contestant in field:
+            if number > 1 and contestant in slow:
+                continue
+            note(f"round {number} of {rounds}: {contestant.tool}, {contestant.files:,} files")
+            run = contestant.run()
+            if number:
+                runs[contestant].append(run)
+            elif run.wall > SLOW:
+                slow.add(contestant)
+    return {
+        (contestant.tool, contestant.files): Run(*map(statistics.median, zip(*of_one, strict=True)))
+        for contestant, of_one in runs.items()
+    }
+
+
+def note(text: str) -> None:
+    """Say on a terminal what is going on."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def table(*rows: Sequence[str]) -> str:
+    """A Markdown table whose first row is its head; all columns but the first are aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    head, *body = (
+        "| " + " | ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) + " |" for row in rows
+    )
+    rule = "|" + "|".join(["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]) + "|"
+    return "\n".join([head, rule, *body])
+
+
+def verdicts(promises: Sequence[Promise]) -> str:
+    """Each promise beside what was measured."""
+    rows = ((promise.text, promise.figure, "met" if promise.met else "MISSED") for promise in promises)
+    return table(("promise", "measured", ""), *rows)
