@@ -5,6 +5,7 @@ The exit code is 1 when a promise is missed.
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -127,7 +128,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         paths = generate.write(folder / "suites", options.files)
-        (folder / "agentv").mkdir()
+        subprocess.run(["git", "init", "--quiet", folder / "agentv"], check=True)  # AgentV asks for a repository
         for_agentv = [folder / "agentv" / f"{path.stem}.eval.yaml" for path in paths]
         for path, copy in zip(paths, for_agentv, strict=True):
             copy.write_text(as_agentv(path.read_text("utf-8")), encoding="utf-8", newline="\n")
