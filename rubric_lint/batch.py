@@ -4,13 +4,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.cache import Cache
 from rubric_lint.files import File, Unreadable, read
 from rubric_lint.finding import Result
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source
+
+if TYPE_CHECKING:
+    from rubric_lint.cache import Cache
 
 WORTH_PROCESSES = 200 if sys.platform == "linux" else 2000
 """From how many files on several processes are faster than one; where they cannot be forked they start slowly."""
@@ -29,7 +31,7 @@ class _Taken(NamedTuple):
 
 
 def lint_files(
-    files: Iterable[File | Unreadable], *, cache: Cache | None = None, processes: int | None = None
+    files: Iterable[File | Unreadable], *, cache: "Cache | None" = None, processes: int | None = None
 ) -> Iterator[tuple[File | Unreadable, Outcome]]:
     """Read each file, and lint it unless `cache` knows the result.
 
@@ -53,7 +55,7 @@ def lint_files(
         yield file, taken.outcome
 
 
-def _keep(taken: _Taken, cache: Cache | None) -> bool:
+def _keep(taken: _Taken, cache: "Cache | None") -> bool:
     """Keep what is new, and say whether it is."""
     if taken.key is not None and cache is not None and isinstance(taken.outcome, Result):
         cache.put(taken.key, taken.outcome)
@@ -66,7 +68,7 @@ def _count_processors() -> int:
     return os.cpu_count() or 1
 
 
-def _take(file: File | Unreadable, cache: Cache | None) -> _Taken:
+def _take(file: File | Unreadable, cache: "Cache | None") -> _Taken:
     if isinstance(file, Unreadable):
         return _Taken(file)
     data = read(file)
@@ -92,7 +94,7 @@ def lint_bytes(file: File, data: bytes) -> Result | Exception:
 
 
 def _share_out(
-    files: list[File | Unreadable], processes: int, cache: Cache | None
+    files: list[File | Unreadable], processes: int, cache: "Cache | None"
 ) -> Iterator[tuple[File | Unreadable, _Taken]]:
     """Deal the files out in chunks, like cards, and take the results back in the same order."""
     import multiprocessing  # noqa: PLC0415  (small runs do without)
@@ -119,7 +121,7 @@ def _share_out(
             worker.join()
 
 
-def _receive(receiver: Any, chunk: list[File | Unreadable], cache: Cache | None) -> list[_Taken]:
+def _receive(receiver: Any, chunk: list[File | Unreadable], cache: "Cache | None") -> list[_Taken]:
     """What became of a chunk; made here where a worker could not: faults cross no pipe with their tracebacks."""
     try:
         taken = receiver.recv()
@@ -128,7 +130,7 @@ def _receive(receiver: Any, chunk: list[File | Unreadable], cache: Cache | None)
     return [_take(file, cache) if found is None else found for file, found in zip(chunk, taken, strict=True)]
 
 
-def _work(chunks: list[list[File | Unreadable]], sender: Any, inherited: list[Any], cache: Cache | None) -> None:
+def _work(chunks: list[list[File | Unreadable]], sender: Any, inherited: list[Any], cache: "Cache | None") -> None:
     import signal  # noqa: PLC0415
 
     for receiver in inherited:

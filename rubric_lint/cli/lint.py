@@ -18,6 +18,7 @@ from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wan
 from rubric_lint.report import REPORTERS, Look, Statistics
 
 if TYPE_CHECKING:
+    from rubric_lint.cache import Cache
     from rubric_lint.config import SettingsFinder
     from rubric_lint.report import Summary
     from rubric_lint.report.fixes import Outcome
@@ -98,7 +99,6 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
 
     # --help, --explain and completion do without the engine.
     from rubric_lint.batch import lint_files  # noqa: PLC0415
-    from rubric_lint.cache import Cache  # noqa: PLC0415
     from rubric_lint.cli.output import choose_format, open_report  # noqa: PLC0415
     from rubric_lint.cli.run import Run  # noqa: PLC0415
     from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
@@ -129,7 +129,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
         if adoption.add_ignores:
             return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
         fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
-        with nullcontext() if no_cache else Cache.here() as cache:
+        with nullcontext() if no_cache else _open_cache() as cache:
             summary = run(finder, lint=partial(lint_files, cache=cache))
     except SettingsError as wrong:
         for fault in wrong.faults:
@@ -143,6 +143,12 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
         return max(Exit.USAGE, fixed)
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
     return max(Exit.FOUND if failing[fail_on] else Exit.CLEAN, fixed)
+
+
+def _open_cache() -> "Cache":
+    from rubric_lint.cache import Cache  # noqa: PLC0415  (it brings hashlib along)
+
+    return Cache.here()
 
 
 def _check_call(paths: tuple[str, ...], form: str | None, *, statistics: bool, fix: bool, unsafe_fixes: bool) -> None:
