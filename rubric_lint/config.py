@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Severity
 from rubric_lint.gitignore import Patterns
+from rubric_lint.rubric import USUAL_THRESHOLDS
 from rubric_lint.settings_file import NAMES, SettingsError, read_table
 
-PASS_AT = Decimal("0.8")
-"""The lowest score that passes, unless the settings say otherwise."""
-
-BORDERLINE_AT = Decimal("0.6")
-"""The lowest score that is no failure, unless the settings say otherwise."""
+PASS_AT, BORDERLINE_AT = USUAL_THRESHOLDS
+"""The lowest score that passes, and the lowest that is no failure, unless the settings say otherwise."""
 
 _NOTHING = Patterns("", ())
 _RUBRIC_SUFFIXES = (".rubric.yaml", ".rubric.yml", ".rubric.json")

@@ -36,6 +36,10 @@ class Thresholds(NamedTuple):
     borderline_at: Decimal
 
 
+USUAL_THRESHOLDS = Thresholds(Decimal("0.8"), Decimal("0.6"))
+"""What holds unless the settings say otherwise."""
+
+
 class Level(NamedTuple):
     """One level of a named scale; `number` is None where it is not an integer."""
 

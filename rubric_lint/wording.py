@@ -1,7 +1,10 @@
 """Small pieces of messages that several rules share."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 def name_scores(scores: Iterable[int]) -> str:
@@ -29,6 +32,11 @@ def join_words(words: Sequence[str], conjunction: str = "and") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
+
+
+def percent(part: "Fraction") -> str:
+    """A part of 1 in percent with at most one digit behind the point: `66.7%`, `50%`."""
+    return f"{float(part) * 100:.1f}".removesuffix(".0") + "%"
 
 
 def shorten(text: str) -> str:

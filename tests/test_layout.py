@@ -20,7 +20,7 @@ LAYERS = (
     ("settings_file", "config", "files", "edit"),
     ("ignores", "lint", "cache", "batch", "fingerprint"),
     ("fix", "sieve"),
-    ("scoring", "judge", "ask", "report", "lsp"),
+    ("scoring", "judge", "ask", "report", "compare", "lsp"),
     ("cli",),
     ("__main__",),
 )

@@ -192,7 +192,7 @@ def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, 
 @click.group(
     cls=DefaultGroup,
     default=check,
-    late=("cache", "lsp", "schema"),
+    late=("cache", "convert", "diff", "lsp", "schema"),
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Tells the authors of rubrics what is wrong with them, and where.",
     epilog="Exit codes: 0 nothing found, 1 findings (see --fail-on), 2 wrong use or a file that cannot be read, "

@@ -21,6 +21,26 @@ class Written:
         self.others = others
 
 
+def write_file(name: str, data: bytes) -> None:
+    """Have the file `name` hold `data`, whether there is one by now or not.
+
+    Raises:
+        WriteError: when it may not or cannot be written. It is as it was then.
+    """
+    path = Path(name)
+    try:
+        if path.is_file():
+            replace_file(name, path.read_bytes(), data)
+            return
+        if path.exists():
+            raise WriteError("is no regular file, and only such are written")
+        with _write_beside(path, data, None) as beside:
+            beside.replace(path)
+    except OSError as fault:
+        raise WriteError(f"cannot be written: {fault.strerror or fault}") from fault
+    _sync_folder(path.parent)
+
+
 def replace_file(name: str, old: bytes, new: bytes) -> Written:
     """Put `new` in the place of `old` in the file `name`, by way of a second file that takes the place of the first.
 
@@ -57,8 +77,11 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
 
 
 @contextlib.contextmanager
-def _write_beside(path: Path, data: bytes, like: os.stat_result) -> Iterator[Path]:
-    """A file in the same folder that holds `data`, is on the disk, and is gone in the end if nobody has renamed it."""
+def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
+    """A file in the same folder that holds `data`, is on the disk, and is gone in the end if nobody has renamed it.
+
+    Its owner and mode are those of the file that it is `like`, or those of any new file.
+    """
     # The suffix keeps what a killed process leaves behind out of every search for rubrics.
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".rubric-fix", dir=path.parent)
     beside = Path(name)
@@ -66,7 +89,10 @@ def _write_beside(path: Path, data: bytes, like: os.stat_result) -> Iterator[Pat
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
-            _copy_owner_and_mode(descriptor, beside, like)
+            if like:
+                _copy_owner_and_mode(descriptor, beside, like)
+            else:
+                beside.chmod(0o666 & ~_umask())
             os.fsync(descriptor)
         yield beside
     finally:
@@ -80,6 +106,12 @@ def _copy_owner_and_mode(descriptor: int, path: Path, like: os.stat_result) -> N
             with contextlib.suppress(PermissionError):
                 os.fchown(descriptor, owner, group)
     path.chmod(stat.S_IMODE(like.st_mode))  # after the owner, a change of which takes special bits away
+
+
+def _umask() -> int:
+    mask = os.umask(0)  # there is no other way to read it
+    os.umask(mask)
+    return mask
 
 
 def _sync_folder(folder: Path) -> None:

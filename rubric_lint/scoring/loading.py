@@ -43,6 +43,17 @@ class RubricError(Exception):
         self.faults = faults
 
 
+class Loaded(NamedTuple):
+    """A rubric that is ready for scoring, and the document that it stands in."""
+
+    rubric: ScoringRubric
+    document: Document
+
+    def place(self, path: Path) -> str:
+        """Where a part of the rubric stands, as messages begin."""
+        return _place(self.document.source, self.document.span(path).start)
+
+
 def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
     """The rubrics of a file, by name: `case-id`, or `case-id/evaluator-name` where a case has several.
 
@@ -51,6 +62,15 @@ def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> d
 
     Raises:
         RubricError: when the file has error findings, no rubric, or two rubrics of one name.
+    """
+    return {called: loaded.rubric for called, loaded in load_places(name, data, settings).items()}
+
+
+def load_places(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:
+    """The same with the documents.
+
+    Raises:
+        RubricError: as there.
     """
     # What decides a score holds here also where the settings leave it out; for the rest they count.
     enabled = settings.enabled
@@ -69,7 +89,7 @@ def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> d
     if not located:
         raise RubricError(f"{name}: holds no rubrics; a rubric is the value of a field `rubrics`")
     names = _name(located, PurePath(name).name.split(".")[0])
-    return {called: _prepare(item, called, settings) for called, item in names.items()}
+    return {called: Loaded(_prepare(item, called, settings), item.document) for called, item in names.items()}
 
 
 class _Located(NamedTuple):

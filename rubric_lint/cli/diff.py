@@ -1,0 +1,106 @@
+"""`rubric-lint diff`: what changed in meaning between two versions of a file, and what that does to verdicts."""
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from rubric_lint.cli.exits import Exit
+from rubric_lint.cli.given import STDIN, UnusableError, find_settings, load_given, read_given, refuse
+from rubric_lint.cli.options import choice
+from rubric_lint.cli.rubrics import with_settings
+from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
+
+if TYPE_CHECKING:
+    from rubric_lint.compare.outputs import Effects
+    from rubric_lint.compare.rubrics import Pair
+
+
+@click.command(
+    "diff", epilog="Exit codes: 0 nothing changed in meaning, 1 something did, 2 wrong use or an unusable file."
+)
+@click.argument("old", type=click.Path(allow_dash=True))
+@click.argument("new", type=click.Path(allow_dash=True))
+@click.option("--rubric", "name", metavar="NAME", help="Compare this rubric of the files only.")
+@click.option(
+    "--outputs", metavar="FILE", type=click.Path(allow_dash=True), help="Judge outputs: say whose verdict changes."
+)
+@click.option("--format", "form", **choice("text", "markdown", "json"), help="How changes are written.")
+@click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
+@click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
+@with_settings
+def diff(
+    *,
+    old: str,
+    new: str,
+    name: str | None,
+    outputs: str | None,
+    form: str,
+    color: str,
+    stdin_filename: str | None,
+    config: str | None,
+    isolated: bool,
+) -> int:
+    """Say what changed in meaning between the rubrics of two files.
+
+    OLD and NEW are files, - for standard input, or REV:PATH for a file as a Git revision has it, such as
+    HEAD:suites/support.yaml. Comments, order, notation and line breaks mean nothing.
+    """
+    if [old, new, outputs].count(STDIN) > 1:
+        raise click.UsageError("standard input can be read once only")
+    if stdin_filename and STDIN not in (old, new):
+        raise click.UsageError("--stdin-filename says what standard input is called; give the path - to read it")
+    from rubric_lint.compare.rubrics import compare, pair_rubrics  # noqa: PLC0415
+    from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text  # noqa: PLC0415
+
+    escape_what_cannot_be_encoded()
+    try:
+        finder = find_settings(config, isolated=isolated)
+        given = [read_given(each, stdin_filename) for each in (old, new)]
+        was, now = ({name: each.rubric for name, each in load_given(file, finder).items()} for file in given)
+        pairs = _choose(pair_rubrics(was, now), name)
+        effects = _score(outputs, pairs) if outputs else None
+    except UnusableError as unusable:
+        return refuse(unusable)
+    comparison = Comparison(given[0].label, given[1].label, tuple(compare(pairs)), effects)
+    if form == "json":
+        click.echo(as_json(comparison), nl=False)
+    else:
+        in_color = wants_color(color)
+        lines = as_markdown(comparison) if form == "markdown" else as_text(comparison, color=in_color)
+        click.echo("\n".join(lines), color=in_color)
+    return Exit.FOUND if comparison.changes else Exit.CLEAN
+
+
+def _choose(pairs: "list[Pair]", name: str | None) -> "list[Pair]":
+    if name is None:
+        return pairs
+    chosen = [pair for pair in pairs if any(rubric and rubric.name == name for rubric in pair)]
+    if not chosen:
+        names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
+        raise click.UsageError(f"no rubric is named {name!r}; there are {', '.join(names)}")
+    return chosen
+
+
+def _score(name: str, pairs: "list[Pair]") -> "Effects":
+    from rubric_lint.compare.outputs import Effects, score_both  # noqa: PLC0415
+    from rubric_lint.scoring.streams import read_entries  # noqa: PLC0415
+
+    effects = Effects()
+    try:
+        for effect in score_both(read_entries(_chunks(name)), pairs):
+            effects.add(effect)
+    except (OSError, ValueError) as fault:
+        raise UnusableError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
+    if not effects.outputs:
+        raise UnusableError(f"{'standard input' if name == STDIN else name}: holds no outputs")
+    return effects
+
+
+def _chunks(name: str) -> Iterator[bytes]:
+    from rubric_lint.scoring.streams import CHUNK  # noqa: PLC0415
+
+    with sys.stdin.buffer if name == STDIN else open(name, "rb") as stream:  # noqa: PTH123
+        while chunk := stream.read(CHUNK):
+            yield chunk

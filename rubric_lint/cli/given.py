@@ -1,0 +1,124 @@
+"""A file that a command is given: on disk, from standard input, or as a Git revision has it."""
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from rubric_lint.cli.exits import Exit, complain
+
+if TYPE_CHECKING:
+    from rubric_lint.config import SettingsFinder
+    from rubric_lint.scoring.loading import Loaded
+
+
+STDIN = "-"
+"""The path that means standard input."""
+
+
+class Given(NamedTuple):
+    """What was given: how messages name it, the path that tells its kind and its settings, and its bytes."""
+
+    label: str
+    path: str
+    data: bytes
+
+
+class UnusableError(Exception):
+    """What was given cannot be used; `faults` says why."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+def read_given(text: str, stdin_name: str | None = None) -> Given:
+    """The file at a path, standard input for `-`, or what `git show REV:PATH` shows.
+
+    Raises:
+        UnusableError: when there is nothing to read.
+    """
+    from rubric_lint.config import FileSettings  # noqa: PLC0415
+    from rubric_lint.files import LIMIT, File, Unreadable, read  # noqa: PLC0415
+
+    if text == STDIN:
+        if sys.stdin is None:
+            raise UnusableError("standard input is closed")
+        data: bytes | Unreadable = sys.stdin.buffer.read(LIMIT + 1)
+        text = path = stdin_name or "<stdin>"
+    elif ":" in text and not os.path.lexists(text):
+        data, path = _read_revision(text)
+    else:
+        data, path = read(File(text, FileSettings(claimed=True))), text
+    if isinstance(data, Unreadable):
+        raise UnusableError(f"{data.path}: {data.reason}")
+    if len(data) > LIMIT:
+        raise UnusableError(f"{text}: has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
+    return Given(text, path, data)
+
+
+def _read_revision(text: str) -> tuple[bytes, str]:
+    """What Git has under a name such as `HEAD~1:suites/support.yaml`, and where the file is in the work tree."""
+    path = text.partition(":")[2]
+    data = _git("cat-file", "blob", text)
+    root = "" if path.startswith("./") else _git("rev-parse", "--show-cdup").decode().strip()
+    return data, os.path.join(root, path)  # noqa: PTH118 (paths are texts in files.py and config.py)
+
+
+def _git(*arguments: str) -> bytes:
+    try:
+        done = subprocess.run(["git", *arguments], capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603, S607
+    except OSError:
+        raise UnusableError(
+            f"{arguments[-1]}: no such file, and Git, which knows revisions, is not installed"
+        ) from None
+    if done.returncode:
+        reason = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        told = reason[0].removeprefix("fatal: ") if reason else "Git does not say why"
+        raise UnusableError(f"{arguments[-1]}: no such file, and no revision of one either: {told}")
+    return done.stdout
+
+
+def load_given(given: Given, finder: "SettingsFinder") -> "dict[str, Loaded]":
+    """The rubrics of what was given, by name.
+
+    Raises:
+        UnusableError: when there are none to work with, or they have errors.
+    """
+    from rubric_lint.scoring.loading import RubricError, load_places  # noqa: PLC0415
+    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
+
+    try:
+        settings = finder.for_file(given.path)
+        return load_places(given.label, given.data, settings)
+    except SettingsError as wrong:
+        raise UnusableError(*(f"{wrong.path}: {fault}" for fault in wrong.faults)) from None
+    except RubricError as wrong:
+        raise UnusableError(*wrong.faults) from None
+
+
+def find_settings(config: str | None, *, isolated: bool) -> "SettingsFinder":
+    """What finds the settings of files.
+
+    Raises:
+        UnusableError: when the settings file that is named cannot be used.
+        click.UsageError: when none is to be read and one is named.
+    """
+    from rubric_lint.config import SettingsFinder  # noqa: PLC0415
+    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
+
+    if config and isolated:
+        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
+    try:
+        return SettingsFinder(file=config, isolated=isolated)
+    except SettingsError as wrong:
+        raise UnusableError(*(f"{wrong.path}: {fault}" for fault in wrong.faults)) from None
+
+
+def refuse(unusable: UnusableError) -> int:
+    """Tell why something cannot be used; the exit code of that."""
+    for fault in unusable.faults:
+        complain(fault)
+    return Exit.USAGE

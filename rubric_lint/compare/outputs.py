@@ -1,0 +1,81 @@
+"""What judge outputs come to by the old rubric and by the new one."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from rubric_lint.compare.rubrics import Pair, Rubrics
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.records import Outcome, score_entry
+
+INVALID = "invalid"
+"""What stands in the place of a verdict where there is no score."""
+
+
+class Effect(NamedTuple):
+    """One judge output by both versions."""
+
+    old: Outcome
+    new: Outcome
+
+    @property
+    def verdicts(self) -> tuple[str, str]:
+        """What it came to, and what it comes to."""
+        return _verdict(self.old), _verdict(self.new)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the verdict, or only the score, is another one."""
+        return self.verdicts[0] != self.verdicts[1] or _score(self.old) != _score(self.new)
+
+    def to_json(self) -> dict[str, Any]:
+        """The effect as the JSON report has it."""
+        return {"line": self.new.line, "id": self.new.head.get("id"), "old": _tell(self.old), "new": _tell(self.new)}
+
+
+class Effects:
+    """The effects on a stream of judge outputs; of those that stay as they were only the number is kept."""
+
+    def __init__(self) -> None:
+        self.outputs = 0
+        self.verdicts: Counter[tuple[str, str]] = Counter()
+        self.changed: list[Effect] = []
+
+    def add(self, effect: Effect) -> None:
+        """Count one output."""
+        self.outputs += 1
+        self.verdicts[effect.verdicts] += 1
+        if effect.is_changed:
+            self.changed.append(effect)
+
+    def to_json(self) -> dict[str, Any]:
+        """The effects as the JSON report has them."""
+        verdicts = [{"old": old, "new": new, "outputs": count} for (old, new), count in sorted(self.verdicts.items())]
+        return {"outputs": self.outputs, "verdicts": verdicts, "changed": [each.to_json() for each in self.changed]}
+
+
+def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[Pair]) -> Iterator[Effect]:
+    """Each entry of a file of judge outputs by both versions.
+
+    A file's only rubric keeps its old name, by which the outputs may call it: it may go by the name of the file.
+    """
+    only = pairs[0].old.name if len(pairs) == 1 and pairs[0].old else None
+    was: Rubrics = {only or pair.old.name: pair.old for pair in pairs if pair.old}
+    now: Rubrics = {only or pair.new.name: pair.new for pair in pairs if pair.new}
+    for line, text in entries:
+        yield Effect(score_entry(text, was, line), score_entry(text, now, line))
+
+
+def _verdict(outcome: Outcome) -> str:
+    return str(outcome.result.verdict) if outcome.result else INVALID
+
+
+def _score(outcome: Outcome) -> Any:
+    return outcome.result and outcome.result.score
+
+
+def _tell(outcome: Outcome) -> dict[str, Any]:
+    if outcome.result:
+        return {"verdict": str(outcome.result.verdict), "score": float(outcome.result.score)}
+    fault = outcome.error
+    return {"verdict": INVALID, "score": None, "error": fault and {"path": fault.path, "message": fault.message}}

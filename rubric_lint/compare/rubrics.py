@@ -1,0 +1,84 @@
+"""What differs in meaning between the rubrics of two files."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from rubric_lint.compare.change import Change, Value, What
+from rubric_lint.compare.criteria import Judged, compare_pair, compare_scores, pair_up
+from rubric_lint.interop.export.entries import shares
+from rubric_lint.rubric import Shape
+from rubric_lint.scoring.grading import ScoringRubric
+
+Rubrics = Mapping[str, ScoringRubric]
+
+
+class Pair(NamedTuple):
+    """A rubric in both versions, None in the one that lacks it."""
+
+    old: ScoringRubric | None
+    new: ScoringRubric | None
+
+
+def pair_rubrics(old: Rubrics, new: Rubrics) -> list[Pair]:
+    """The rubrics of both files, in the order of the new one.
+
+    The same are those of one name, those that say the same, and two that are alone in their files: a file's only rubric
+    may go by the name of the file.
+    """
+    if len(old) == len(new) == 1:
+        return [Pair(*old.values(), *new.values())]
+    was = {name: old[name] for name in new if name in old}
+    left = {name: rubric for name, rubric in old.items() if name not in was}
+    for name, rubric in new.items():
+        if name not in was:
+            same = next((each for each in left if not any(_compare_contents(left[each], rubric))), None)
+            if same is not None:
+                was[name] = left.pop(same)
+    return [
+        *(Pair(was.get(name), rubric) for name, rubric in new.items()),
+        *(Pair(each, None) for each in left.values()),
+    ]
+
+
+def compare(pairs: list[Pair]) -> Iterator[Change]:
+    """All changes in meaning; the order of rubrics, criteria, bands and levels is none."""
+    renames = len(pairs) > 1
+    for old, new in pairs:
+        if old is None or new is None:
+            what = What.RUBRIC_ADDED if new else What.RUBRIC_REMOVED
+            name = (new or old).name  # type: ignore[union-attr]
+            yield Change(what, name, None, _tell(old), _tell(new))
+            continue
+        if renames and old.name != new.name:
+            yield Change(What.RUBRIC_RENAMED, new.name, None, {"name": old.name}, {"name": new.name})
+        yield from _compare_contents(old, new)
+
+
+def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
+    name = new.name
+    if old.model.thresholds != new.model.thresholds:
+        yield Change(What.THRESHOLDS, name, None, _thresholds(old), _thresholds(new))
+    if old.shape is not new.shape:
+        yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)})
+        return
+    if new.shape is Shape.HOLISTIC:
+        yield from compare_scores(name, None, old.criteria[0], new.criteria[0])
+        return
+    for before, after in pair_up(_judged(old), _judged(new)):
+        yield from compare_pair(name, before, after)
+
+
+def _judged(rubric: ScoringRubric) -> list[Judged]:
+    criteria = zip(rubric.model.criteria, rubric.criteria, shares(rubric.model), strict=True)
+    return [Judged(*each) for each in criteria]
+
+
+def _thresholds(rubric: ScoringRubric) -> Value:
+    pass_at, borderline_at = rubric.model.thresholds
+    return {"pass": float(pass_at), "borderline": float(borderline_at)}
+
+
+def _tell(rubric: ScoringRubric | None) -> Value | None:
+    if rubric is None:
+        return None
+    return {"shape": str(rubric.shape), "criteria": len(rubric.model.criteria)}

@@ -1,0 +1,31 @@
+"""Our rubrics for other systems: each target is a module of its own, loaded when it is asked for."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rubric_lint.interop.export.target import Target
+
+_TARGETS: Mapping[str, tuple[str, str]] = {
+    "rubric": ("v2", "TARGET"),
+    "markdown": ("markdown", "TARGET"),
+    "deepeval": ("deepeval", "TARGET"),
+    "deepeval-json": ("deepeval_json", "TARGET"),
+    "ragas": ("ragas", "TARGET"),
+    "agentv-4": ("agentv", "AGENTV_4"),
+    "agentv-5": ("agentv", "AGENTV_5"),
+    "promptfoo": ("promptfoo", "TARGET"),
+    "lightspeed": ("lightspeed", "TARGET"),
+    "verifiers": ("verifiers", "TARGET"),
+}
+
+TARGETS = tuple(_TARGETS)
+"""The names of the targets."""
+
+
+def load_target(name: str) -> "Target":
+    """The target of a name."""
+    module, variable = _TARGETS[name]
+    target: Target = getattr(import_module(f"{__name__}.{module}"), variable)
+    return target

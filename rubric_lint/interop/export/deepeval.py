@@ -1,0 +1,50 @@
+"""Rubrics as Python source for DeepEval: a function that makes a `GEval` metric of each scale."""
+
+from collections.abc import Iterator
+
+from rubric_lint.interop.export.geval import BY_ITS_RUBRIC, Metric, as_metrics
+from rubric_lint.interop.export.target import Export, Rubrics, Target
+from rubric_lint.interop.export.texts import write_decimal
+
+_TITLE = "DeepEval"
+_HEAD = '''\
+"""Metrics for DeepEval 4, written by `rubric-lint convert`."""
+
+from deepeval.metrics import GEval
+from deepeval.metrics.g_eval import Rubric
+from deepeval.test_case import SingleTurnParams
+
+PARAMS = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT]
+
+
+def make_metrics(model=None):
+    """The metrics, judged by `model`, or by DeepEval's own choice where there is none."""
+    return [
+'''
+
+
+def write(rubrics: Rubrics) -> Export:
+    """A module whose `make_metrics(model)` gives the metrics."""
+    metrics, losses = as_metrics(rubrics, _TITLE)
+    body = "".join(line + "\n" for metric in metrics for line in _lines(metric))
+    return Export(f"{_HEAD}{body}    ]\n", tuple(losses))
+
+
+def _lines(metric: Metric) -> Iterator[str]:
+    yield "        GEval("
+    yield f"            name={metric.name!r},"
+    if metric.task:
+        yield f"            criteria={metric.task!r},"
+    else:
+        yield f"            evaluation_steps=[{BY_ITS_RUBRIC!r}],"
+    yield "            rubric=["
+    for (lower, upper), outcome in metric.ranges:
+        yield f"                Rubric(score_range=({lower}, {upper}), expected_outcome={outcome!r}),"
+    yield "            ],"
+    yield "            evaluation_params=PARAMS,"
+    yield "            model=model,"
+    yield f"            threshold={write_decimal(metric.threshold)},"
+    yield "        ),"
+
+
+TARGET = Target(_TITLE, "GEval metrics, as Python source", write)

@@ -1,0 +1,35 @@
+"""Rubrics as the JSON that DeepEval and Confident AI exchange of a `GEval` metric."""
+
+from typing import Any
+
+from rubric_lint.interop.export.geval import BY_ITS_RUBRIC, Metric, as_metrics
+from rubric_lint.interop.export.target import Export, Loss, Rubrics, Target
+from rubric_lint.interop.export.texts import to_json
+
+_TITLE = "Confident AI"
+
+
+def write(rubrics: Rubrics) -> Export:
+    """The metric, or a list of several; the form has no field for the threshold."""
+    metrics, losses = as_metrics(rubrics, _TITLE)
+    payloads = [_payload(metric) for metric in metrics]
+    first, rubric = next(iter(rubrics.items()))
+    shown = ", ".join(f"{metric.name} {metric.threshold}" for metric in metrics)
+    losses.append(
+        Loss(first, rubric.path, f"from which score a metric passes ({shown}): set it where the metric is used")
+    )
+    return Export(to_json(payloads[0] if len(payloads) == 1 else payloads), tuple(losses))
+
+
+def _payload(metric: Metric) -> dict[str, Any]:
+    task = {"criteria": metric.task} if metric.task else {"evaluationSteps": [BY_ITS_RUBRIC]}
+    return {
+        "name": metric.name,
+        "evaluationParams": ["input", "actualOutput"],
+        "multiTurn": False,
+        **task,
+        "rubric": [{"scoreRange": list(bounds), "expectedOutcome": outcome} for bounds, outcome in metric.ranges],
+    }
+
+
+TARGET = Target(_TITLE, "GEval metrics, as the JSON of Confident AI", write)

@@ -1,0 +1,94 @@
+"""Rubrics as metrics of the kind that DeepEval calls GEval: one scale of 0 to 10 each, and the score that passes."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+from rubric_lint.bands import HIGHEST, LOWEST, SCORES, Band, Scale
+from rubric_lint.interop.export.entries import bounds
+from rubric_lint.interop.export.target import Loss, RefusedError, Rubrics, lost_verdicts, require_shape
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.wording import join_words, name_scores
+
+BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."
+"""What such a metric is told where our rubric says nothing of what is judged; it must be told something."""
+
+
+class Metric(NamedTuple):
+    """One metric: what is judged, the bands in ascending order, and the least score of 0..1 that passes."""
+
+    name: str
+    task: str | None
+    bands: tuple[Band, ...]
+    threshold: Decimal
+
+    @property
+    def ranges(self) -> Iterator[tuple[tuple[int, int], str]]:
+        """The bounds and the outcome of each band."""
+        return ((bounds(band), band.outcome or "") for band in self.bands)
+
+
+def as_metrics(rubrics: Rubrics, title: str) -> tuple[list[Metric], list[Loss]]:
+    """The metrics of all rubrics, and what is lost on the way.
+
+    A holistic scale, or a criterion that is alone, is one metric that passes when the rubric does. Of several criteria
+    each is a metric of its own whose threshold is its gate, since a test passes when all its metrics do: a gate that is
+    missed fails the test, as it does here.
+
+    Raises:
+        RefusedError: for another shape, or a scale that such a metric would score otherwise.
+    """
+    metrics: list[Metric] = []
+    losses: list[Loss] = []
+    for name, rubric in rubrics.items():
+        advice = "its metrics give one score from 0 to 10"
+        shape = require_shape(name, rubric, title, Shape.HOLISTIC, Shape.SCORE_RANGES, advice=advice)
+        several = len(rubrics) > 1
+        if shape is Shape.HOLISTIC:
+            metrics.append(_metric(name, name, None, rubric.scales[0], rubric.thresholds.pass_at))
+        else:
+            metrics += [_criterion_metric(name, criterion, rubric, several=several) for criterion in rubric.criteria]
+            losses += _lost_average(name, rubric, title)
+        losses += _lost_gaps(name, rubric, title)
+        losses += lost_verdicts(name, rubric, title, keeps_pass=True)
+    names = [metric.name for metric in metrics]
+    for metric in metrics:
+        if names.count(metric.name) > 1:
+            raise RefusedError(next(iter(rubrics)), (), f"two metrics would go by the name `{metric.name}`; rename one")
+    return metrics, losses
+
+
+def _criterion_metric(name: str, criterion: Criterion, rubric: Rubric, *, several: bool) -> Metric:
+    if criterion.scale is None:
+        raise RefusedError(name, criterion.path, f"`{criterion.id}` has no score ranges")
+    gate = Decimal(criterion.gate or 0) / HIGHEST
+    threshold = max(gate, rubric.thresholds.pass_at) if len(rubric.criteria) == 1 else gate
+    metric = f"{name}/{criterion.id}" if several else criterion.id
+    return _metric(name, metric, criterion.outcome, criterion.scale, threshold)
+
+
+def _metric(name: str, metric: str, task: str | None, scale: Scale, threshold: Decimal) -> Metric:
+    bands = tuple(sorted(scale.bands, key=bounds))
+    lowest, highest = bands[0].scores[0], bands[-1].scores[-1]
+    if (lowest, highest) != (LOWEST, HIGHEST):
+        message = f"the bands span {lowest} to {highest}, and a GEval metric would stretch that to 0..1; cover 0 to 10"
+        raise RefusedError(name, scale.path, message)
+    return Metric(metric, task, bands, threshold)
+
+
+def _lost_average(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
+    if len(rubric.criteria) > 1:
+        weights = join_words([f"{criterion.id} {criterion.weight}" for criterion in rubric.criteria])
+        message = (
+            f"the average, with the weights {weights} and the threshold {rubric.thresholds.pass_at}: {title} judges "
+            "each metric by itself, so what misses no gate passes"
+        )
+        yield Loss(name, rubric.path, message)
+
+
+def _lost_gaps(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
+    for scale in rubric.scales:
+        covered: set[int] = {score for band in scale.bands for score in band.scores}
+        if gaps := set(SCORES) - covered:
+            message = f"that {name_scores(gaps)} may not be given, as no band covers them: {title} takes any score"
+            yield Loss(name, scale.path, message)

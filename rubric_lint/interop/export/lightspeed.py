@@ -1,0 +1,29 @@
+"""Rubrics as GEval metrics in the settings of lightspeed-evaluation."""
+
+from typing import Any
+
+from rubric_lint.interop.export.entries import as_number
+from rubric_lint.interop.export.geval import BY_ITS_RUBRIC, Metric, as_metrics
+from rubric_lint.interop.export.target import Export, Rubrics, Target
+from rubric_lint.interop.export.texts import to_yaml
+
+_TITLE = "lightspeed-evaluation"
+
+
+def write(rubrics: Rubrics) -> Export:
+    """The part `metrics_metadata` of a system configuration, for metrics of a turn."""
+    metrics, losses = as_metrics(rubrics, _TITLE)
+    turn = {f"geval:{metric.name}": _metadata(metric) for metric in metrics}
+    return Export(to_yaml({"metrics_metadata": {"turn_level": turn}}), tuple(losses))
+
+
+def _metadata(metric: Metric) -> dict[str, Any]:
+    return {
+        "criteria": metric.task or BY_ITS_RUBRIC,
+        "evaluation_params": ["query", "response"],
+        "rubrics": [{"score_range": list(bounds), "expected_outcome": outcome} for bounds, outcome in metric.ranges],
+        "threshold": as_number(metric.threshold),
+    }
+
+
+TARGET = Target(_TITLE, "GEval metrics, as metrics_metadata in YAML", write)

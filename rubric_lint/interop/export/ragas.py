@@ -1,0 +1,54 @@
+"""Rubrics of levels as the dictionaries that `RubricsScore` of Ragas takes."""
+
+from collections.abc import Iterator
+
+from rubric_lint.interop.export.target import Export, Loss, RefusedError, Rubrics, Target, lost_verdicts, require_shape
+from rubric_lint.interop.export.texts import to_json
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.wording import join_words
+
+_TITLE = "Ragas"
+
+
+def write(rubrics: Rubrics) -> Export:
+    """The dictionary of one criterion, or those of several by their names."""
+    scales: dict[str, dict[str, str]] = {}
+    losses: list[Loss] = []
+    for name, rubric in rubrics.items():
+        require_shape(name, rubric, _TITLE, Shape.LEVELS, advice="its rubrics describe levels")
+        for criterion in rubric.criteria:
+            called = f"{name}/{criterion.id}" if len(rubrics) > 1 else criterion.id
+            if called in scales:
+                raise RefusedError(name, criterion.path, f"two metrics would go by the name `{called}`; rename one")
+            scales[called] = _descriptions(criterion)
+            losses += _lost(name, criterion)
+        losses += _lost_average(name, rubric)
+        losses += lost_verdicts(name, rubric, _TITLE)
+    single = next(iter(scales.values())) if len(scales) == 1 else None
+    return Export(to_json(single or scales), tuple(losses))
+
+
+def _descriptions(criterion: Criterion) -> dict[str, str]:
+    levels = sorted(criterion.levels or (), key=lambda level: level.number or 0)
+    return {f"score{level.number}_description": level.outcome or "" for level in levels}
+
+
+def _lost(name: str, criterion: Criterion) -> Iterator[Loss]:
+    if criterion.outcome is not None:
+        yield Loss(name, (*criterion.path, "expected_outcome"), f"what is judged: {_TITLE} is told the levels only")
+    if criterion.gate is not None:
+        yield Loss(name, criterion.gate_path, f"the gate {criterion.gate}: {_TITLE} returns a level and no verdict")
+    if named := [level for level in criterion.levels or () if level.name is not None]:
+        names = join_words([f"{level.number} {level.name}" for level in named])
+        yield Loss(name, (*criterion.path, "levels"), f"the names of the levels, {names}: {_TITLE} numbers them only")
+
+
+def _lost_average(name: str, rubric: Rubric) -> Iterator[Loss]:
+    if len(rubric.criteria) > 1:
+        weights = join_words([f"{criterion.id} {criterion.weight}" for criterion in rubric.criteria])
+        yield Loss(
+            name, rubric.path, f"the average, with the weights {weights}: {_TITLE} reports each metric by itself"
+        )
+
+
+TARGET = Target(_TITLE, "dictionaries for RubricsScore, as JSON", write)

@@ -1,0 +1,217 @@
+"""What `rubric-lint diff` found: for people, for a pull request, and for programs."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import click
+
+from rubric_lint.compare.change import Change, Value, What
+from rubric_lint.compare.outputs import Effect, Effects
+from rubric_lint.interop.export.markdown import escape, table
+from rubric_lint.report.summary import counted
+from rubric_lint.report.visible import visible
+from rubric_lint.wording import name_scores, percent
+
+VERSION = 1
+"""The version of the JSON report."""
+
+MOST = 20
+"""How many outputs a report for people lists; the JSON report lists all."""
+
+
+class Comparison(NamedTuple):
+    """What was compared, by the names it was given by, and what came of it; `effects` where there were outputs."""
+
+    old: str
+    new: str
+    changes: tuple[Change, ...]
+    effects: Effects | None = None
+
+
+class Words(NamedTuple):
+    """A change in words: what it is about, and both sides."""
+
+    subject: str
+    old: str
+    new: str
+
+
+def word(change: Change) -> Words:
+    """What a change is about, and both sides, empty for nothing."""
+    subject, tell = _WORDS[change.what]
+    if change.what is What.SCORES:
+        subject = name_scores(change.scores)
+    elif change.what is What.LEVEL:
+        subject = f"level {change.scores[0]}"
+    return Words(subject, *("" if side is None else tell(side) for side in (change.old, change.new)))
+
+
+def _outcome(side: Value) -> str:
+    return side["outcome"] or "none"
+
+
+def _share(side: Value) -> str:
+    return f"{percent(Fraction(side['share']))} (weight {side['weight']:g})"
+
+
+def _gate(side: Value) -> str:
+    return "none" if side["gate"] is None else f"{side['gate']}"
+
+
+def _thresholds(side: Value) -> str:
+    return f"pass from {side['pass']:g}, borderline from {side['borderline']:g}"
+
+
+def _criterion(side: Value) -> str:
+    gate = "" if side["gate"] is None else f", gate {side['gate']}"
+    told = f"{side['outcome']}, " if side["outcome"] else ""
+    return f"{told}{_share(side)}{gate}"
+
+
+def _level(side: Value) -> str:
+    named = f"{side['name']}: " if side["name"] else ""
+    return f"{named}{side['outcome']} (worth {side['score']:.3g})"
+
+
+def _rubric(side: Value) -> str:
+    return f"{side['shape'].replace('_', ' ')}, {counted(side['criteria'], 'criterion', 'criteria')}"
+
+
+_WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
+    What.RUBRIC_ADDED: ("rubric", _rubric),
+    What.RUBRIC_REMOVED: ("rubric", _rubric),
+    What.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
+    What.SHAPE: ("shape", lambda side: str(side["shape"]).replace("_", " ")),
+    What.THRESHOLDS: ("verdict", _thresholds),
+    What.ADDED: ("criterion", _criterion),
+    What.REMOVED: ("criterion", _criterion),
+    What.RENAMED: ("id", lambda side: str(side["id"])),
+    What.OUTCOME: ("outcome", _outcome),
+    What.SHARE: ("share", _share),
+    What.GATE: ("gate", _gate),
+    What.SCORES: ("scores", _outcome),
+    What.LEVEL: ("level", _level),
+}
+
+
+def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
+    """The lines for a terminal."""
+    for name, changes in groupby(comparison.changes, lambda change: change.rubric):
+        yield _paint(f"rubric {visible(name or '')}", color, bold=True)
+        for change in changes:
+            yield from _lines(change, color=color)
+    yield _count(comparison)
+    if comparison.effects:
+        yield ""
+        yield from _effect_lines(comparison.effects)
+
+
+def _lines(change: Change, *, color: bool) -> Iterator[str]:
+    subject, old, new = (visible(text.replace("\n", " ")) for text in word(change))
+    about = f"{visible(change.criterion)}: " if change.criterion else ""
+    if change.old is None and change.what is not What.SCORES:
+        yield _paint(f"  + {about}{subject}: {new}", color, fg="green")
+    elif change.new is None and change.what is not What.SCORES:
+        yield _paint(f"  - {about}{subject}: {old}", color, fg="red")
+    else:
+        yield f"  ~ {about}{subject}"
+        yield _paint(f"      - {old or _NOT_ALLOWED}", color, fg="red")
+        yield _paint(f"      + {new or _NOT_ALLOWED}", color, fg="green")
+
+
+_NOT_ALLOWED = "may not be given"
+
+
+def _paint(text: str, color: bool, **style: Any) -> str:
+    return click.style(text, **style) if color else text
+
+
+def _count(comparison: Comparison) -> str:
+    old, new = visible(comparison.old), visible(comparison.new)
+    if not comparison.changes:
+        return f"No change in meaning from {old} to {new}."
+    rubrics = len({change.rubric for change in comparison.changes})
+    return f"{counted(len(comparison.changes), 'change')} in {counted(rubrics, 'rubric')} from {old} to {new}."
+
+
+def _effect_lines(effects: Effects) -> Iterator[str]:
+    yield _summary(effects)
+    for effect in effects.changed[:MOST]:
+        yield f"  {_name(effect)}: {_side(effect, 'old')} -> {_side(effect, 'new')}{_reason(effect)}"
+    if len(effects.changed) > MOST:
+        yield f"  and {len(effects.changed) - MOST} more; --format json lists all"
+
+
+def _summary(effects: Effects) -> str:
+    """How many verdicts change, and from what to what."""
+    moved = {sides: count for sides, count in sorted(effects.verdicts.items()) if sides[0] != sides[1]}
+    read = counted(effects.outputs, "output")
+    if not moved:
+        scores = f", {counted(len(effects.changed), 'score')} does" if len(effects.changed) == 1 else ""
+        scores = f", {len(effects.changed)} scores do" if len(effects.changed) > 1 else scores
+        return f"{read}: no verdict changes{scores}."
+    kinds = ", ".join(f"{old} -> {new} {count}" for (old, new), count in moved.items())
+    return f"{read}: {counted(sum(moved.values()), 'verdict')} changed: {kinds}."
+
+
+def _name(effect: Effect) -> str:
+    identity = effect.new.head.get("id")
+    return f"line {effect.new.line}" if identity is None else visible(str(identity))
+
+
+def _side(effect: Effect, which: str) -> str:
+    told = effect.to_json()[which]
+    score = "" if told["score"] is None else f" {told['score']:.3f}"
+    return f"{told['verdict']}{score}"
+
+
+def _reason(effect: Effect) -> str:
+    fault = effect.new.error if not effect.old.error else None
+    return f" ({visible(fault.message)})" if fault else ""
+
+
+def as_markdown(comparison: Comparison) -> Iterator[str]:
+    """The lines of a comment on a pull request."""
+    yield f"### {escape(_count(comparison))}"
+    if comparison.changes:
+        yield ""
+        rows = (_row(change) for change in comparison.changes)
+        yield from table(("rubric", "criterion", "what", "before", "after"), rows)
+    if comparison.effects:
+        yield ""
+        yield escape(_summary(comparison.effects))
+        if comparison.effects.changed:
+            yield ""
+            changed = comparison.effects.changed[:MOST]
+            rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed)
+            yield from table(("output", "before", "after"), rows)
+        if len(comparison.effects.changed) > MOST:
+            yield ""
+            yield f"And {len(comparison.effects.changed) - MOST} more; `--format json` lists all."
+
+
+def _row(change: Change) -> tuple[str, ...]:
+    subject, old, new = word(change)
+    if change.what is What.SCORES:
+        old, new = old or _NOT_ALLOWED, new or _NOT_ALLOWED
+    return change.rubric or "", change.criterion or "", subject, old, new
+
+
+def as_json(comparison: Comparison) -> str:
+    """The JSON report, as `schemas/diff/v1.json` describes it."""
+    told = {
+        "version": VERSION,
+        "old": _whole(comparison.old),
+        "new": _whole(comparison.new),
+        "changes": [change.to_json() for change in comparison.changes],
+        "outputs": comparison.effects.to_json() if comparison.effects else None,
+    }
+    return json.dumps(told, indent=1) + "\n"
+
+
+def _whole(name: str) -> str:
+    """A file name without what is no Unicode."""
+    return name.encode("utf-8", "replace").decode()
