@@ -1,6 +1,7 @@
 """`rubric-lint convert`: rubrics for another system, and from another system; what gets lost is said."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,7 @@ def convert(
     does not have, is refused. FILE may be - for standard input, or REV:PATH for a file as a Git revision has it.
     """
     from rubric_lint.interop.export import load_target  # noqa: PLC0415
+    from rubric_lint.interop.export.sound import make_sound  # noqa: PLC0415
     from rubric_lint.interop.export.target import RefusedError  # noqa: PLC0415
 
     if stdin_filename and file != STDIN:
@@ -60,7 +62,8 @@ def convert(
     if name is not None:
         found = {name: _choose(found, name)}
     try:
-        export = load_target(target).write({called: each.rubric.model for called, each in found.items()})
+        sound = {called: make_sound(called, each.rubric) for called, each in found.items()}
+        export = load_target(target).write({called: rubric for called, (rubric, _) in sound.items()})
         data = export.text.encode()
     except RefusedError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}")
@@ -68,14 +71,24 @@ def convert(
     except UnicodeEncodeError:
         complain(f"{file}: a text holds half of a surrogate pair, which is no character and cannot be written")
         return Exit.FOUND
-    for loss in export.losses:
-        complain(f"{found[loss.name].place(loss.path)}: lost: {loss.message}")
-    if strict and export.losses:
+    losses = [*(loss for _, lost in sound.values() for loss in lost), *export.losses]
+    lost = [*_lost_before(found), *(f"{found[each.name].place(each.path)}: lost: {each.message}" for each in losses)]
+    for loss in lost:
+        complain(loss)
+    if strict and lost:
         complain("nothing is written, since --strict lets nothing get lost")
         return Exit.FOUND
     for gap in export.gaps:
         complain(f"left to you: {gap}")
     return _write(data, output)
+
+
+def _lost_before(found: "dict[str, Loaded]") -> Iterator[str]:
+    """What the dialects of the file say and our model cannot."""
+    for each in found.values():
+        view = each.rubric.view
+        for loss in view.losses if view else ():
+            yield f"{each.place_in_document(loss.path)}: lost: {loss.message}"
 
 
 def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":

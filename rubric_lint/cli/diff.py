@@ -15,6 +15,8 @@ from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
 if TYPE_CHECKING:
     from rubric_lint.compare.outputs import Effects
     from rubric_lint.compare.rubrics import Pair
+    from rubric_lint.scoring.grading import ScoringRubric
+    from rubric_lint.scoring.loading import Loaded
 
 
 @click.command(
@@ -58,7 +60,7 @@ def diff(
     try:
         finder = find_settings(config, isolated=isolated)
         given = [read_given(each, stdin_filename) for each in (old, new)]
-        was, now = ({name: each.rubric for name, each in load_given(file, finder).items()} for file in given)
+        was, now = (_prepare(load_given(file, finder)) for file in given)
         pairs = _choose(pair_rubrics(was, now), name)
         effects = _score(outputs, pairs) if outputs else None
     except UnusableError as unusable:
@@ -71,6 +73,15 @@ def diff(
         lines = as_markdown(comparison) if form == "markdown" else as_text(comparison, color=in_color)
         click.echo("\n".join(lines), color=in_color)
     return Exit.FOUND if comparison.changes else Exit.CLEAN
+
+
+def _prepare(loaded: "dict[str, Loaded]") -> "dict[str, ScoringRubric]":
+    from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
+
+    try:
+        return {name: each.prepare() for name, each in loaded.items()}
+    except RubricError as wrong:
+        raise UnusableError(*wrong.faults) from None
 
 
 def _choose(pairs: "list[Pair]", name: str | None) -> "list[Pair]":

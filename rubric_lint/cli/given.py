@@ -87,12 +87,12 @@ def load_given(given: Given, finder: "SettingsFinder") -> "dict[str, Loaded]":
     Raises:
         UnusableError: when there are none to work with, or they have errors.
     """
-    from rubric_lint.scoring.loading import RubricError, load_places  # noqa: PLC0415
+    from rubric_lint.scoring.loading import RubricError, load_models  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
     try:
         settings = finder.for_file(given.path)
-        return load_places(given.label, given.data, settings)
+        return load_models(given.label, given.data, settings)
     except SettingsError as wrong:
         raise UnusableError(*(f"{wrong.path}: {fault}" for fault in wrong.faults)) from None
     except RubricError as wrong:

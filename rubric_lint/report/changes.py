@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_lint.compare.change import Change, Value, What
-from rubric_lint.compare.outputs import Effect, Effects
+from rubric_lint.compare.outputs import INVALID, Effect, Effects
 from rubric_lint.interop.export.markdown import escape, table
 from rubric_lint.report.summary import counted
 from rubric_lint.report.visible import visible
+from rubric_lint.scoring.grading import Verdict
 from rubric_lint.wording import name_scores, percent
 
 VERSION = 1
@@ -147,7 +148,8 @@ def _effect_lines(effects: Effects) -> Iterator[str]:
 
 def _summary(effects: Effects) -> str:
     """How many verdicts change, and from what to what."""
-    moved = {sides: count for sides, count in sorted(effects.verdicts.items()) if sides[0] != sides[1]}
+    sides = sorted(effects.verdicts, key=lambda sides: [_ORDER.index(side) for side in sides])
+    moved = {(old, new): effects.verdicts[old, new] for old, new in sides if old != new}
     read = counted(effects.outputs, "output")
     if not moved:
         scores = f", {counted(len(effects.changed), 'score')} does" if len(effects.changed) == 1 else ""
@@ -155,6 +157,9 @@ def _summary(effects: Effects) -> str:
         return f"{read}: no verdict changes{scores}."
     kinds = ", ".join(f"{old} -> {new} {count}" for (old, new), count in moved.items())
     return f"{read}: {counted(sum(moved.values()), 'verdict')} changed: {kinds}."
+
+
+_ORDER = (*Verdict, INVALID)
 
 
 def _name(effect: Effect) -> str:

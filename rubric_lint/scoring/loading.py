@@ -13,7 +13,7 @@ from rubric_lint.finding import Path, Result, Severity
 from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import Location, locate
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Thresholds, build_rubric
+from rubric_lint.rubric import Rubric, Thresholds, build_rubric
 from rubric_lint.schema import schema_for, schema_of
 from rubric_lint.scoring.grading import ScoringRubric, UnscorableError, prepare
 from rubric_lint.source import Source
@@ -44,14 +44,31 @@ class RubricError(Exception):
 
 
 class Loaded(NamedTuple):
-    """A rubric that is ready for scoring, and the document that it stands in."""
+    """A rubric as it was linted, by its name, and the document that it stands in."""
 
-    rubric: ScoringRubric
+    name: str
+    rubric: Rubric
     document: Document
 
     def place(self, path: Path) -> str:
         """Where a part of the rubric stands, as messages begin."""
+        view = self.rubric.view
+        return self.place_in_document(view.place(path) if view else path)
+
+    def place_in_document(self, path: Path) -> str:
+        """The same for a path as the document has it, which may be written in a dialect."""
         return _place(self.document.source, self.document.span(path).start)
+
+    def prepare(self) -> ScoringRubric:
+        """The rubric ready for scoring.
+
+        Raises:
+            RubricError: when no score can be made of it.
+        """
+        try:
+            return prepare(self.rubric, self.name)
+        except UnscorableError as fault:
+            raise RubricError(f"{self.place(self.rubric.path)}: the rubric {fault}") from None
 
 
 def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
@@ -63,11 +80,11 @@ def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> d
     Raises:
         RubricError: when the file has error findings, no rubric, or two rubrics of one name.
     """
-    return {called: loaded.rubric for called, loaded in load_places(name, data, settings).items()}
+    return {called: loaded.prepare() for called, loaded in load_models(name, data, settings).items()}
 
 
-def load_places(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:
-    """The same with the documents.
+def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:
+    """The same before they are made ready for scoring.
 
     Raises:
         RubricError: as there.
@@ -89,7 +106,7 @@ def load_places(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> di
     if not located:
         raise RubricError(f"{name}: holds no rubrics; a rubric is the value of a field `rubrics`")
     names = _name(located, PurePath(name).name.split(".")[0])
-    return {called: Loaded(_prepare(item, called, settings), item.document) for called, item in names.items()}
+    return {called: _load(item, called, settings) for called, item in names.items()}
 
 
 class _Located(NamedTuple):
@@ -116,7 +133,7 @@ def _word_errors(result: Result) -> Iterator[str]:
             yield f"{_place(result.source, finding.span.start)}: {finding.rule}: {finding.message}"
 
 
-def _prepare(item: _Located, name: str, settings: FileSettings) -> ScoringRubric:
+def _load(item: _Located, name: str, settings: FileSettings) -> Loaded:
     document, (path, version, view) = item
     value: Any = document.data
     for step in path:
@@ -126,10 +143,7 @@ def _prepare(item: _Located, name: str, settings: FileSettings) -> ScoringRubric
         raise RubricError(f"{item.place}: the rubric has faults that a comment or a setting silences; mend them first")
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
-    try:
-        return prepare(rubric, name)
-    except UnscorableError as fault:
-        raise RubricError(f"{item.place}: the rubric {fault}") from None
+    return Loaded(name, rubric, document)
 
 
 def _name(located: list[_Located], stem: str) -> dict[str, _Located]:

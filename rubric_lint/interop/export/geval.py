@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rubric_lint.bands import HIGHEST, LOWEST, SCORES, Band, Scale
 from rubric_lint.interop.export.entries import bounds
-from rubric_lint.interop.export.target import Loss, RefusedError, Rubrics, lost_verdicts, require_shape
+from rubric_lint.interop.export.target import Loss, RefusedError, Rubrics, lost_verdicts, require_shape, task_of
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import join_words, name_scores
 
@@ -45,7 +45,7 @@ def as_metrics(rubrics: Rubrics, title: str) -> tuple[list[Metric], list[Loss]]:
         shape = require_shape(name, rubric, title, Shape.HOLISTIC, Shape.SCORE_RANGES, advice=advice)
         several = len(rubrics) > 1
         if shape is Shape.HOLISTIC:
-            metrics.append(_metric(name, name, None, rubric.scales[0], rubric.thresholds.pass_at))
+            metrics.append(_metric(name, name, task_of(rubric), rubric.scales[0], rubric.thresholds.pass_at))
         else:
             metrics += [_criterion_metric(name, criterion, rubric, several=several) for criterion in rubric.criteria]
             losses += _lost_average(name, rubric, title)
@@ -64,7 +64,7 @@ def _criterion_metric(name: str, criterion: Criterion, rubric: Rubric, *, severa
     gate = Decimal(criterion.gate or 0) / HIGHEST
     threshold = max(gate, rubric.thresholds.pass_at) if len(rubric.criteria) == 1 else gate
     metric = f"{name}/{criterion.id}" if several else criterion.id
-    return _metric(name, metric, criterion.outcome, criterion.scale, threshold)
+    return _metric(name, metric, criterion.outcome or task_of(rubric), criterion.scale, threshold)
 
 
 def _metric(name: str, metric: str, task: str | None, scale: Scale, threshold: Decimal) -> Metric:

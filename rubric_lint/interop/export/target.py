@@ -90,6 +90,11 @@ def level_numbers(criterion: Criterion) -> list[int]:
     return sorted(level.number for level in criterion.levels or () if level.number is not None)
 
 
+def task_of(rubric: Rubric) -> str | None:
+    """What is judged as a whole, where the dialect that the rubric is written in says it."""
+    return (rubric.view.task if rubric.view else "") or None
+
+
 def lost_verdicts(name: str, rubric: Rubric, title: str, *, keeps_pass: bool = False) -> Iterator[Loss]:
     """The thresholds that somebody has set and the target has no place for; the usual ones are nobody's wish."""
     pass_at, borderline_at = rubric.thresholds

@@ -1,0 +1,54 @@
+"""What a rubric must be to be written down again: without the faults that a comment or a setting can silence."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from rubric_lint.bands import Band
+from rubric_lint.interop.export.target import Loss, RefusedError
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.wording import describe, name_scores
+
+_SILENCED = "which a comment or a setting silences; mend that first"
+
+
+def make_sound(name: str, rubric: Rubric) -> tuple[Rubric, list[Loss]]:
+    """The rubric without the criteria that another system gives a weight to and ours cannot, and these.
+
+    Raises:
+        RefusedError: when it says two things at once, so that it is open what to write.
+    """
+    if rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
+        raise RefusedError(name, rubric.path, f"the rubric mixes shapes, {_SILENCED}")
+    for scale in rubric.scales:
+        _check_bands(name, scale.bands)
+    for criterion in rubric.criteria:
+        if criterion.levels is not None:
+            _check_levels(name, criterion)
+    if rubric.shape is Shape.HOLISTIC or all(criterion.weight is not None for criterion in rubric.criteria):
+        return rubric, []
+    losses = [Loss(name, each.path, _word_weight(each)) for each in rubric.criteria if each.weight is None]
+    kept = tuple(criterion for criterion in rubric.criteria if criterion.weight is not None)
+    if not kept:
+        raise RefusedError(name, rubric.path, "no criterion has a weight of at least 0")
+    return replace(rubric, entries=kept), losses
+
+
+def _check_bands(name: str, bands: Iterable[Band]) -> None:
+    taken: set[int] = set()
+    for band in bands:
+        if not band.is_sound:
+            raise RefusedError(name, band.path, f"{band.written} is no band from 0 to 10, {_SILENCED}")
+        if shared := taken.intersection(band.scores):
+            raise RefusedError(name, band.path, f"{name_scores(shared)} is in two bands, {_SILENCED}")
+        taken.update(band.scores)
+
+
+def _check_levels(name: str, criterion: Criterion) -> None:
+    numbers = [level.number for level in criterion.levels or ()]
+    if None in numbers or len(set(numbers)) < max(2, len(numbers)):
+        raise RefusedError(name, criterion.path, f"the levels of `{criterion.id}` cannot be told apart, {_SILENCED}")
+
+
+def _word_weight(criterion: Criterion) -> str:
+    weight = (criterion.fields or {}).get("weight")
+    return f"the criterion `{criterion.id}`: its weight is {describe(weight, '')}, and none can be below 0"
