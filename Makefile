@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench schemas clean
+.PHONY: demo test agreement bench schemas clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -19,6 +19,23 @@ test: $(VENV)/installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto </dev/null
+
+# The systems that exports are held against: 1.5 GB, so `make test` asks them only where they are.
+agreement: .cache/agreement/installed .cache/npm/installed
+
+.cache/agreement/installed: pyproject.toml
+	$(PYTHON) -m venv .cache/agreement
+	.cache/agreement/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	.cache/agreement/bin/python -m pip install --quiet --group agreement
+	@touch $@
+
+# promptfoo keeps its results with libsql, whose compiled half is one of the optional packages that are left out.
+.cache/npm/installed: Makefile
+	mkdir -p .cache/npm
+	npm install --silent --no-audit --no-fund --no-save --ignore-scripts --omit=optional --prefix .cache/npm \
+	  agentv@4.42.4 promptfoo@0.123.1 \
+	  "@libsql/$$(node -p 'process.platform + "-" + process.arch + (process.platform == "linux" ? "-gnu" : "")')@0.5.29"
+	@touch $@
 
 bench: $(VENV)/python
 	$(BIN)/python benchmarks/lint.py

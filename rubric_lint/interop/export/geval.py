@@ -90,5 +90,5 @@ def _lost_gaps(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
     for scale in rubric.scales:
         covered: set[int] = {score for band in scale.bands for score in band.scores}
         if gaps := set(SCORES) - covered:
-            message = f"that {name_scores(gaps)} may not be given, as no band covers them: {title} takes any score"
+            message = f"{name_scores(gaps)}, which no band covers and no judge may give: {title} takes any score"
             yield Loss(name, scale.path, message)

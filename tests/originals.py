@@ -1,0 +1,151 @@
+"""Asks DeepEval, Ragas and verifiers themselves: a JSON request a line comes in, a JSON answer a line goes out.
+
+Runs in the environment of `make agreement`, where these packages are and nothing of ours. No network is used: the judge
+is a model that gives the answer it is told to give.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
+os.dup2(2, 1)  # what the packages print is no answer
+os.chdir(tempfile.mkdtemp())
+warnings.simplefilter("ignore")
+
+ORIGINALS = {}
+
+
+def original(function):
+    ORIGINALS[function.__name__] = function
+    return function
+
+
+def fake_judge(score):
+    from deepeval.models import DeepEvalBaseLLM
+
+    class Judge(DeepEvalBaseLLM):
+        def __init__(self):
+            self.prompts = []
+
+        def load_model(self):
+            return self
+
+        def generate(self, prompt, *_, **__):
+            self.prompts.append(prompt)
+            return json.dumps({"score": score, "reason": "", "steps": ["Judge"]})
+
+        async def a_generate(self, prompt, *_, **__):
+            return self.generate(prompt)
+
+        def get_model_name(self):
+            return "fake"
+
+    return Judge()
+
+
+@original
+def geval(bands):
+    """Whether GEval takes these ranges, and which it has then."""
+    from deepeval.metrics import GEval
+    from deepeval.metrics.g_eval import Rubric
+    from deepeval.test_case import SingleTurnParams
+
+    try:
+        rubric = [Rubric(score_range=tuple(band), expected_outcome="x") for band in bands]
+        params = [SingleTurnParams.ACTUAL_OUTPUT]
+        metric = GEval(name="n", criteria="c", rubric=rubric, evaluation_params=params, model=fake_judge(0))
+    except ValueError as refusal:
+        return {"refused": str(refusal)}
+    return {"bands": [list(band.score_range) for band in metric.rubric]}
+
+
+def make_metrics(source, score):
+    names = {}
+    exec(compile(source, "exported", "exec"), names)  # noqa: S102 (it is what the user would run)
+    return names["make_metrics"](fake_judge(score))
+
+
+@original
+def measure(source, score):
+    """What the metrics of an exported module make of a judge that gives this score."""
+    from deepeval.test_case import LLMTestCase
+
+    measured = []
+    for metric in make_metrics(source, score):
+        metric.async_mode = False
+        metric.measure(LLMTestCase(input="i", actual_output="o"), _show_indicator=False)
+        measured.append({
+            "name": metric.name,
+            "bands": [[list(band.score_range), band.expected_outcome] for band in metric.rubric],
+            "score": metric.score,
+            "passes": metric.is_successful(),
+        })  # fmt: skip
+    return measured
+
+
+@original
+def payloads(source):
+    """What DeepEval would send to Confident AI of the metrics of an exported module."""
+    from deepeval.metrics.g_eval.utils import G_EVAL_API_PARAMS, construct_geval_upload_payload
+
+    return [
+        construct_geval_upload_payload(
+            name=metric.name,
+            evaluation_params=metric.evaluation_params,
+            g_eval_api_params=G_EVAL_API_PARAMS,
+            criteria=metric.criteria,
+            evaluation_steps=metric.evaluation_steps,
+            rubric=metric.rubric,
+        )
+        for metric in make_metrics(source, 0)
+    ]
+
+
+@original
+def rubrics_score(rubrics, level):
+    """What RubricsScore tells its judge, and what it returns for a judge that picks this level."""
+    from langchain_core.outputs import Generation, LLMResult
+    from ragas import SingleTurnSample
+    from ragas.llms import BaseRagasLLM
+    from ragas.metrics import RubricsScore
+
+    told = []
+
+    class Judge(BaseRagasLLM):
+        def generate_text(self, prompt, *_, **__):
+            told.append(prompt.to_string())
+            return LLMResult(generations=[[Generation(text=json.dumps({"feedback": "", "score": level}))]])
+
+        async def agenerate_text(self, prompt, *_, **__):
+            return self.generate_text(prompt)
+
+        def is_finished(self, _):
+            return True
+
+    metric = RubricsScore(name="n", rubrics=rubrics, llm=Judge())
+    score = asyncio.run(metric.single_turn_ascore(SingleTurnSample(user_input="i", response="o")))
+    return {"told": told[0], "score": score}
+
+
+@original
+def reward(text, answers):
+    """What RubricJudge makes of a file of criteria and of the answers of a judge."""
+    from verifiers.v1.judges.rubric import CriterionVerdict, load_criteria, score_verdicts
+
+    path = Path("rubric.json")
+    path.write_text(text, encoding="utf-8")
+    criteria = load_criteria(path)
+    verdicts = [CriterionVerdict(name=name, reason="", verdict=verdict) for name, verdict in answers.items()]
+    scores = score_verdicts(verdicts, criteria, "the criteria")
+    total = sum(criterion.weight for criterion in criteria)
+    return sum(criterion.weight * scores[criterion.name] for criterion in criteria) / total
+
+
+for line in sys.stdin:
+    request = json.loads(line)
+    print(json.dumps(ORIGINALS[request["ask"]](*request["with"])), file=ANSWERS, flush=True)

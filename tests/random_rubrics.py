@@ -1,0 +1,89 @@
+"""Random rubrics of each shape, as plain v2 data, with texts that YAML, Python, JSON or Markdown could take wrongly."""
+
+from decimal import Decimal
+
+from hypothesis import strategies as st
+
+ODD = (
+    "yes", "no", "on", "null", "~", "1", "1.0", "0o17", "1_000", "12:30:45", "2026-01-01", ".inf", "a: b",
+    "a #b", "# a", "- a", "? a", "! a", "&a", "*a", "@a", "%a", "`a`", "{a}", "[a]", "'a'", '"a"', "a\\nb",
+    "\\", "a\nb", "a\n\nb", "a\n", "\na", "a\n b", " a", "a ", "\ta", "a\t", "a \nb", "\N{GRINNING FACE}",
+    "\N{NO-BREAK SPACE}a", "a\u2028b", "a\u0085b", "a\N{ZERO WIDTH JOINER}b", "\ufeffa", "\x1b[31m", "a|b",
+    "a\r\nb", "<b>", "&amp;", "__a__", "*a*", "---", "...", "=", "<<", "a" * 300, "{{ a }}", "${a}", "%s",
+)  # fmt: skip
+
+texts = st.sampled_from(ODD) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20
+).filter(str.strip)
+ids = st.text(st.characters(categories=["Ll", "Nd", "Pd"], max_codepoint=0x24F), min_size=1, max_size=6).filter(
+    str.strip
+)
+weights = st.sampled_from(["0.5", "1", "1.0", "2.0", "3", "0.1", "7e-3", "1.5e3", "100", "0"])
+
+
+@st.composite
+def bands(draw, *, gaps=False):
+    """A list of bands over 0 to 10."""
+    cuts = sorted(draw(st.sets(st.integers(1, 10), max_size=4)))
+    ranges = list(zip([0, *cuts], [cut - 1 for cut in cuts] + [10], strict=True))
+    if gaps and len(ranges) > 2:
+        ranges.pop(1)
+    found = [{"score_range": list(each), "expected_outcome": draw(texts)} for each in ranges]
+    return draw(st.permutations(found))
+
+
+def with_optional(draw, fields, **optional):
+    """The fields, and those of the optional ones that chance picks."""
+    return {**fields, **{name: draw(made) for name, made in optional.items() if draw(st.booleans())}}
+
+
+def unique(draw, entries, *, least=1):
+    """A list of entries with an id each."""
+    names = draw(st.lists(ids, min_size=least, max_size=4, unique=True))
+    found = [{"id": name, **draw(entries)} for name in names]
+    if not any(Decimal(entry.get("weight", "1")) for entry in found):
+        found[0]["weight"] = "1"
+    return found
+
+
+@st.composite
+def checklists(draw):
+    entry = st.composite(
+        lambda pick: with_optional(
+            pick, {"expected_outcome": pick(texts)}, weight=weights, required_min_score=st.just(10)
+        )
+    )()
+    return unique(draw, entry)
+
+
+@st.composite
+def score_ranges(draw):
+    entry = st.composite(
+        lambda pick: with_optional(
+            pick,
+            {"score_ranges": pick(bands())},
+            weight=weights,
+            expected_outcome=texts,
+            required_min_score=st.integers(0, 10),
+        )
+    )()
+    return unique(draw, entry)
+
+
+@st.composite
+def levels(draw):
+    def entry(pick):
+        numbers = pick(st.lists(st.integers(-5, 20), min_size=2, max_size=5, unique=True))
+        scale = [
+            with_optional(pick, {"level": number, "expected_outcome": pick(texts)}, name=texts) for number in numbers
+        ]
+        return with_optional(
+            pick, {"levels": scale}, weight=weights, expected_outcome=texts, required_min_level=st.sampled_from(numbers)
+        )
+
+    return unique(draw, st.composite(entry)())
+
+
+holistics = bands()
+SHAPES = {"checklist": checklists(), "score_ranges": score_ranges(), "holistic": holistics, "levels": levels()}
+rubrics = st.one_of(*SHAPES.values())

@@ -1,0 +1,329 @@
+"""What DeepEval, Ragas, verifiers, promptfoo and AgentV themselves make of our exports, and of what we refuse.
+
+`make agreement` installs them, each release pinned. No network: telemetry and update checks are off, and the judge is a
+model that says what it is told to.
+"""
+
+import json
+import os
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from exports import load, write
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from random_rubrics import SHAPES, bands
+from ruamel.yaml import YAML
+
+from rubric_lint.config import FileSettings
+from rubric_lint.interop.export.target import RefusedError
+from rubric_lint.lint import lint
+from rubric_lint.rubric import Shape
+from rubric_lint.scoring.grading import JudgeOutput, Verdict, prepare
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent
+CACHE = ROOT / ".cache"
+QUIET = {
+    "AGENTV_NO_UPDATE_CHECK": "1",
+    "DEEPEVAL_DISABLE_DOTENV": "1",
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+    "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
+    "ERROR_REPORTING": "0",
+    "HF_HUB_OFFLINE": "1",
+    "NO_COLOR": "1",
+    "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
+    "PROMPTFOO_DISABLE_TELEMETRY": "1",
+    "PROMPTFOO_DISABLE_UPDATE": "1",
+    "PROMPTFOO_SELF_HOSTED": "1",
+    "RAGAS_DO_NOT_TRACK": "true",
+}
+
+
+def installed(folder, program):
+    if not (CACHE / folder / "installed").exists():
+        pytest.skip("`make agreement` installs what this asks")
+    return CACHE / folder / program
+
+
+@pytest.fixture(scope="module")
+def ask():
+    """Asks DeepEval, Ragas and verifiers, which stay loaded."""
+    python = installed("agreement", "bin/python")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | QUIET
+    with subprocess.Popen(
+        [python, ROOT / "tests/originals.py"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+    ) as process:
+
+        def question(name, *arguments):
+            process.stdin.write(json.dumps({"ask": name, "with": arguments}) + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+            assert answer, f"{name} failed: run tests/originals.py by hand"
+            return json.loads(answer)
+
+        yield question
+        process.stdin.close()
+
+
+law = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+# DeepEval
+
+bounds = st.integers(-2, 12) | st.sampled_from([0.5, 2.5, 7.0])
+any_bands = st.lists(st.tuples(bounds, bounds).map(list), min_size=1, max_size=5) | bands().map(
+    lambda entries: [entry["score_range"] for entry in entries]
+)
+
+
+@law
+@given(any_bands)
+def test_what_deepeval_refuses_we_refuse(ask, ranges):
+    answer = ask("geval", ranges)
+    entries = [{"score_range": each, "expected_outcome": f"o{place}"} for place, each in enumerate(ranges)]
+    found = lint("r.rubric.json", json.dumps({"rubrics": entries}).encode(), FileSettings(claimed=True)).findings
+    refused = {finding.rule for finding in found if finding.severity == "error"}
+    if "refused" in answer:
+        assert refused & {"bounds", "overlap"}
+    elif not refused:
+        assert answer["bands"] == sorted(ranges)
+
+
+scales = st.one_of(SHAPES["holistic"], SHAPES["score_ranges"])
+
+
+@law
+@given(scales, st.integers(0, 10))
+def test_deepeval_takes_our_metrics_with_our_bands_and_our_score(ask, entries, score):
+    rubric = load(entries)
+    measured = ask("measure", write("deepeval", rubric).text, score)
+    named = ["r"] if rubric.shape is Shape.HOLISTIC else [criterion.id for criterion in rubric.criteria]
+    assert [metric["name"] for metric in measured] == named
+    for metric, scale, ours in zip(measured, rubric.scales, prepare(rubric, "r").criteria, strict=True):
+        ranges = sorted(([band.scores[0], band.scores[-1]], band.outcome) for band in scale.bands)
+        assert [tuple(band) for band in metric["bands"]] == ranges
+        grade = ours.grade(score)
+        assert metric["score"] == float(grade.score)
+
+
+@law
+@given(scales, st.integers(0, 10))
+def test_in_deepeval_passes_what_passes_here_and_fails_what_misses_a_gate(ask, entries, score):
+    rubric = load(entries)
+    scoring = prepare(rubric, "r")
+    count = len(scoring.criteria)
+    ours = scoring.grade(JudgeOutput((score,) * count, (None,) * count))
+    passes = all(metric["passes"] for metric in ask("measure", write("deepeval", rubric).text, score))
+    if count == 1:
+        assert passes == (ours.verdict is Verdict.PASS)
+    else:
+        assert passes == all(criterion.grade.gate_met for criterion in ours.criteria)
+
+
+@law
+@given(scales)
+def test_our_json_is_what_deepeval_sends_to_confident_ai(ask, entries):
+    rubric = load(entries)
+    exported = json.loads(write("deepeval-json", rubric).text)
+    sent = ask("payloads", write("deepeval", rubric).text)
+    assert (exported if isinstance(exported, list) else [exported]) == sent
+
+
+# Ragas
+
+
+@law
+@given(SHAPES["levels"], st.randoms())
+def test_ragas_builds_the_metric_and_its_level_is_worth_what_the_document_says(ask, entries, chance):
+    entry = chance.choice(entries)
+    rubric = load([{**entry, "weight": "1"}])
+    dictionary = json.loads(write("ragas", rubric).text)
+    level = chance.choice(entry["levels"])["level"]
+    answer = ask("rubrics_score", dictionary, level)
+    numbers = sorted(each["level"] for each in entry["levels"])
+    for each in entry["levels"]:
+        assert f"score{each['level']}_description: {each['expected_outcome']}" in answer["told"]
+    ours = prepare(rubric, "r").criteria[0].grade(level)
+    assert answer["score"] == level
+    assert float(ours.score) == (level - numbers[0]) / (numbers[-1] - numbers[0])
+
+
+# verifiers
+
+
+@law
+@given(st.one_of(*SHAPES.values()), st.randoms())
+def test_the_reward_of_verifiers_is_our_score(ask, entries, chance):
+    rubric = load(entries)
+    try:
+        text = write("verifiers", rubric).text
+    except RefusedError:
+        assume(False)  # noqa: FBT003 (a scale that verifiers would score otherwise)
+    scoring = prepare(rubric, "r")
+    answers = tuple(chance.choice(criterion.grades).answer for criterion in scoring.criteria)
+    names = ["r"] if rubric.shape is Shape.HOLISTIC else [criterion.id for criterion in scoring.criteria]
+    words = {True: "yes", False: "no"}
+    told = {
+        name: words[answer] if isinstance(answer, bool) else str(answer)
+        for name, answer in zip(names, answers, strict=True)
+    }
+    ours = scoring.grade(JudgeOutput(answers, (None,) * len(answers)))
+    assert ask("reward", text, told) == pytest.approx(float(ours.score), abs=1e-12)
+
+
+# AgentV and promptfoo
+
+
+def draw_some(strategy, count):
+    """Random rubrics, the same every time; these programs take seconds a call, so they get many at once."""
+    found = []
+
+    @settings(max_examples=count, derandomize=True, database=None, deadline=None)
+    @given(strategy)
+    def collect(entries):
+        found.append(entries)
+
+    collect()
+    return found[:count]
+
+
+def run(program, *arguments, folder):
+    return subprocess.run(
+        ["node", program, *arguments],
+        cwd=folder,
+        env=os.environ | QUIET | {"PROMPTFOO_CONFIG_DIR": str(folder / "config")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture
+def agentv(tmp_path):
+    """The program, in a folder that it takes for a project."""
+    program = installed("npm", "node_modules/agentv/dist/cli.js")
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    (tmp_path / ".agentv").mkdir()
+    (tmp_path / ".agentv/targets.yaml").write_text("targets:\n  - name: default\n    provider: mock\n", "utf-8")
+    return lambda *arguments: run(program, *arguments, folder=tmp_path)
+
+
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
+def test_agentv_validates_our_tests(agentv, tmp_path, target):
+    drawn = draw_some(st.one_of(SHAPES["checklist"], SHAPES["score_ranges"]), 30)
+    (tmp_path / "suite.eval.yaml").write_bytes(write(target, *map(load, drawn)).text.encode())
+    done = agentv("validate", "suite.eval.yaml")
+    assert (done.returncode, "Valid: 1" in done.stdout) == (0, True), done.stdout
+    # The releases of 4 read what those of 5 ask for, and would rather see the older name.
+    assert done.stdout.count("⚠") == (len(drawn) if target == "agentv-5" else 0)
+
+
+def test_agentv_reads_the_criteria_that_we_wrote(agentv, tmp_path):
+    drawn = [load(entries) for entries in draw_some(st.one_of(SHAPES["checklist"], SHAPES["score_ranges"]), 30)]
+    (tmp_path / "suite.eval.yaml").write_bytes(write("agentv-4", *drawn).text.encode())
+    done = agentv("pipeline", "input", "suite.eval.yaml", "--out", "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for number, rubric in enumerate(drawn, 1):
+        (grader,) = (tmp_path / f"out/suite/r{number}/llm_graders").glob("*.json")
+        read = json.loads(grader.read_text("utf-8"))["rubrics"]
+        assert read == [as_agentv_reads(criterion) for criterion in rubric.criteria]
+
+
+def as_agentv_reads(criterion):
+    """A criterion in the words of AgentV's graders, whose gates count to 10."""
+    told = {"id": criterion.id, "weight": float(criterion.weight)}
+    if criterion.outcome is not None:
+        told["outcome"] = criterion.outcome
+    if criterion.scale is None:
+        return {**told, "required": bool(criterion.gate)}
+    if criterion.gate:
+        told["required_min_score"] = criterion.gate
+    ranges = [{"score_range": [b.scores[0], b.scores[-1]], "outcome": b.outcome} for b in criterion.scale.bands]
+    return {**told, "score_range": ranges}
+
+
+GRADER = """\
+module.exports = class {
+  id() { return 'grader'; }
+  async callApi() { return { output: JSON.stringify({ score: 0.7, reason: 'told so' }) }; }
+};
+"""
+
+
+def test_promptfoo_validates_our_tests_and_holds_to_their_threshold(tmp_path):
+    program = installed("npm", "node_modules/promptfoo/dist/src/main.js")
+    drawn = [load(entries) for entries in draw_some(st.one_of(*SHAPES.values()), 12)]
+    lenient = FileSettings(claimed=True, pass_at=drawn[0].thresholds.borderline_at)
+    drawn.append(load([{"score_range": [0, 10], "expected_outcome": "x"}], settings=lenient))
+    config = YAML(typ="safe").load(write("promptfoo", *drawn).text)
+    head = {"prompts": ["p"], "providers": ["echo"], "defaultTest": {"options": {"provider": "file://grader.cjs"}}}
+    (tmp_path / "grader.cjs").write_text(GRADER, "utf-8")
+    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(head | config), "utf-8")
+    valid = run(program, "validate", "-c", "promptfooconfig.yaml", folder=tmp_path)
+    assert (valid.returncode, "Configuration is valid." in valid.stdout) == (0, True), valid.stdout + valid.stderr
+    run(program, "eval", "--no-write", "--no-cache", "--no-progress-bar", "-o", "out.json", folder=tmp_path)
+    results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
+    # The grader gives 0.7: too little for 0.8, enough for 0.6; without a threshold all would pass.
+    assert [result["success"] for result in sorted(results, key=lambda each: each["testIdx"])] == [*[False] * 12, True]
+
+
+# lightspeed-evaluation is on no registry; its checks, as its models and their tests state them, are restated here.
+
+
+def refusals_of_lightspeed(metric):
+    """Why lightspeed-evaluation would refuse a metric, nothing for one that it takes."""
+    bands = metric.get("rubrics") or []
+    ranges = sorted(band["score_range"] for band in bands)
+    known = {"criteria", "evaluation_params", "evaluation_steps", "rubrics", "threshold"}
+    faults = {
+        "extra field": metric.keys() - known,
+        "criteria": not isinstance(metric.get("criteria"), str) or not metric["criteria"],
+        "threshold": not 0 <= metric.get("threshold", 0.5) <= 1,
+        "band": any(band.keys() != {"score_range", "expected_outcome"} for band in bands),
+        "outcome": any(not band["expected_outcome"] for band in bands),
+        "range": any(not 0 <= low <= high <= 10 for low, high in ranges),
+        "overlap": any(before[1] >= after[0] for before, after in pairwise(ranges)),
+    }
+    return {name for name, fault in faults.items() if fault}
+
+
+@given(scales)
+def test_lightspeed_takes_our_metrics(entries):
+    exported = YAML(typ="safe").load(write("lightspeed", load(entries)).text)
+    metrics = exported["metrics_metadata"]["turn_level"]
+    assert {name: refusals_of_lightspeed(metric) for name, metric in metrics.items()} == {n: set() for n in metrics}
+
+
+BAND = {"score_range": [0, 10], "expected_outcome": "All of it"}
+
+
+@pytest.mark.parametrize(
+    ("bands", "refusals", "rules"),
+    [
+        ([{**BAND, "score_range": [0, 5]}, {**BAND, "score_range": [4, 10]}], {"overlap"}, {"overlap"}),
+        ([{**BAND, "score_range": [5, 1]}], {"range"}, {"bounds", "coverage"}),
+        ([{**BAND, "score_range": [0, 11]}], {"range"}, {"bounds"}),
+        ([{**BAND, "score_range": [-1, 10]}], {"range"}, {"bounds"}),
+        ([{**BAND, "expected_outcome": ""}], {"outcome"}, {"empty-outcome"}),
+        ([{**BAND, "weight": 1}], {"band"}, {"unknown-field"}),
+        ([BAND], set(), set()),
+    ],
+)
+def test_what_lightspeed_refuses_we_refuse(bands, refusals, rules):
+    metric = {"criteria": "c", "rubrics": bands}
+    assert refusals_of_lightspeed(metric) == refusals
+    suite = {"metrics_metadata": {"turn_level": {"geval:m": metric}}}
+    findings = lint("system.json", json.dumps(suite).encode()).findings
+    assert {finding.rule for finding in findings if finding.severity == "error"} == rules
