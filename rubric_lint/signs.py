@@ -2,7 +2,7 @@
 
 _SIGNS = (
     *(b"rubric", b"expected_outcome", b"score_range", b"required_min_", b"\xff\xfe", b"\xfe\xff"),
-    *(b"score0", b"score1", b"score-1", b"choice_scores"),  # of dialects that need not say `rubric`
+    *(b"choice_scores", b"score-", *(b"score%d" % digit for digit in range(10))),  # of dialects without `rubric`
 )
 
 

@@ -9,10 +9,11 @@ from pages import apply_fixes, read_pages, report
 
 from rubric_lint.interop import DIALECTS, load_dialect
 from rubric_lint.lint import lint
-from rubric_lint.locate import could_hold_rubrics, locate
+from rubric_lint.locate import locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Shape, Thresholds, build_rubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
+from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source
 
 DEFAULT = Thresholds(Decimal("0.8"), Decimal("0.6"))
@@ -280,3 +281,10 @@ def test_the_examples_of_a_page_are_in_its_dialect(page):
         for document in read_documents(Source(example.name, example.text))[0]:
             names = {location.view.dialect.name if location.view else "" for location in locate(document)}
             assert {name.split("-a")[0] for name in names} == {page.stem.replace("_", "-").split("-a")[0]}
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(1, 5), (2, 3), (-5, -3), (7, 10)])
+def test_a_dictionary_is_found_wherever_its_levels_begin(lowest, highest):
+    text = f'{{"score{lowest}_description": "Wrong in its claim", "score{highest}_description": "Right in its claim"}}'
+    assert could_hold_rubrics(text.encode())
+    assert lint("levels.json", text.encode()).rubrics == 1

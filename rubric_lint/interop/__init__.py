@@ -32,7 +32,7 @@ class _Family(NamedTuple):
 _FAMILIES = (
     _Family("lightspeed", ("lightspeed",), ("geval:",)),
     _Family("confident_ai", ("confident-ai",), ("scoreRange",)),
-    _Family("ragas", ("ragas",), ("score0", "score1", "score-1")),
+    _Family("ragas", ("ragas",), ("score-", *(f"score{digit}" for digit in range(10)))),
     _Family("healthbench", ("healthbench",), ("criterion",)),
     _Family("autoevals", ("autoevals",), ("choice_scores",)),
     _Family(

@@ -24,8 +24,12 @@ def write(rubrics: Rubrics) -> Export:
             losses += _lost(name, criterion)
         losses += _lost_average(name, rubric)
         losses += lost_verdicts(name, rubric, _TITLE)
-    single = next(iter(scales.values())) if len(scales) == 1 else None
-    return Export(to_json(single or scales), tuple(losses))
+    if len(scales) > 1:
+        return Export(to_json(scales), tuple(losses))
+    ((called, scale),) = scales.items()
+    return Export(
+        to_json(scale), tuple(losses), (f"the metric's name, `{called}`: the dictionary has no place for it",)
+    )
 
 
 def _descriptions(criterion: Criterion) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """What a rubric must be to be written down again: without the faults that a comment or a setting can silence."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from rubric_lint.bands import Band
 from rubric_lint.interop.export.target import Loss, RefusedError
@@ -30,7 +29,7 @@ def make_sound(name: str, rubric: Rubric) -> tuple[Rubric, list[Loss]]:
     kept = tuple(criterion for criterion in rubric.criteria if criterion.weight is not None)
     if not kept:
         raise RefusedError(name, rubric.path, "no criterion has a weight of at least 0")
-    return replace(rubric, entries=kept), losses
+    return rubric._replace(entries=kept), losses
 
 
 def _check_bands(name: str, bands: Iterable[Band]) -> None:
