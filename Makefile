@@ -20,8 +20,12 @@ test: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto </dev/null
 
-# The systems that exports are held against: 1.5 GB, so `make test` asks them only where they are.
-agreement: .cache/agreement/installed .cache/npm/installed
+# The systems that exports are held against: 1.5 GB, so `make test` asks them only where they are. A release is part of
+# the stamp's name, so that another one is another file to make.
+NPM_ORIGINALS := agentv@4.42.4 promptfoo@0.123.1
+NPM_STAMP := .cache/npm/installed-$(subst $() ,-,$(NPM_ORIGINALS))
+
+agreement: .cache/agreement/installed $(NPM_STAMP)
 
 .cache/agreement/installed: pyproject.toml
 	$(PYTHON) -m venv .cache/agreement
@@ -30,10 +34,10 @@ agreement: .cache/agreement/installed .cache/npm/installed
 	@touch $@
 
 # promptfoo keeps its results with libsql, whose compiled half is one of the optional packages that are left out.
-.cache/npm/installed: Makefile
-	mkdir -p .cache/npm
+$(NPM_STAMP):
+	rm -rf .cache/npm && mkdir -p .cache/npm
 	npm install --silent --no-audit --no-fund --no-save --ignore-scripts --omit=optional --prefix .cache/npm \
-	  agentv@4.42.4 promptfoo@0.123.1 \
+	  $(NPM_ORIGINALS) \
 	  "@libsql/$$(node -p 'process.platform + "-" + process.arch + (process.platform == "linux" ? "-gnu" : "")')@0.5.29"
 	@touch $@
 
