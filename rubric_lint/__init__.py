@@ -1,21 +1,97 @@
 """Checks, fixes and scores the YAML rubrics that language models are judged by.
 
-`load_rubrics(name, data)` reads the rubrics of a file, and `score(rubric, output)` scores what a judge returned.
+`lint_source(name, data)` and `fix_source(name, data)` check and fix a file, `load_rubrics(name, data)` reads its
+rubrics, and `score(rubric, output)` scores what a judge returned. What `__all__` names is public, and nothing else.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rubric_lint.api import find_settings, fix_source, lint_source
+    from rubric_lint.config import FileSettings
+    from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity
+    from rubric_lint.fix import Applied, Fixed, Left
+    from rubric_lint.lint import RuleError
+    from rubric_lint.rubric import Shape
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score
+    from rubric_lint.scoring.grading import (
+        CriterionResult,
+        Grade,
+        JudgeOutput,
+        Scored,
+        ScoringCriterion,
+        ScoringRubric,
+        Verdict,
+    )
+    from rubric_lint.settings_file import SettingsError
+    from rubric_lint.source import Position, Source, Span
 
-__all__ = ["OutputError", "RubricError", "load_rubrics", "score"]
+__all__ = [
+    "Applied",
+    "CriterionResult",
+    "Edit",
+    "FileSettings",
+    "Finding",
+    "Fix",
+    "Fixed",
+    "Grade",
+    "JudgeOutput",
+    "Left",
+    "OutputError",
+    "Position",
+    "Related",
+    "Result",
+    "RubricError",
+    "RuleError",
+    "Scored",
+    "ScoringCriterion",
+    "ScoringRubric",
+    "SettingsError",
+    "Severity",
+    "Shape",
+    "Source",
+    "Span",
+    "Verdict",
+    "__version__",
+    "find_settings",
+    "fix_source",
+    "lint_source",
+    "load_rubrics",
+    "score",
+]
 __version__ = "0.1.0"
+
+_HOMES = {
+    "api": ("find_settings", "fix_source", "lint_source"),
+    "config": ("FileSettings",),
+    "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity"),
+    "fix": ("Applied", "Fixed", "Left"),
+    "lint": ("RuleError",),
+    "rubric": ("Shape",),
+    "scoring": ("OutputError", "RubricError", "load_rubrics", "score"),
+    "scoring.grading": (
+        "CriterionResult",
+        "Grade",
+        "JudgeOutput",
+        "Scored",
+        "ScoringCriterion",
+        "ScoringRubric",
+        "Verdict",
+    ),
+    "settings_file": ("SettingsError",),
+    "source": ("Position", "Source", "Span"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Whoever only lints does not pay for the scorer.
-    if name in __all__:
-        from importlib import import_module  # noqa: PLC0415
+    # The commands start with this module, and load what they need themselves.
+    for module, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module  # noqa: PLC0415
 
-        return getattr(import_module("rubric_lint.scoring"), name)
+            return getattr(import_module(f"rubric_lint.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -32,6 +32,11 @@ class UndecodableError(Exception):
         self.span = span
 
 
+def as_bytes(data: bytes | str) -> bytes:
+    """A text as the bytes of a file, in UTF-8; half surrogate pairs, which are no characters, stay to be refused."""
+    return data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+
+
 # The line ends of YAML 1.2, and of every editor; NEL, U+2028 and U+2029 are not among them.
 _LINE_END = r"\r\n|\r|\n"
 

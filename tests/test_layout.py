@@ -21,6 +21,7 @@ LAYERS = (
     ("ignores", "lint", "cache", "batch", "fingerprint"),
     ("fix", "sieve"),
     ("scoring", "judge", "ask", "report", "compare", "lsp"),
+    ("api",),
     ("cli",),
     ("__main__",),
 )

@@ -11,7 +11,8 @@ import pytest
 from once import make_once
 
 from rubric_lint import __version__
-from rubric_lint.catalogue import catalogue
+from rubric_lint.catalogue import catalogue, load
+from rubric_lint.interop import DIALECTS, load_dialect
 from rubric_lint.rules import BY_NAME
 
 pytestmark = pytest.mark.slow
@@ -29,6 +30,18 @@ tests:
             expected_outcome: Agrees with the source in every statement
       - id: sources
         score_ranges: {0: Names no section for its statements, 5: Names the section that each statement comes from}
+"""
+
+
+OLD = """\
+rubrics:
+  - description: Names a source
+"""
+SHOW_DIALECT = """\
+import json, sys
+from rubric_lint.catalogue import load
+from rubric_lint.interop import load_dialect
+print(json.dumps(load(load_dialect(sys.argv[1]).schema)))
 """
 
 
@@ -109,7 +122,7 @@ def test_the_sdist_holds_what_it_takes_to_build_and_test(packages):
     assert held == {
         *files_under("rubric_lint", "schemas", "tests", "examples", "benchmarks", "docs"),
         *("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"),
-        *(".gitignore", "PKG-INFO"),
+        *(".gitignore", ".pre-commit-hooks.yaml", "PKG-INFO"),
     }
 
 
@@ -127,6 +140,81 @@ def test_installed_it_lints(programs, tmp_path):
     assert (report.returncode, report.stderr) == (1, "")
     found = [(finding["rule"], finding["path"]) for finding in json.loads(report.stdout)["findings"]]
     assert found == [("overlap", "/tests/0/rubrics/0/score_ranges/1/score_range")]
+
+
+def test_installed_it_fixes(programs, tmp_path):
+    (tmp_path / "old.yaml").write_text(OLD, encoding="utf-8")
+    diff = run(programs / "rubric-fix", "--diff", "old.yaml", folder=tmp_path)
+    assert (diff.returncode, [line for line in diff.stdout.splitlines() if line.startswith(("+ ", "- "))]) == (
+        1,
+        ["-   - description: Names a source", "+   - expected_outcome: Names a source"],
+    )
+    fixed = run(programs / "rubric-fix", "old.yaml", folder=tmp_path)
+    assert (fixed.returncode, fixed.stderr) == (0, "")
+    assert (tmp_path / "old.yaml").read_text("utf-8") == OLD.replace("description", "expected_outcome")
+
+
+def test_installed_it_scores(programs, tmp_path):
+    (tmp_path / "a.rubric.yaml").write_text(OLD, encoding="utf-8")
+    output = {"checks": [{"id": "rubric-1", "satisfied": True}]}
+    (tmp_path / "outputs.jsonl").write_text(json.dumps(output), encoding="utf-8")
+    scored = run(programs / "rubric-score", "a.rubric.yaml", "outputs.jsonl", folder=tmp_path)
+    assert (scored.returncode, scored.stderr) == (0, "")
+    result = json.loads(scored.stdout)
+    assert (result["rubric"], result["score"], result["verdict"]) == ("a", 1.0, "pass")
+
+
+@pytest.mark.parametrize("program", ["rubric-lint", "rubric-fix", "rubric-score"])
+def test_installed_it_tells_its_version_and_those_of_the_schemas(programs, tmp_path, program):
+    told = run(programs / program, "--version", folder=tmp_path)
+    versions = {}
+    for entry in catalogue():
+        versions.setdefault(entry.name, []).append(entry.version)
+    schemas = "; ".join(f"{name} {', '.join(each)}" for name, each in versions.items())
+    assert (told.stdout, told.stderr, told.returncode) == (f"rubric-lint {__version__}\nschemas: {schemas}\n", "", 0)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_installed_it_knows_the_words_of_other_systems(programs, tmp_path, dialect):
+    known = run(programs / "python", "-c", SHOW_DIALECT, dialect, folder=tmp_path)
+    assert (known.stderr, known.returncode) == ("", 0)
+    assert json.loads(known.stdout) == load(load_dialect(dialect).schema)
+
+
+CONSUMER = """\
+import rubric_lint
+
+result: rubric_lint.Result = rubric_lint.lint_source("a.yaml", "rubrics: []")
+rules: list[str] = [finding.rule for finding in result.findings if finding.severity is rubric_lint.Severity.ERROR]
+text: str = rubric_lint.fix_source("a.yaml", b"", rubric_lint.find_settings("a.yaml"), unsafe=True).text
+verdicts: list[rubric_lint.Verdict] = [
+    rubric_lint.score(rubric, {}).verdict for rubric in rubric_lint.load_rubrics("a.yaml", text).values()
+]
+"""
+
+
+def check_types(programs, folder, program):
+    (folder / "consumer.py").write_text(program, encoding="utf-8")
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", programs / "python"]
+    ran = run(*mypy, "--cache-dir", folder / "cache", "consumer.py", folder=folder)
+    return ran.stdout.splitlines()
+
+
+def test_installed_its_types_are_known(programs, tmp_path):
+    assert check_types(programs, tmp_path, CONSUMER) == ["Success: no issues found in 1 source file"]
+    (fault, _) = check_types(programs, tmp_path, f"{CONSUMER}reveal = result.findings[0].span.begin\n")
+    assert fault == 'consumer.py:9: error: "Span" has no attribute "begin"  [attr-defined]'
+
+
+def test_the_packages_can_be_uploaded(packages):
+    files = sorted(path for path in packages.iterdir() if path.suffix in {".whl", ".gz"})
+    checked = subprocess.run(
+        [sys.executable, "-m", "twine", "--no-color", "check", "--strict", *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (checked.returncode, checked.stdout.count("PASSED"), len(files)) == (0, 2, 2), checked.stdout
 
 
 def test_installed_it_explains_a_rule(programs, tmp_path):

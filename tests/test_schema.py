@@ -315,5 +315,7 @@ def test_both_validators_and_the_findings_agree(entry, version):
     assert bundled.is_valid(data) == schema.is_valid(data["rubrics"])
 
 
-def test_the_schema_folder_is_beside_the_package():
-    assert schemas_root() == Path(__file__).parents[1] / "schemas"
+def test_the_schemas_in_use_are_those_of_the_checkout():
+    authored = Path(__file__).parents[1] / "schemas"
+    held = {path.relative_to(schemas_root()): path.read_bytes() for path in schemas_root().rglob("*.json")}
+    assert held == {path.relative_to(authored): path.read_bytes() for path in authored.rglob("*.json")}

@@ -1,11 +1,8 @@
-import subprocess
-import sys
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 
-import rubric_lint
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
 from rubric_lint.rules import BY_NAME
@@ -242,16 +239,3 @@ def test_what_decides_a_score_holds_also_where_the_settings_leave_it_out(text, r
 
 def test_every_rule_that_decides_a_score_exists():
     assert set(BY_NAME) >= DECIDING
-
-
-def test_the_package_offers_the_scorer_and_loads_it_late():
-    program = (
-        "import sys, rubric_lint; assert not [name for name in sys.modules if name.startswith('rubric_lint.')]; "
-        "assert callable(rubric_lint.score) and callable(rubric_lint.load_rubrics)"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def test_the_package_has_nothing_else_of_that_kind():
-    with pytest.raises(AttributeError, match="no attribute 'scores'"):
-        rubric_lint.scores  # noqa: B018

@@ -43,12 +43,13 @@ Refused = Mapping[str, Known]
 class Fixed:
     """What became of one file. Where `doubt` says something the text is as it was, and nothing must be written.
 
-    `result` is what the linter says of the text after the fixes. `left_out` says why some fixes were not even tried:
-    with them there would have been doubt. `refused` names the findings that this holds for one by one. `unmet` is what
-    keeps the file from being rewritten for a target.
+    `original` holds the bytes as they came, `result` is what the linter says of the text after the fixes. `left_out`
+    says why some fixes were not even tried: with them there would have been doubt. `refused` names the findings that
+    this holds for one by one. `unmet` is what keeps the file from being rewritten for a target.
     """
 
     before: Source
+    original: bytes
     result: Result
     applied: tuple[Applied, ...] = ()
     doubt: str = ""
@@ -68,8 +69,8 @@ class Fixed:
 
     @property
     def data(self) -> bytes:
-        """The bytes after the fixes."""
-        return self.before.to_bytes(self.text)
+        """The bytes after the fixes; where none was made, those that came in."""
+        return self.before.to_bytes(self.text) if self.applied else self.original
 
     def faults(self) -> Iterator[Finding]:
         """The places where the file cannot be read."""
@@ -168,25 +169,26 @@ def _fix_until_stable(
         if not chosen:
             break
         if not applied and before.to_bytes(before.text) != data:
-            return Fixed(before, first, doubt="its bytes cannot be written again as they are")
+            return Fixed(before, data, first, doubt="its bytes cannot be written again as they are")
         changes = [change for _, change in chosen]
         source = result.source
         text = splice(source.text, (edit for change in changes for edit in change.edits))
         new = Source(source.name, text, source.encoding, source.bom)
         if doubt := find_doubt(source, new, changes, settings):
-            return Fixed(before, first, doubt=doubt)
+            return Fixed(before, data, first, doubt=doubt)
         result = lint(source.name, new.to_bytes(text), settings)
         known = move(known, changes)
         refused = {reason: move(names, changes) for reason, names in refused.items()}
         applied += [each for each, _ in chosen]
     else:
-        return Fixed(before, first, doubt=f"its fixes do not come to an end in {MAX_ROUNDS} rounds")
+        return Fixed(before, data, first, doubt=f"its fixes do not come to an end in {MAX_ROUNDS} rounds")
     for finding in result.findings:
         # A fault of syntax was there before, as is proven, though the old text may not have been known as meant for us.
         if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
             line = result.source.position(finding.span.start).line
-            return Fixed(before, first, doubt=f"line {line} would be a new finding, {finding.rule}: {finding.message}")
-    return Fixed(before, result, tuple(applied), refused=refused)
+            doubt = f"line {line} would be a new finding, {finding.rule}: {finding.message}"
+            return Fixed(before, data, first, doubt=doubt)
+    return Fixed(before, data, result, tuple(applied), refused=refused)
 
 
 def _without(findings: Iterable[Finding], refused: Refused) -> list[Finding]:

@@ -14,7 +14,7 @@ from rubric_lint.report.charts import BINS, draw_answers, draw_histogram, name_a
 from rubric_lint.report.summary import counted
 from rubric_lint.report.visible import visible
 from rubric_lint.rubric import Shape
-from rubric_lint.scoring.grading import CriterionResult, Result, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records import Outcome
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
@@ -178,7 +178,7 @@ def _name_gate(totals: CriterionTotals) -> str:
     return f"at least {name_answer(meeting[0])}" if meeting and meeting[0] is not True else "must be yes"
 
 
-def _render_answer(outcome: Outcome, result: Result) -> str:
+def _render_answer(outcome: Outcome, result: Scored) -> str:
     head = (
         f'<div class="head"><h3 dir="auto">{_text(_name(outcome))}</h3>'
         f'<span class="verdict {result.verdict}">{result.verdict}</span>'

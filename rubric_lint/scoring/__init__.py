@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rubric_lint.scoring.grading import JudgeOutput, Result, ScoringRubric
+from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.scoring.output import OutputError, read_output
 
 __all__ = ["OutputError", "RubricError", "load_rubrics", "score"]
 
 
-def score(rubric: ScoringRubric, output: JudgeOutput | Mapping[str, Any] | str) -> Result:
+def score(rubric: ScoringRubric, output: JudgeOutput | Mapping[str, Any] | str) -> Scored:
     """The score and verdict of one judge output: a valid one, the object, or the judge's raw text.
 
     Raises:

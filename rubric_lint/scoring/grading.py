@@ -87,7 +87,7 @@ class CriterionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Scored:
     """What one answer came to. `score` is exact, in 0..1; only the printed score is rounded to a float."""
 
     rubric: "ScoringRubric"
@@ -138,7 +138,7 @@ class ScoringRubric:
             return Verdict.FAIL
         return Verdict.PASS if points >= self.pass_from else Verdict.BORDERLINE
 
-    def grade(self, output: JudgeOutput) -> Result:
+    def grade(self, output: JudgeOutput) -> Scored:
         """The score and verdict of a valid output."""
         grades = [criterion.grade(answer) for criterion, answer in zip(self.criteria, output.answers, strict=True)]
         graded = tuple(
@@ -150,7 +150,7 @@ class ScoringRubric:
             raise ValueError("an answer that the rubric does not allow")
         points = sum(result.grade.points for result in graded)
         verdict = self.verdict(points, gates_met=all(result.grade.gate_met for result in graded))
-        return Result(self, Fraction(points, self.full), verdict, graded, output.reasoning)
+        return Scored(self, Fraction(points, self.full), verdict, graded, output.reasoning)
 
 
 def prepare(rubric: Rubric, name: str) -> ScoringRubric:

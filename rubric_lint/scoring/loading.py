@@ -16,7 +16,7 @@ from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, Thresholds, build_rubric
 from rubric_lint.schema import schema_for, schema_of
 from rubric_lint.scoring.grading import ScoringRubric, UnscorableError, prepare
-from rubric_lint.source import Source
+from rubric_lint.source import Source, as_bytes
 
 DECIDING = frozenset(
     {
@@ -71,7 +71,7 @@ class Loaded(NamedTuple):
             raise RubricError(f"{self.place(self.rubric.path)}: the rubric {fault}") from None
 
 
-def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
+def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
     """The rubrics of a file, by name: `case-id`, or `case-id/evaluator-name` where a case has several.
 
     The suffix of `name` says what kind of file it is. A rubric that belongs to no case goes by its evaluator, or by the
@@ -80,7 +80,7 @@ def load_rubrics(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> d
     Raises:
         RubricError: when the file has error findings, no rubric, or two rubrics of one name.
     """
-    return {called: loaded.prepare() for called, loaded in load_models(name, data, settings).items()}
+    return {called: loaded.prepare() for called, loaded in load_models(name, as_bytes(data), settings).items()}
 
 
 def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rubric_lint.near import find_near
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, keys_twice, refuse_flaws
-from rubric_lint.scoring.grading import Result, ScoringRubric
+from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.output import read_output
 from rubric_lint.wording import join_words
 
@@ -32,7 +32,7 @@ class Outcome:
     head: Mapping[str, Any] = field(default_factory=dict)
     name: str | None = None
     rest: Mapping[str, Any] = field(default_factory=dict)
-    result: Result | None = None
+    result: Scored | None = None
     error: OutputError | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubr
     raise OutputError(f"there is no rubric `{name}`; {hint}", "/rubric")
 
 
-def _score(output: Any, rubric: ScoringRubric) -> Result:
+def _score(output: Any, rubric: ScoringRubric) -> Scored:
     try:
         return rubric.grade(read_output(output, rubric))
     except OutputError as fault:

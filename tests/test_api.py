@@ -1,0 +1,124 @@
+"""What programs may rely on: the public names, their page, and that the import costs nothing."""
+
+import ast
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from api_page import PAGE, renew
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rubric_lint
+from rubric_lint import fix_source, lint_source, load_rubrics
+
+SUITE = "rubrics:\n  - description: Names a source  # 🙂\n"
+
+
+def modules_after(program):
+    """What Python has loaded at the end of a program, more than at its start."""
+    show = f"import sys\nbefore = set(sys.modules)\n{program}\nprint(*sorted(set(sys.modules) - before))"
+    ran = subprocess.run([sys.executable, "-c", show], check=True, capture_output=True, text=True)
+    return set(ran.stdout.split())
+
+
+def test_the_import_loads_nothing_but_itself():
+    assert modules_after("import typing, rubric_lint") - modules_after("import typing") == {"rubric_lint"}
+
+
+def test_who_names_a_type_loads_no_library():
+    loaded = {
+        name.partition(".")[0] for name in modules_after("from rubric_lint import Finding, Severity, Source, Span")
+    }
+    assert loaded & {"ruamel", "click", "jsonschema", "jsonschema_rs", "referencing", "pathspec"} == set()
+
+
+def test_who_lints_does_not_load_the_scorer():
+    loaded = modules_after(f"import rubric_lint\nrubric_lint.lint_source('a.yaml', {SUITE!r})")
+    assert not [name for name in loaded if name.startswith(("rubric_lint.scoring", "rubric_lint.cli", "click"))]
+
+
+def test_type_checkers_and_python_see_the_same_names():
+    tree = ast.parse(Path(rubric_lint.__file__).read_text("utf-8"))
+    (checked,) = (node for node in tree.body if isinstance(node, ast.If))
+    typed = {
+        alias.name: node.module.removeprefix("rubric_lint.")
+        for node in checked.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    loaded = {name: module for module, names in rubric_lint._HOMES.items() for name in names}
+    assert typed == loaded
+    assert sorted([*typed, "__version__"]) == sorted(rubric_lint.__all__)
+
+
+@pytest.mark.parametrize("name", rubric_lint.__all__)
+def test_a_public_name_is_there_and_described(name):
+    value = getattr(rubric_lint, name)
+    assert name in dir(rubric_lint)
+    assert name == "__version__" or (value.__name__, bool(value.__doc__)) == (name, True)
+
+
+def test_another_name_is_none_of_the_package():
+    with pytest.raises(AttributeError, match="module 'rubric_lint' has no attribute 'scores'"):
+        rubric_lint.scores  # noqa: B018
+
+
+def test_the_page_lists_the_names_as_they_are():
+    page = PAGE.read_text("utf-8")
+    assert renew(page) == page, "run `PYTHONPATH=. python tests/api_page.py`"
+
+
+def test_the_examples_of_the_page_hold():
+    options = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False, optionflags=options, encoding="utf-8")
+    assert (failed, tried > 10) == (0, True)
+
+
+def test_text_and_bytes_come_to_the_same():
+    data = SUITE.encode()
+    assert lint_source("a.yaml", SUITE) == lint_source("a.yaml", data)
+    assert fix_source("a.yaml", SUITE) == fix_source("a.yaml", data)
+    assert load_rubrics("a.yaml", SUITE) == load_rubrics("a.yaml", data)
+
+
+def test_half_a_character_is_a_finding():
+    (finding,) = lint_source("a.rubric.yaml", "rubrics:\n  - \ud83d\n").findings
+    assert (finding.rule, finding.span) == ("syntax", (13, 14))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"a: 1\r\n",
+        b"\xef\xbb\xbfa: 1\n",
+        b"rubrics:\n  - \xff\n",
+        b"\xff",
+        "a: ä\n".encode("utf-16-le"),
+        b"rubrics: [",
+    ],
+)
+def test_what_needs_no_fix_comes_back_as_it_was(data):
+    fixed = fix_source("a.yaml", data)
+    assert (fixed.is_changed, fixed.data) == (False, data)
+    assert fixed.text == fixed.before.text == lint_source("a.yaml", data).source.text
+    assert bool(fixed.text) == bool(data)
+
+
+@given(data=st.binary() | st.text().map(lambda text: text.encode("utf-8", "replace")))
+def test_no_bytes_are_too_odd(data):
+    fixed = fix_source("a.yaml", data)
+    assert fixed.is_changed or fixed.data == data
+    assert all(finding.span.end <= len(fixed.text) for finding in lint_source("a.yaml", data).findings)
+
+
+def test_the_settings_of_a_file_are_those_of_the_commands(tmp_path):
+    (tmp_path / "rubric-lint.toml").write_text('pass = 0.9\nper-file-ignores = {"drafts/*" = ["overlap"]}\n', "utf-8")
+    found = rubric_lint.find_settings(tmp_path / "drafts" / "a.yaml")
+    assert (str(found.pass_at), found.enabled is not None and "overlap" not in found.enabled) == ("0.9", True)
+    (tmp_path / "rubric-lint.toml").write_text("passed = 1\n", "utf-8")
+    with pytest.raises(rubric_lint.SettingsError):
+        rubric_lint.find_settings(tmp_path / "a.yaml")
