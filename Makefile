@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test agreement bench schemas clean
+.PHONY: demo test test-editors agreement bench schemas clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -41,6 +41,12 @@ $(NPM_STAMP):
 	  "@libsql/$$(node -p 'process.platform + "-" + process.arch + (process.platform == "linux" ? "-gnu" : "")')@0.5.29"
 	@touch $@
 
+# The VS Code extension: its own tests, its package, and that package in VS Code itself with Chromium in front.
+test-editors: $(VENV)/installed-dev vscode/node_modules/installed
+	vscode/scripts/install-editor.sh .cache/code-server
+	@which chromium >/dev/null || { echo 'The tests in VS Code need Chromium (apt-get install chromium).' >&2; exit 1; }
+	cd vscode && npm run --silent lint && npm run --silent test && npm run --silent package && npm run --silent test:editor
+
 bench: $(VENV)/python
 	$(BIN)/python benchmarks/lint.py
 
@@ -49,7 +55,14 @@ schemas: $(VENV)/installed
 
 clean:
 	rm -rf $(VENV) .cache build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf vscode/node_modules vscode/dist vscode/out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+vscode/node_modules/installed: vscode/package.json vscode/package-lock.json
+	@node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' && npm --version >/dev/null || \
+	  { echo 'The VS Code extension is built with Node.js 20 or newer and npm, which are not here.' >&2; exit 1; }
+	cd vscode && npm ci --silent
+	@touch $@
 
 # The stamps make a second run quick. pip reads dependency groups from 25.1 on.
 $(VENV)/python:

@@ -1,0 +1,62 @@
+"""What the VS Code extension repeats of the project is the same there; its own tests are run by `make test-editors`."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import rubric_lint
+from rubric_lint.catalogue import catalogue
+
+ROOT = Path(__file__).parent.parent
+EXTENSION = ROOT / "vscode"
+MANIFEST = json.loads((EXTENSION / "package.json").read_text("utf-8"))
+SETTINGS = MANIFEST["contributes"]["configuration"]["properties"]
+
+# What the extension reads itself and the server never sees.
+CLIENT_ONLY = {"rubric-lint.path", "rubric-lint.interpreter", "rubric-lint.trace.server"}
+
+
+def test_the_extension_has_the_version_of_the_package():
+    assert rubric_lint.__version__ == MANIFEST["version"]
+
+
+def test_the_extension_takes_a_server_of_this_version():
+    oldest = re.search(r'OLDEST = "(.+)"', (EXTENSION / "src/tool.ts").read_text("utf-8"))
+    numbers = [tuple(map(int, version.split("."))) for version in (oldest[1], rubric_lint.__version__)]
+    assert numbers == sorted(numbers)
+
+
+def test_its_settings_are_those_of_the_server_with_the_same_defaults():
+    options = pytest.importorskip("rubric_lint.lsp.options")
+    fields = options.Options._field_defaults
+    ours = {f"{options.SECTION}.{name}": fields[field] for name, field in options._NAMES.items()}
+    theirs = {name: setting["default"] for name, setting in SETTINGS.items() if name not in CLIENT_ONLY}
+    assert ours == theirs
+
+
+def test_every_setting_is_in_its_readme():
+    rows = re.findall(r"^\| `(rubric-lint\..+?)` \|", (EXTENSION / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert [*SETTINGS] == rows
+
+
+def test_what_could_name_a_program_waits_for_trust():
+    restricted = MANIFEST["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"]
+    assert {"rubric-lint.path", "rubric-lint.interpreter", "rubric-lint.configuration"} == {*restricted}
+
+
+def test_it_ties_the_names_of_rubric_files_to_the_current_schema_and_no_others():
+    ties = [*MANIFEST["contributes"]["yamlValidation"], *MANIFEST["contributes"]["jsonValidation"]]
+    newest = max((entry for entry in catalogue() if entry.name == "rubric"), key=lambda entry: int(entry.version[1:]))
+    name = newest.bundled_id.rpartition("/")[2]
+    assert {
+        "*.rubric.yaml": f"./dist/schemas/{name}",
+        "*.rubric.yml": f"./dist/schemas/{name}",
+        "*.rubric.json": f"./dist/schemas/{name}",
+    } == {pattern: tie["url"] for tie in ties for pattern in tie["fileMatch"]}
+    assert (ROOT / "schemas/bundled" / name).is_file()
+
+
+def test_its_lock_file_names_no_registry():
+    assert "resolved" not in (EXTENSION / "package-lock.json").read_text("utf-8")

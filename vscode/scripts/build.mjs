@@ -1,0 +1,66 @@
+// Builds the extension into dist/, or with --tests the tests into out/. What the project has elsewhere is copied in,
+// not kept twice.
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
+const manifest = JSON.parse(await readFile("package.json", "utf8"));
+const node = { bundle: true, platform: "node", format: "cjs", target: "node20", logLevel: "warning" };
+
+/** The licences of the packages that the bundle holds, one after the other. */
+async function notices(metafile) {
+  const folders = new Set();
+  for (const input of Object.keys(metafile.inputs)) {
+    const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
+    if (folder) {
+      folders.add(folder);
+    }
+  }
+  const texts = [];
+  for (const folder of [...folders].sort()) {
+    const { name, version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    if (!file) {
+      throw new Error(`${name} has no licence file, so it cannot be shipped`);
+    }
+    texts.push(`${name} ${version}\n\n${(await readFile(join(folder, file), "utf8")).trim()}\n`);
+  }
+  return texts.join(`\n${"-".repeat(80)}\n\n`);
+}
+
+async function extension() {
+  await rm("dist", { recursive: true, force: true });
+  const production = process.argv.includes("--production");
+  const { metafile } = await build({
+    ...node,
+    entryPoints: ["src/extension.ts"],
+    outfile: "dist/extension.js",
+    external: ["vscode"],
+    minify: production,
+    sourcemap: production ? false : "linked",
+    metafile: true,
+  });
+  await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices(metafile));
+  await mkdir("dist/schemas");
+  const { yamlValidation, jsonValidation } = manifest.contributes;
+  for (const schema of new Set([...yamlValidation, ...jsonValidation].map((entry) => basename(entry.url)))) {
+    await copyFile(join("../schemas/bundled", schema), join("dist/schemas", schema));
+  }
+  await copyFile("../LICENSE", "LICENSE");
+}
+
+async function tests() {
+  await rm("out", { recursive: true, force: true });
+  await build({
+    ...node,
+    entryPoints: ["test/**/*.ts"],
+    outdir: "out/test",
+    outbase: "test",
+    external: ["vscode", "mocha", "playwright-core"],
+    sourcemap: "inline",
+  });
+}
+
+await (process.argv.includes("--tests") ? tests() : extension());

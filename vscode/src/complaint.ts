@@ -1,0 +1,78 @@
+/** What the user is told when the server cannot run: what is wrong, where, and what to do. */
+import type { End } from "./connection";
+import { installation, OLDEST, type Outcome, type Tool } from "./tool";
+
+/** A message and, where one command mends it, that command. */
+export interface Complaint {
+  /** A few words for the status item. */
+  readonly brief: string;
+  readonly message: string;
+  readonly details: readonly string[];
+  readonly command: string | undefined;
+}
+
+/** Why the search ended without a tool of use. */
+export function complaint(outcome: Exclude<Outcome, { kind: "found" }>): Complaint {
+  const command = installation(...toolsOf(outcome));
+  switch (outcome.kind) {
+    case "missing":
+      return {
+        brief: "Not installed",
+        message: `rubric-lint is not installed in this workspace's Python environment or on PATH. Install it with: ${command}`,
+        details: outcome.tried.map(({ tool, ...answer }) =>
+          `Looked at ${commandLine(tool)} (${tool.origin}): ${"reason" in answer ? answer.reason : answer.version}`,
+        ),
+        command,
+      };
+    case "old":
+      return {
+        brief: `Version ${outcome.version} is too old`,
+        message:
+          `rubric-lint ${outcome.version} from ${outcome.tool.origin} is too old: ` +
+          `the editor needs ${OLDEST} or newer. Upgrade it with: ${command}`,
+        details: [`It was started with: ${commandLine(outcome.tool)}`],
+        command,
+      };
+    case "broken":
+      return {
+        brief: "It cannot be started",
+        message: `rubric-lint from ${outcome.tool.origin} cannot be started: ${outcome.reason}`,
+        details: [`It was started with: ${commandLine(outcome.tool)}`],
+        command: undefined,
+      };
+  }
+}
+
+/** Why a server that ended is not started again. */
+export function complaintOfEnd(tool: Tool, end: End, times: number): Complaint {
+  const lastWords = end.lastWords ? [`Its last words: ${end.lastWords}`] : [];
+  if (end.code === 2) {
+    const isIncomplete = end.lastWords.includes("pip install");
+    return {
+      brief: "The server does not start",
+      message: end.lastWords || "The rubric-lint server does not start: it ended with exit code 2.",
+      details: [`It was started with: ${commandLine(tool)} lsp`],
+      command: isIncomplete ? installation(tool) : undefined,
+    };
+  }
+  const often = `${String(times)} times`;
+  return {
+    brief: `The server ended ${often}`,
+    message: `The rubric-lint server ended ${often} in a row, at last with ${describe(end)}. It is not started again.`,
+    details: lastWords,
+    command: undefined,
+  };
+}
+
+/** An exit code or a signal, in words. */
+export function describe(end: End): string {
+  return end.signal ? `signal ${end.signal}` : `exit code ${String(end.code)}`;
+}
+
+function toolsOf(outcome: Exclude<Outcome, { kind: "found" }>): Tool[] {
+  return outcome.kind === "missing" ? outcome.tried.map((answer) => answer.tool) : [outcome.tool];
+}
+
+function commandLine(tool: Tool): string {
+  return [tool.command, ...tool.arguments].join(" ");
+}

@@ -1,0 +1,200 @@
+/** What a user sees in the window: while typing, and when the tool is missing, too old, incomplete or ends, or not trusted. */
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import * as path from "node:path";
+import { after, before, describe, it } from "node:test";
+
+import { Editor, type Files, PROJECT_VENV, until, type Window, workspace } from "./editor";
+
+const RUBRIC = "rubrics:\n  - id: a\n    expected_outcome: Names the city\n";
+const FAULTY = "rubrics:\n  - id: a\n    expected_outcome: ''\n";
+
+/** A folder with an environment whose Python is a few lines of shell. */
+function withPython(files: Files, ...lines: string[]): string {
+  const folder = workspace(files);
+  const python = path.join(folder, ".venv/bin/python");
+  mkdirSync(path.dirname(python), { recursive: true });
+  writeFileSync(python, ["#!/bin/sh", ...lines, ""].join("\n"));
+  chmodSync(python, 0o755);
+  return folder;
+}
+
+/** A folder whose environment has this project's rubric-lint. */
+function withProject(files: Files): string {
+  const folder = workspace(files);
+  symlinkSync(PROJECT_VENV, path.join(folder, ".venv"));
+  return folder;
+}
+
+const ANSWER = 'case "$*" in *--version) echo "rubric-lint 0.1.0"; exit;; esac';
+
+/** The errors and warnings as the status bar counts them. */
+async function problems(window: Window, label: RegExp): Promise<void> {
+  await window.page.locator("#status\\.problems", { hasText: label }).waitFor();
+}
+
+describe("a window", () => {
+  let editor: Editor;
+
+  before(async () => {
+    editor = await Editor.start();
+  });
+
+  after(async () => {
+    await editor.close();
+  });
+
+  it("completes a field while one types, and saves what was typed", async () => {
+    const folder = withProject({ "a.rubric.yaml": RUBRIC });
+    const window = await editor.open(folder, "a.rubric.yaml");
+    const { keyboard } = window.page;
+    await window.status("rubric-lint 0");
+    await window.page.locator(".monaco-editor .view-lines").click();
+    await keyboard.press("Control+End");
+    await keyboard.type("    wei", { delay: 50 });
+    await window.page.locator(".suggest-widget .monaco-list-row", { hasText: "weight" }).first().waitFor();
+    await keyboard.press("Enter");
+    await keyboard.type("2");
+    await keyboard.press("Control+s");
+    const saved = await until(() => {
+      const text = readFileSync(path.join(folder, "a.rubric.yaml"), "utf8");
+      return text === RUBRIC ? undefined : text;
+    });
+    assert.equal(saved, `${RUBRIC}    weight: 2`);
+    await window.close();
+  });
+
+  it("says what to run when rubric-lint is not installed, and finds it once it is", async () => {
+    const folder = workspace({ "a.rubric.yaml": FAULTY });
+    const window = await editor.open(folder, "a.rubric.yaml");
+    const notification = window.notification(
+      "rubric-lint is not installed in this workspace's Python environment or on PATH. " +
+        'Install it with: pip install -U "rubric-lint[lsp]"',
+    );
+    await notification.waitFor();
+    symlinkSync(PROJECT_VENV, path.join(folder, ".venv"));
+    await window.press(notification, "Try Again");
+    await problems(window, /1\s*0/);
+    assert.equal(await notification.count(), 0);
+    await window.close();
+  });
+
+  it("puts the command in the clipboard", async () => {
+    const window = await editor.open(workspace({ "a.rubric.yaml": RUBRIC }), "a.rubric.yaml");
+    await window.press(window.notification("rubric-lint is not installed"), "Copy Command");
+    const copied = await until(async () => {
+      const text = await window.page.evaluate<string>("navigator.clipboard.readText()");
+      return text === "" ? undefined : text;
+    });
+    assert.equal(copied, 'pip install -U "rubric-lint[lsp]"');
+    await window.close();
+  });
+
+  it("does not bother who edits other YAML files", async () => {
+    const folder = withPython({ "values.yaml": "services: {}\n" }, "echo rubric-lint 0.0.7");
+    const window = await editor.open(folder, "values.yaml");
+    await window.status("Version 0.0.7 is too old");
+    assert.equal(await window.notification("rubric-lint").count(), 0);
+    await window.close();
+  });
+
+  it("says how to upgrade what is too old", async () => {
+    const folder = withPython({ "a.rubric.yaml": RUBRIC }, "echo rubric-lint 0.0.9");
+    const window = await editor.open(folder, "a.rubric.yaml");
+    const name = path.basename(folder);
+    await window
+      .notification(
+        `rubric-lint 0.0.9 from .venv in ${name} is too old: the editor needs 0.1.0 or newer. ` +
+          `Upgrade it with: "${folder}/.venv/bin/python" -m pip install -U "rubric-lint[lsp]"`,
+      )
+      .waitFor();
+    await window.close();
+  });
+
+  it("says what the server lacks, in the server's own words, and does not start it again", async () => {
+    const python = path.join(PROJECT_VENV, "bin/python");
+    const code = "import runpy, sys; sys.modules['pygls'] = None; runpy.run_module('rubric_lint', run_name='__main__')";
+    // The arguments of `python -m rubric_lint` are the module's name and what follows it.
+    const folder = withPython(
+      { "a.rubric.yaml": RUBRIC },
+      'echo start >> "$(dirname "$0")/starts"',
+      `shift 2; exec "${python}" -c "${code}" "$@"`,
+    );
+    const window = await editor.open(folder, "a.rubric.yaml");
+    await window.notification("the language server needs the pygls package").waitFor();
+    assert.equal(readFileSync(path.join(folder, ".venv/bin/starts"), "utf8"), "start\nstart\n");
+    await window.close();
+  });
+
+  it("starts a server that ends again, ever later, then says so once", async () => {
+    const folder = withPython(
+      { "a.rubric.yaml": RUBRIC },
+      ANSWER,
+      'date +%s%N >> "$(dirname "$0")/starts"',
+      "echo boom >&2",
+      "exit 70",
+    );
+    const window = await editor.open(folder, "a.rubric.yaml");
+    const notification = window.notification(
+      "The rubric-lint server ended 5 times in a row, at last with exit code 70. It is not started again.",
+    );
+    await notification.waitFor();
+    const starts = readFileSync(path.join(folder, ".venv/bin/starts"), "utf8").trim().split("\n");
+    const waits = starts.slice(1).map((start, index) => (Number(start) - Number(starts[index])) / 1e9);
+    assert.equal(waits.length, 4);
+    [0.5, 2, 4, 8].forEach((least, index) => {
+      assert.ok((waits[index] ?? 0) >= least, `the waits are ${waits.join(", ")}`);
+    });
+    assert.equal(await window.page.locator(".notification-toast").count(), 1);
+    await window.press(notification, "Show Output");
+    await window.page.locator(".part.panel .view-line", { hasText: "boom" }).first().waitFor();
+    await window.close();
+  });
+
+  it("shows squiggles and problems", async () => {
+    const suite = readFileSync("../examples/support-bot.yaml", "utf8");
+    const folder = path.join(workspace({ "support/support-bot.yaml": suite }), "support");
+    symlinkSync(PROJECT_VENV, path.join(folder, ".venv"));
+    const window = await editor.open(folder, "support-bot.yaml");
+    await window.page.setViewportSize({ width: 1120, height: 780 });
+    await problems(window, /[1-9]/);
+    await window.page.keyboard.press("Control+b");
+    await window.page.keyboard.press("Control+Shift+m");
+    await window.page.locator(".markers-panel .monaco-list-row", { hasText: "scores 3 and 4" }).waitFor();
+    await window.page.locator(".squiggly-error").first().waitFor();
+    await window.page.locator(".notification-toast").waitFor({ state: "detached" });
+    mkdirSync("out/images", { recursive: true });
+    await window.page.screenshot({ path: "out/images/problems.png", animations: "disabled" });
+    await window.close();
+  });
+});
+
+describe("a window that is not trusted", () => {
+  let editor: Editor;
+
+  before(async () => {
+    editor = await Editor.start({ isTrusted: false });
+  });
+
+  after(async () => {
+    await editor.close();
+  });
+
+  it("runs nothing until it is", async () => {
+    const settings = { "rubric-lint.path": "${workspaceFolder}/.venv/bin/python" };
+    const folder = withPython(
+      { "a.rubric.yaml": FAULTY, ".vscode/settings.json": settings },
+      'touch "$(dirname "$0")/was-run"',
+      `[ "$1" = -m ] && shift 2; exec "${path.join(PROJECT_VENV, "bin/rubric-lint")}" "$@"`,
+    );
+    const ran = path.join(folder, ".venv/bin/was-run");
+    const window = await editor.open(folder, "a.rubric.yaml");
+    await window.status("Trust this workspace to have its findings shown");
+    assert.equal(existsSync(ran), false);
+    await window.page.locator("#status\\.workspaceTrust").or(window.page.getByText("Restricted Mode", { exact: true })).first().click();
+    await window.page.getByRole("button", { name: "Trust", exact: true }).first().click();
+    await problems(window, /1\s*0/);
+    assert.equal(existsSync(ran), true);
+    await window.close();
+  });
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { complaint, complaintOfEnd } from "../../src/complaint";
+import type { Tool } from "../../src/tool";
+
+const PYTHON: Tool = { command: "/ws/.venv/bin/python", arguments: ["-m", "rubric_lint"], origin: ".venv in ws" };
+const PROGRAM: Tool = { command: "/usr/bin/rubric-lint", arguments: [], origin: "PATH" };
+
+describe("what the user is told", () => {
+  it("of a tool that is missing", () => {
+    const tried = [{ kind: "absent", tool: PYTHON, reason: "rubric-lint is not installed there" }] as const;
+    const command = '/ws/.venv/bin/python -m pip install -U "rubric-lint[lsp]"';
+    assert.deepEqual(complaint({ kind: "missing", tried }), {
+      brief: "Not installed",
+      message: `rubric-lint is not installed in this workspace's Python environment or on PATH. Install it with: ${command}`,
+      details: ["Looked at /ws/.venv/bin/python -m rubric_lint (.venv in ws): rubric-lint is not installed there"],
+      command,
+    });
+  });
+
+  it("of a tool that is too old", () => {
+    const command = 'pip install -U "rubric-lint[lsp]"';
+    assert.deepEqual(complaint({ kind: "old", tool: PROGRAM, version: "0.0.9" }), {
+      brief: "Version 0.0.9 is too old",
+      message: `rubric-lint 0.0.9 from PATH is too old: the editor needs 0.1.0 or newer. Upgrade it with: ${command}`,
+      details: ["It was started with: /usr/bin/rubric-lint"],
+      command,
+    });
+  });
+
+  it("of a tool that does not run", () => {
+    assert.deepEqual(complaint({ kind: "broken", tool: PROGRAM, reason: "ImportError: no ruamel" }), {
+      brief: "It cannot be started",
+      message: "rubric-lint from PATH cannot be started: ImportError: no ruamel",
+      details: ["It was started with: /usr/bin/rubric-lint"],
+      command: undefined,
+    });
+  });
+
+  it("of a server that lacks a part: its own words, and the command for its own interpreter", () => {
+    const lastWords = "rubric-lint: the language server needs the pygls package; install it with: pip install 'rubric-lint[lsp]'";
+    assert.deepEqual(complaintOfEnd(PYTHON, { code: 2, signal: null, lastWords }, 0), {
+      brief: "The server does not start",
+      message: lastWords,
+      details: ["It was started with: /ws/.venv/bin/python -m rubric_lint lsp"],
+      command: '/ws/.venv/bin/python -m pip install -U "rubric-lint[lsp]"',
+    });
+  });
+
+  it("of a server that ends again and again", () => {
+    assert.deepEqual(complaintOfEnd(PYTHON, { code: null, signal: "SIGSEGV", lastWords: "" }, 5), {
+      brief: "The server ended 5 times",
+      message: "The rubric-lint server ended 5 times in a row, at last with signal SIGSEGV. It is not started again.",
+      details: [],
+      command: undefined,
+    });
+  });
+});
