@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-editors agreement bench schemas clean
+.PHONY: demo check test test-all test-editors matrix agreement bench schemas clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -14,11 +14,21 @@ demo: $(VENV)/installed
 	if [ $$code -eq 1 ]; then echo 'Exit code 1, as expected: the examples hold faults on purpose.'; \
 	else echo "Exit code $$code where 1 was expected."; exit 1; fi
 
-test: $(VENV)/installed-dev
+check: $(VENV)/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# Without the tests that are marked as slow, which CI runs too.
+test: check
+	$(BIN)/pytest -n auto -m "not slow" </dev/null
+
+test-all: check
 	$(BIN)/pytest -n auto </dev/null
+
+# The core of the tests with each supported Python that is here, and the wheel.
+matrix: $(VENV)/installed-dev
+	@$(BIN)/python .ci/matrix.py </dev/null
 
 # The systems that exports are held against: 1.5 GB, so `make test` asks them only where they are. A release is part of
 # the stamp's name, so that another one is another file to make.

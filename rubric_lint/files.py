@@ -223,6 +223,8 @@ def _word(name: str, fault: OSError | ValueError) -> str:
         return f"is a link to {os.readlink(name)}, which does not exist" if os.path.islink(name) else "does not exist"
     if isinstance(fault, PermissionError):
         return "may not be read: permission denied"
+    if "\0" in name:  # each version of Python says this in its own words
+        return "cannot be read: its name holds a null character"
     reason = fault.strerror if isinstance(fault, OSError) else None
     return f"cannot be read: {reason or fault}"
 

@@ -8,8 +8,9 @@ import pytest
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import pointer
 from rubric_lint.lint import DEFAULTS, lint
-from rubric_lint.locate import could_hold_rubrics, locate
+from rubric_lint.locate import locate
 from rubric_lint.reading import read_documents
+from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source
 
 V1, V2 = "v1", "v2"

@@ -37,6 +37,7 @@ OLD = """\
 rubrics:
   - description: Names a source
 """
+SUMMARY = "rubric-score: 1 output: 1 pass, 0 borderline, 0 fail, 0 invalid"
 SHOW_DIALECT = """\
 import json, sys
 from rubric_lint.catalogue import load
@@ -143,15 +144,14 @@ def test_installed_it_lints(programs, tmp_path):
 
 
 def test_installed_it_fixes(programs, tmp_path):
-    (tmp_path / "old.yaml").write_text(OLD, encoding="utf-8")
-    diff = run(programs / "rubric-fix", "--diff", "old.yaml", folder=tmp_path)
-    assert (diff.returncode, [line for line in diff.stdout.splitlines() if line.startswith(("+ ", "- "))]) == (
-        1,
-        ["-   - description: Names a source", "+   - expected_outcome: Names a source"],
-    )
-    fixed = run(programs / "rubric-fix", "old.yaml", folder=tmp_path)
-    assert (fixed.returncode, fixed.stderr) == (0, "")
-    assert (tmp_path / "old.yaml").read_text("utf-8") == OLD.replace("description", "expected_outcome")
+    file = tmp_path / "old.rubric.yaml"
+    file.write_text(OLD, encoding="utf-8")
+    diff = run(programs / "rubric-fix", "--diff", file.name, folder=tmp_path)
+    shown = [line for line in diff.stdout.splitlines() if line.startswith(("+ ", "- "))]
+    assert shown == ["-  - description: Names a source", "+  - expected_outcome: Names a source"]
+    fixed = run(programs / "rubric-fix", file.name, folder=tmp_path)
+    assert (diff.returncode, fixed.returncode, fixed.stderr) == (0, 0, "")
+    assert file.read_text("utf-8") == OLD.replace("description", "expected_outcome")
 
 
 def test_installed_it_scores(programs, tmp_path):
@@ -159,7 +159,7 @@ def test_installed_it_scores(programs, tmp_path):
     output = {"checks": [{"id": "rubric-1", "satisfied": True}]}
     (tmp_path / "outputs.jsonl").write_text(json.dumps(output), encoding="utf-8")
     scored = run(programs / "rubric-score", "a.rubric.yaml", "outputs.jsonl", folder=tmp_path)
-    assert (scored.returncode, scored.stderr) == (0, "")
+    assert (scored.returncode, scored.stderr.partition(";")[0]) == (0, SUMMARY)
     result = json.loads(scored.stdout)
     assert (result["rubric"], result["score"], result["verdict"]) == ("a", 1.0, "pass")
 

@@ -320,7 +320,8 @@ def events(data):
     text = Source.from_bytes("a.yaml", data).text
     parts = ("anchor", "tag", "value", "style", "flow_style")
     return [
-        (type(event), *(str(getattr(event, part, None)) for part in parts)) for event in YAML(pure=True).parse(text)
+        (type(event), *(str(getattr(event, part, None)) for part in parts))
+        for event in YAML(typ="safe", pure=True).parse(text)
     ]
 
 

@@ -129,7 +129,7 @@ class Watch:
         """Look at everything anew, lint what is not known yet, and show it all if there is news."""
         try:
             finder = _Finder(self._overrides, file=self._config, isolated=self._isolated)
-            files = list(find(self._paths, finder))
+            files = [file for file in find(self._paths, finder) if self._is_there(file)]
             news = self._learn(files, processes=None if is_first else 1)
             names = [file.name for file in files if isinstance(file, File)]
             linked = {os.path.dirname(os.path.realpath(name)) for name in names if os.path.islink(name)}
@@ -144,6 +144,11 @@ class Watch:
             if is_first:
                 raise
             self._tell_fault(fault)
+
+    def _is_there(self, file: Found) -> bool:
+        """Whether it did not go while it was looked for: of what nobody named that is no fault."""
+        name = file.name if isinstance(file, File) else file.path
+        return name in self._paths or os.path.lexists(name)
 
     def _show_all(self, finder: SettingsFinder, heading: str) -> None:
         click.clear()
