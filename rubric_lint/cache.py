@@ -5,7 +5,7 @@ empty; what cannot be written is not kept: a cache may be slow, but neither wron
 """
 
 # Paths are str here, see config.py.
-# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH109, PTH111, PTH112, PTH113, PTH118, PTH119, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH109, PTH111, PTH112, PTH113, PTH117, PTH118, PTH119, PTH120, PTH123, PTH208
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity
-from rubric_lint.source import Source, Span
+from rubric_lint.source import Source, Span, UndecodableError
 
 FOLDER = "RUBRIC_LINT_CACHE_DIR"
 """The environment variable that says where the cache is."""
@@ -32,7 +32,7 @@ _LIBRARIES = ("ruamel", "jsonschema", "referencing")
 
 
 def cache_folder() -> str:
-    """Where the cache is: as RUBRIC_LINT_CACHE_DIR says, or in the user's folder for caches."""
+    """Where the cache is: as RUBRIC_LINT_CACHE_DIR says, or in the user's folder for caches; "" for a user without."""
     if named := os.environ.get(FOLDER):
         return os.path.abspath(named)
     if sys.platform == "win32":
@@ -40,8 +40,11 @@ def cache_folder() -> str:
     elif sys.platform == "darwin":
         base = os.path.expanduser("~/Library/Caches")
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "rubric-lint")
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        # What is relative is to be ignored, says the XDG Base Directory Specification.
+        base = base if os.path.isabs(base) else os.path.expanduser("~/.cache")
+    # A user that the system does not know, as in a container, has no home: `~` stays as it is.
+    return os.path.join(base, "rubric-lint") if os.path.isabs(base) else ""
 
 
 def identify_tool() -> str:
@@ -53,8 +56,9 @@ def identify_tool() -> str:
         for name, size, changed in sorted(_walk(folder)):
             digest.update(f"{name}\0{size}\0{changed}\0".encode("utf-8", "surrogateescape"))
     for folder in filter(os.path.isdir, sys.path):
-        found = sorted(name for name in os.listdir(folder) if name.startswith(_LIBRARIES))
-        digest.update("\0".join(found).encode("utf-8", "surrogateescape"))
+        with suppress(OSError):  # Python passes by what it may not read, too
+            found = sorted(name for name in os.listdir(folder) if name.startswith(_LIBRARIES))
+            digest.update("\0".join(found).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
@@ -86,9 +90,11 @@ class Cache:
 
     @classmethod
     def here(cls) -> "Cache":
-        """The cache for this working folder and this build of the tool."""
+        """The cache for this working folder and this build of the tool; an empty one where there is no place for it."""
+        if not (folder := cache_folder()):
+            return cls("")
         place = _digest(os.getcwd().encode("utf-8", "surrogateescape")).hexdigest()
-        return cls(os.path.join(cache_folder(), identify_tool(), place))
+        return cls(os.path.join(folder, identify_tool(), place))
 
     def __enter__(self) -> Self:
         return self
@@ -115,7 +121,7 @@ class Cache:
         if found is None:
             return None
         rubrics, criteria, ignored, findings = found
-        source = Source.from_bytes(name, data) if findings else Source(name, "")
+        source = _read(name, data) if findings else Source(name, "")
         return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored)
 
     def put(self, key: str, result: Result) -> None:
@@ -125,7 +131,7 @@ class Cache:
 
     def save(self) -> None:
         """Write what is new; an interrupted write, or one of several at once, leaves a file that is whole."""
-        if not self._fresh:
+        if not self._fresh or not self._path:
             return
         import json  # noqa: PLC0415  (often nothing is new)
         import tempfile  # noqa: PLC0415
@@ -191,6 +197,13 @@ def _load(path: str) -> dict[str, Any]:
     import json  # noqa: PLC0415  (a first run does without)
 
     return json.loads(body)  # type: ignore[no-any-return]
+
+
+def _read(name: str, data: bytes) -> Source:
+    try:
+        return Source.from_bytes(name, data)
+    except UndecodableError as fault:
+        return fault.source  # its places are those of the finding that says so
 
 
 def _order(value: Any) -> Any:

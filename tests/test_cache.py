@@ -12,10 +12,12 @@ from hashlib import blake2b
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from styled_suites import json_suites, yaml_suites
 
-from rubric_lint.cache import Cache, cache_folder, clear
+from rubric_lint.cache import Cache, cache_folder, clear, identify_tool
+from rubric_lint.cli.lint import cli
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
 from rubric_lint.lint import lint
@@ -67,6 +69,52 @@ def test_a_second_run_answers_from_the_cache():
     pretend_clean()
     assert run("a.yaml") == CLEAN
     assert run("a.yaml", "--no-cache") == first
+
+
+def test_a_file_that_is_not_text_is_answered_from_the_cache_too(folder):
+    (folder / "a.yaml").write_bytes(b'rubrics:\n  - expected_outcome: "\xe9"\n')
+    first = run("a.yaml")
+    assert "is not UTF-8" in first
+    assert run("a.yaml") == first
+
+
+def test_a_user_without_a_home_keeps_nothing(folder, monkeypatch):
+    for name in ("RUBRIC_LINT_CACHE_DIR", "HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as it answers for a user that nobody knows
+    assert cache_folder() == ""
+    with Cache.here() as cache:
+        cache.put("key", lint("a.yaml", FAULTY.encode()))
+    assert [path.name for path in folder.iterdir()] == ["a.yaml"]
+    assert clear() == 0
+    for command in ("dir", "clear"):
+        done = CliRunner().invoke(cli, ["cache", command])
+        assert (done.exit_code, done.output.splitlines()[-1]) == (
+            2,
+            "Error: nothing is kept, as you have no home folder; set RUBRIC_LINT_CACHE_DIR to keep results",
+        )
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="these have no XDG folders")
+def test_a_relative_folder_for_caches_is_ignored(tmp_path, monkeypatch):
+    monkeypatch.delenv("RUBRIC_LINT_CACHE_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache_folder() == str(tmp_path / ".cache/rubric-lint")
+
+
+def test_folders_of_modules_that_may_not_be_read_are_passed_by(tmp_path, monkeypatch):
+    expected = identify_tool()
+    list_folder = os.listdir
+
+    def refuse(path):
+        if path == str(tmp_path):
+            raise PermissionError
+        return list_folder(path)
+
+    monkeypatch.setattr("os.listdir", refuse)  # to root every folder is readable
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert identify_tool() == expected
 
 
 CHANGES = {

@@ -15,11 +15,18 @@ def cache() -> None:
 @cache.command("dir")
 def show_folder() -> None:
     """Print the folder."""
-    click.echo(cache_folder())
+    click.echo(_require_folder())
 
 
 @cache.command("clear")
 def clear_all() -> None:
     """Take all results away, of every version and working folder."""
+    folder = _require_folder()
     count = clear()
-    click.echo(f"Removed {count} file{'' if count == 1 else 's'} from {cache_folder()}.")
+    click.echo(f"Removed {count} file{'' if count == 1 else 's'} from {folder}.")
+
+
+def _require_folder() -> str:
+    if folder := cache_folder():
+        return folder
+    raise click.UsageError(f"nothing is kept, as you have no home folder; set {FOLDER} to keep results")
