@@ -36,6 +36,14 @@ class _Found(NamedTuple):
     document: Document
 
 
+class Examined(NamedTuple):
+    """What one text came to, and what was read of it on the way: its documents and the rubrics in them."""
+
+    result: Result
+    documents: list[Document]
+    rubrics: list[tuple[Document, Rubric]]
+
+
 DEFAULTS = FileSettings()
 
 
@@ -51,9 +59,19 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         return _report_faults(fault.source, [(fault.message, fault.span)], settings)
+    return examine(source, settings).result
+
+
+def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
+    """Check one text.
+
+    Raises:
+        RuleError: when a rule crashes; nothing that stands in the text should make one.
+    """
     documents, faults = read_documents(source)
     if faults and not documents:
-        return _report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
+        result = _report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
+        return Examined(result, documents, [])
 
     rubrics: list[tuple[Document, Rubric]] = []
     found: list[_Found] = []
@@ -71,13 +89,14 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     ignored = 0
     if MARK in source.text.lower() and (findings or rubrics or settings.claimed):
         findings, ignored = _silence(source, documents, findings, settings)
-    return Result(
+    result = Result(
         source=source,
         findings=tuple(sorted(findings, key=_order)),
         rubrics=len(rubrics),
         criteria=sum(1 if rubric.shape is Shape.HOLISTIC else len(rubric.entries) for _, rubric in rubrics),
         ignored=ignored,
     )
+    return Examined(result, documents, rubrics)
 
 
 MARK = "rubric-lint:"

@@ -499,6 +499,35 @@ def test_settings_are_read_again_when_they_change(folder):
     run(session())
 
 
+def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
+    (folder / "rubric-lint.toml").write_text('baseline = "known.json"\n')
+    path = folder / "a.yaml"
+    path.write_text(OVERLAP)
+    command = (sys.executable, "-m", "rubric_lint", "--write-baseline", ".")
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    late = "  - id: late\n    expected_outcome: Says so\n    wieght: 1\n"
+
+    async def session():
+        uri, other = uri_of(path), uri_of(folder / "b.yaml")
+        async with start(folder) as editor:
+            editor.open(uri, OVERLAP)
+            editor.open(other, OVERLAP)
+            assert await editor.found(uri) == []
+            assert await editor.found(other) == [("overlap", 5)]
+            assert [each.title for each in await editor.actions(uri)] == []
+            editor.replace(uri, 2, OVERLAP + late)
+            assert await editor.found(uri, 2) == [("mixing", 7), ("unknown-field", 9)]
+            # What the comment is proven by knows of no baseline.
+            assert "Ignore unknown-field here" in [each.title for each in await editor.actions(uri, (9, 4), (9, 4))]
+            (folder / "known.json").write_text("[")
+            editor.replace(uri, 3, OVERLAP)
+            (broken,) = await editor.diagnostics(uri, 3)
+            assert broken.message.startswith(f"not checked: {folder}/known.json: the baseline is not JSON at line 1")
+            assert broken.related_information[0].location.uri == uri_of(folder / "known.json")
+
+    run(session())
+
+
 def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
     (folder / "strict.toml").write_text('select = ["vague-outcome"]\n')
 

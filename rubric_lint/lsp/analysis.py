@@ -1,5 +1,6 @@
 """What the engine makes of one state of a document: findings, and the rubrics in it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -8,11 +9,13 @@ from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.files import LIMIT
 from rubric_lint.finding import Finding, Part, Path, Result
-from rubric_lint.lint import build_rubrics, lint
+from rubric_lint.lint import Examined, build_rubrics, examine
 from rubric_lint.lsp.positions import Text
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric
 from rubric_lint.schema import RubricSchema, schema_for, schema_of
+from rubric_lint.settings_file import SettingsError
+from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source
 from rubric_lint.violations import find_violations
 
@@ -38,9 +41,9 @@ class State:
         """This state, with what holds for it."""
         return replace(self, settings=settings)
 
-    def blocked(self, obstacle: str, file: str) -> "State":
+    def blocked(self, fault: SettingsError) -> "State":
         """This state, with what keeps its settings from being known."""
-        return replace(self, obstacle=obstacle, obstacle_file=file)
+        return replace(self, obstacle=f"{fault.path}: {'; '.join(fault.faults)}", obstacle_file=fault.path)
 
 
 class Located(NamedTuple):
@@ -62,17 +65,17 @@ class Located(NamedTuple):
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found in a state. `result` is None, and `notice` says why, where it was not looked at."""
+    """What was found in a state. `result` is None, and `notice` says why, where it was not looked at.
+
+    `findings` are those to be shown, in order of place: all of the result but what a baseline holds.
+    """
 
     state: State
     result: Result | None = None
+    findings: tuple[Finding, ...] = ()
+    examined: Examined | None = None
     notice: str = ""
     fault: Exception | None = None
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings, in order of place."""
-        return self.result.findings if self.result else ()
 
     @property
     def source(self) -> Source:
@@ -82,11 +85,15 @@ class Analysis:
     @cached_property
     def documents(self) -> list[Document]:
         """The documents that can be read, whether or not they hold rubrics."""
+        if self.examined:
+            return self.examined.documents
         return read_documents(self.source)[0] if self.state.settings else []
 
     @cached_property
     def rubrics(self) -> list[Located]:
         """The rubrics, in order."""
+        if self.examined:
+            return [Located(*each) for each in self.examined.rubrics]
         settings = self.state.settings
         if settings is None:
             return []
@@ -131,7 +138,11 @@ def is_on_key(document: Document, path: Path, offset: int) -> bool:
     return isinstance(path[-1], str) and start <= offset <= end
 
 
-def analyse(state: State) -> Analysis:
+Sift = Callable[[Result], Result]
+"""What leaves findings out; it may raise `SettingsError`."""
+
+
+def analyse(state: State, sift: Sift = lambda result: result) -> Analysis:
     """Lint a state; never raises, as a fault of the tool must not stop the server."""
     if state.obstacle:
         return Analysis(state, notice=state.obstacle)
@@ -140,7 +151,14 @@ def analyse(state: State) -> Analysis:
     data = state.text.body.encode()
     if len(data) > LIMIT:
         return Analysis(state, notice=f"has {len(data) / 1e6:.1f} MB, and at most {LIMIT / 1e6:.0f} MB are read")
+    source = Source(state.name, state.text.body)
+    if not state.settings.claimed and not could_hold_rubrics(data):
+        return Analysis(state, Result(source, ()))
     try:
-        return Analysis(state, lint(state.name, data, state.settings))
+        examined = examine(source, state.settings)
+        return Analysis(state, examined.result, sift(examined.result).findings, examined)
+    except SettingsError as fault:
+        blocked = state.blocked(fault)
+        return Analysis(blocked, notice=blocked.obstacle)
     except Exception as fault:
         return Analysis(state, notice="a fault of rubric-lint, not of the text; its log has the details", fault=fault)

@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -156,7 +157,9 @@ class Desk:
     def _analyse(self, document: Open, version: int | None, text: Text) -> Analysis | None:
         if document.text is not text:
             return None  # overtaken while it waited
-        return analyse(self._read_state(document, version, text))
+        origin = find_origin(document.uri, document.language)
+        sift = partial(self._workspace.folder_of(origin.path).sift, origin)
+        return analyse(self._read_state(document, version, text), sift)
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:
         origin = find_origin(document.uri, document.language)
@@ -165,7 +168,7 @@ class Desk:
         try:
             return state.under(folder.settings_for(origin, document.language))
         except SettingsError as fault:
-            return state.blocked(f"{fault.path}: {'; '.join(fault.faults)}", fault.path)
+            return state.blocked(fault)
 
     def _tell_fault(self, document: Open, found: Analysis) -> None:
         if found.fault and str(found.fault) not in document.told:

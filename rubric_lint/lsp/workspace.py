@@ -13,8 +13,10 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from rubric_lint.config import FileSettings, SettingsFinder
 from rubric_lint.files import SUFFIXES
+from rubric_lint.finding import Result
 from rubric_lint.lsp.options import Options, expand
 from rubric_lint.settings_file import SettingsError
+from rubric_lint.sieve.baseline import Baselines
 
 _LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines"})
 _SUFFIX_OF = {"json": ".json", "jsonc": ".json", "jsonl": ".jsonl", "jsonlines": ".jsonl"}
@@ -78,6 +80,17 @@ class Folder:
         if not is_known or (origin.path and settings.exclude.covers(path)):
             return None
         return settings.for_file(path)
+
+    def sift(self, origin: Origin, result: Result) -> Result:
+        """A document's result without what the baseline in its settings holds; read anew, as anybody may write it.
+
+        Raises:
+            SettingsError: when the baseline cannot be used.
+        """
+        if isinstance(self.finder, SettingsError) or origin.path is None or not result.findings:
+            return result
+        settings = self.finder.for_file(origin.path)
+        return Baselines(self.finder, None, renews=False).sift(result, settings)
 
 
 @dataclass(slots=True)
