@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import _ruamel_yaml
@@ -34,9 +34,9 @@ class SyntaxFaultError(Exception):
 MAX_DEPTH = 500
 """How deep values may nest. A rubric needs fewer than ten levels; what is deeper is an accident or an attack."""
 
-# libyaml takes these for line ends, as YAML 1.1 did; to YAML 1.2 and to editors they are ordinary characters.
-_OLD_LINE_END = re.compile("[\x85\u2028\u2029]")
-
+# Both parsers take these for line ends, as YAML 1.1 did; to YAML 1.2 and to editors they are ordinary characters.
+_OLD_LINE_ENDS = "\x85\u2028\u2029"
+_PRIVATE_USE = range(0xE000, 0xF900)
 
 # Tabs that indent nothing: on lines of white space, before comments, after the dash of a list item.
 _TAB_BESIDE = r"(?:\A|(?<=[\r\n]))[ \t]*\t[ \t]*(?=[\r\n#]|\Z)|(?<=-)[ ]*\t[ \t]*(?=\S)"
@@ -47,41 +47,47 @@ Taken = TypeVar("Taken")
 def take_events(text: str, take: Callable[[Callable[[], Any]], Taken]) -> Taken:
     """What `take` makes of the events of a YAML stream, given what returns the next one; asked anew of each parser.
 
+    The pure parser has the last word on what is YAML.
+
     Raises:
         SyntaxFaultError: when no parser can read the text.
     """
+    if masks := _choose_masks(text):
+        text = text.translate(masks)
+        masked_take, originals = take, {ord(mask): old for old, mask in masks.items()}
+
+        def take(next_event: Callable[[], Any]) -> Taken:
+            return masked_take(lambda: _restore(next_event(), originals))
+
     try:
-        if next_event := open_c_parser(text):
-            return take(next_event)
+        return take(_ruamel_yaml.CParser(text).get_event)
     except YAMLError:
         pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
     try:
-        return take(open_pure_parser(text))
+        return take(_parse_pure(text).__next__)
     except SyntaxFaultError:
         spaced = re.sub(_TAB_BESIDE, lambda found: found[0].replace("\t", " "), text)
         if spaced == text:
             raise
         try:  # both parsers refuse tabs where YAML 1.2 has white space of any kind
-            return take(open_pure_parser(spaced))
+            return take(_parse_pure(spaced).__next__)
         except SyntaxFaultError:
             pass
         raise
 
 
-def open_c_parser(text: str) -> Callable[[], Any] | None:
-    """What returns the next event of a YAML stream by the C parser; None for text that it would misplace.
+def _choose_masks(text: str) -> dict[int, str]:
+    """For each old line end in a text a character that stands nowhere in it, as itself or as an escape."""
+    found = [] if text.isascii() else [ord(old) for old in _OLD_LINE_ENDS if old in text]
+    lower = text.lower() if found else ""
+    unused = (chr(code) for code in _PRIVATE_USE if chr(code) not in lower and f"{code:x}" not in lower)
+    return dict(zip(found, unused, strict=False))
 
-    That, and each call of what it returns, may raise `ruamel.yaml.error.YAMLError`.
-    """
-    return None if _OLD_LINE_END.search(text) else _ruamel_yaml.CParser(text).get_event
 
-
-def open_pure_parser(text: str) -> Callable[[], Any]:
-    """What returns the next event of a YAML stream by the pure parser, which has the last word on what is YAML.
-
-    Each call of it may raise `SyntaxFaultError`.
-    """
-    return _parse_pure(text).__next__
+def _restore(event: Any, originals: Mapping[int, int]) -> Any:
+    if type(event) is ScalarEvent:
+        event.value = event.value.translate(originals)
+    return event
 
 
 def _parse_pure(text: str) -> Iterator[Event]:

@@ -117,6 +117,16 @@ DATA = {
     "the last of two keys": ("a: 1\na: 2\n", {"a": 2}),
     "a redefined anchor": ("a: &x 1\nb: *x\nc: &x 2\nd: *x\n", {"a": 1, "b": 1, "c": 2, "d": 2}),
     "old line ends in text": ("a: x\u2028y\nb: p\u2029q\n", {"a": "x\u2028y", "b": "p\u2029q"}),
+    "old line ends in quotes and blocks": (
+        'a: "x \u2028 y\x85"\nb: |\n  p # \u2028q\n  r\x85\nc: >-\n  \u2029s\n',
+        {"a": "x \u2028 y\x85", "b": "p # \u2028q\nr\x85\n", "c": "\u2029s"},
+    ),
+    "old line ends in a comment": (
+        "# a\u2028 b\na: # \x85c: d\n  - e # f\u2029- g\n# \u2028h\n",
+        {"a": ["e"]},
+    ),
+    "an old line end beside what could stand for it": ('a: "\u2028\\uE000\ue001"\n', {"a": "\u2028\ue000\ue001"}),
+    "an old line end in what libyaml refuses": ('{"a":1, b\u2028:2}', {"a": 1, "b\u2028:2": None}),
     "what libyaml refuses": ('{"a":1, b:2}', {"a": 1, "b:2": None}),
     "surrogate pairs": ('a: "\\ud83d\\udc4d"\n', {"a": "👍"}),
     "a tab after a colon": ("a:\tb\n", {"a": "b"}),

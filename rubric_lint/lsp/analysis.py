@@ -144,10 +144,8 @@ Sift = Callable[[Result], Result]
 
 def analyse(state: State, sift: Sift = lambda result: result) -> Analysis:
     """Lint a state; never raises, as a fault of the tool must not stop the server."""
-    if state.obstacle:
-        return Analysis(state, notice=state.obstacle)
     if state.settings is None:
-        return Analysis(state)
+        return Analysis(state, notice=state.obstacle)
     data = state.text.body.encode()
     if len(data) > LIMIT:
         return Analysis(state, notice=f"has {len(data) / 1e6:.1f} MB, and at most {LIMIT / 1e6:.0f} MB are read")
