@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -430,6 +431,7 @@ def test_a_closed_document_leaves_no_findings(folder):
         ("untitled:a.jsonl", "jsonl", '{"rubrics": []}\n', []),
         ("vscode-vfs://github/a/b.rubric.yaml", "yaml", "rubrics: []\n", [("schema", 0)]),
         ("untitled:Untitled-2", "plaintext", OVERLAP, [("overlap", 5)]),
+        ("http://[::1/no-uri.yaml", "yaml", OVERLAP, [("overlap", 5)]),
     ],
 )
 def test_what_is_no_file_is_checked_by_its_language(uri, language, text, expected):
@@ -762,6 +764,16 @@ EXIT = b'{"jsonrpc":"2.0","method":"exit"}'
 def test_how_it_ends_is_in_the_exit_code(messages, end, code):
     done = talk(*messages, end=end)
     assert (done.returncode, b"Traceback" in done.stderr) == (code, False)
+
+
+def test_every_question_is_answered_also_a_faulty_one_and_one_after_the_end():
+    hover = b'{"jsonrpc":"2.0","id":%d,"method":"textDocument/hover","params":%s}'
+    place = b'{"textDocument":{"uri":"file:///a.yaml"},"position":{"line":%d,"character":0}}'
+    questions = (hover % (3, b"{}"), hover % (4, place % -1), hover % (5, place % 0))
+    done = talk(INITIALIZE, *questions, SHUTDOWN, hover % (6, place % 0), EXIT)
+    answers = [json.loads(each) for each in re.findall(rb"^\{.*?\}(?=Content-Length|\Z)", done.stdout, re.MULTILINE)]
+    codes = {each["id"]: each.get("error", {}).get("code") for each in answers if "id" in each}
+    assert (done.returncode, codes) == (0, {1: None, 2: None, 3: -32602, 4: -32602, 5: None, 6: -32600})
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path):

@@ -1,4 +1,4 @@
-"""pygls with three habits changed: we keep the texts, faults are logged and never pop up, and exits are told apart."""
+"""pygls with some habits changed: texts are ours, all questions are answered, faults only logged, exits told apart."""
 
 import asyncio
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -34,6 +35,23 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
         """Hand it on."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Make a message of its data; one that asks with faulty parameters is answered too, which pygls does not do."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as fault:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=fault.to_response_error())
+            raise
+
+    def handle_message(self, message: Any) -> None:
+        """Handle a message; one that asks after the end is answered, so that nobody waits."""
+        if self._shutdown and hasattr(message, "id") and hasattr(message, "method"):
+            refusal = JsonRpcInvalidRequest("the server was shut down")
+            self._send_response(message.id, error=refusal.to_response_error())
+            return
+        super().handle_message(message)
 
     @property
     def is_shut_down(self) -> bool:

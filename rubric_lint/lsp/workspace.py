@@ -31,9 +31,12 @@ class Origin(NamedTuple):
 
 def find_origin(uri: str, language: str) -> Origin:
     """What the document at a URI is called; one that is no file yet goes by its language."""
-    if path := to_fs_path(uri):
+    try:
+        path, name = to_fs_path(uri), os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
+    except ValueError:  # not a URI
+        path, name = None, "untitled"
+    if path:
         return Origin(path, path)
-    name = os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
     is_named = name.lower().endswith(SUFFIXES)
     return Origin(None, name if is_named else name + _SUFFIX_OF.get(language, ".yaml"))
 
