@@ -64,12 +64,8 @@ def convert(
     try:
         sound = {called: make_sound(called, each.rubric) for called, each in found.items()}
         export = load_target(target).write({called: rubric for called, (rubric, _) in sound.items()})
-        data = export.text.encode()
     except RefusedError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}")
-        return Exit.FOUND
-    except UnicodeEncodeError:
-        complain(f"{file}: a text holds half of a surrogate pair, which is no character and cannot be written")
         return Exit.FOUND
     losses = [*(loss for _, lost in sound.values() for loss in lost), *export.losses]
     lost = [*_lost_before(found), *(f"{found[each.name].place(each.path)}: lost: {each.message}" for each in losses)]
@@ -80,7 +76,7 @@ def convert(
         return Exit.FOUND
     for gap in export.gaps:
         complain(f"left to you: {gap}")
-    return _write(data, output)
+    return _write(export.text.encode(), output)
 
 
 def _lost_before(found: "dict[str, Loaded]") -> Iterator[str]:
