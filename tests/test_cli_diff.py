@@ -1,0 +1,233 @@
+"""`rubric-lint diff` as it is run: files and revisions, for people, pull requests and programs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft7Validator
+
+ROOT = Path(__file__).parent.parent
+PROGRAM = Path(sys.executable).with_name("rubric-lint")
+OLD = """\
+rubrics:
+  - id: accuracy
+    weight: 3
+    required_min_score: 7
+    score_ranges: {0: Wrong in its claim, 7: Right in its claim}
+  - id: length
+    score_ranges: {0: Longer than 80 words, 6: At most 80 words}
+"""
+NEW = OLD.replace("weight: 3", "weight: 1").replace("_score: 7", "_score: 8").replace("id: length", "id: brevity")
+OUTPUTS = """\
+{"id": "x1", "output": {"checks": [{"id": "accuracy", "score": 7}, {"id": "length", "score": 10}]}}
+{"id": "x2", "output": {"checks": [{"id": "accuracy", "score": 2}, {"id": "length", "score": 10}]}}
+{"output": {"checks": [{"id": "accuracy", "score": 9}, {"id": "brevity", "score": 10}]}}
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run(*arguments, stdin=""):
+        done = subprocess.run(
+            [PROGRAM, "diff", *arguments], cwd=tmp_path, input=stdin.encode(), capture_output=True, check=False
+        )
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    (tmp_path / "old.yaml").write_text(OLD, "utf-8")
+    (tmp_path / "new.yaml").write_text(NEW, "utf-8")
+    (tmp_path / "outputs.jsonl").write_text(OUTPUTS, "utf-8")
+    return run
+
+
+TEXT = """\
+rubric new
+  ~ accuracy: share
+      - 75% (weight 3)
+      + 50% (weight 1)
+  ~ accuracy: gate
+      - 7
+      + 8
+  ~ brevity: id
+      - length
+      + brevity
+  ~ brevity: share
+      - 25% (weight 1)
+      + 50% (weight 1)
+4 changes in 1 rubric from old.yaml to new.yaml.
+"""
+
+
+def test_changes_as_text(run):
+    assert run("old.yaml", "new.yaml") == (1, TEXT, "")
+
+
+def test_nothing_changed_in_meaning(run, tmp_path):
+    (tmp_path / "new.yaml").write_text("# notes\n" + OLD.replace("weight: 3", "weight: 3.0"), "utf-8")
+    assert run("old.yaml", "new.yaml") == (0, "No change in meaning from old.yaml to new.yaml.\n", "")
+
+
+def test_what_becomes_of_verdicts(run):
+    code, text, said = run("old.yaml", "new.yaml", "--outputs", "outputs.jsonl")
+    assert (code, said) == (1, "")
+    assert text == TEXT + (
+        "\n"
+        "3 outputs: 3 verdicts changed: borderline -> invalid 1, fail -> invalid 1, invalid -> pass 1.\n"
+        '  x1: borderline 0.775 -> invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity")\n'
+        '  x2: fail 0.400 -> invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity")\n'
+        "  line 3: invalid -> pass 0.950\n"
+    )
+
+
+def test_a_rubric_that_did_not_change_changes_no_verdict(run):
+    code, text, _ = run("old.yaml", "old.yaml", "--outputs", "outputs.jsonl")
+    assert (code, text.splitlines()[-1]) == (0, "3 outputs: no verdict changes.")
+
+
+def test_changes_for_a_pull_request(run):
+    code, text, _ = run("old.yaml", "new.yaml", "--format", "markdown", "--outputs", "outputs.jsonl")
+    assert code == 1
+    assert text == (
+        "### 4 changes in 1 rubric from old.yaml to new.yaml.\n"
+        "\n"
+        "| rubric | criterion | what | before | after |\n"
+        "|---|---|---|---|---|\n"
+        "| new | accuracy | share | 75% (weight 3) | 50% (weight 1) |\n"
+        "| new | accuracy | gate | 7 | 8 |\n"
+        "| new | brevity | id | length | brevity |\n"
+        "| new | brevity | share | 25% (weight 1) | 50% (weight 1) |\n"
+        "\n"
+        "3 outputs: 3 verdicts changed: borderline -> invalid 1, fail -> invalid 1, invalid -> pass 1.\n"
+        "\n"
+        "| output | before | after |\n"
+        "|---|---|---|\n"
+        '| x1 | borderline 0.775 | invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity") |\n'
+        '| x2 | fail 0.400 | invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity") |\n'
+        "| line 3 | invalid | pass 0.950 |\n"
+    )
+
+
+SAMPLES = {
+    "criteria": (OLD, NEW),
+    "bands": (OLD, OLD.replace("6: At", "5: At")),
+    "shape": (OLD, "rubrics: [Names the pivot]"),
+    "checklist": ("rubrics: [Names the pivot]", "rubrics: [Names the cost, {id: b, expected_outcome: Names it}]"),
+    "levels": (
+        "rubrics: [{id: a, levels: [{level: 1, expected_outcome: Off topic}, {level: 2, expected_outcome: On topic}]}]",
+        "rubrics: [{id: a, levels: [{level: 1, expected_outcome: Off topic}, {level: 3, expected_outcome: On topic}]}]",
+    ),
+    "fewer": ("rubrics: [Names the pivot, Names the cost]", "rubrics: [Names the pivot]"),
+    "suite": (
+        "tests: [{id: a, rubrics: [Names the pivot]}, {id: b, rubrics: [Names the cost]}]",
+        "tests: [{id: c, rubrics: [Names the pivot]}, {id: d, rubrics: [Names the day]}]",
+    ),
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_json_report_follows_its_schema(run, tmp_path, sample):
+    for name, text in zip(("old.yaml", "new.yaml"), SAMPLES[sample], strict=True):
+        (tmp_path / name).write_text(text, "utf-8")
+    outputs = ("--outputs", "outputs.jsonl") if sample == "criteria" else ()
+    code, text, said = run("old.yaml", "new.yaml", "--format", "json", *outputs)
+    assert (code, said) == (1, "")
+    schema = json.loads((ROOT / "schemas/bundled/diff-v1.schema.json").read_text("utf-8"))
+    assert [error.message for error in Draft7Validator(schema).iter_errors(json.loads(text))] == []
+    assert json.loads(text)["changes"]
+
+
+def test_every_kind_of_change_is_in_the_samples_but_that_of_settings(run, tmp_path):
+    kinds = {"thresholds"}
+    for old, new in SAMPLES.values():
+        (tmp_path / "old.yaml").write_text(old, "utf-8")
+        (tmp_path / "new.yaml").write_text(new, "utf-8")
+        report = json.loads(run("old.yaml", "new.yaml", "--format", "json")[1])
+        kinds |= {change["what"] for change in report["changes"]}
+    schema = json.loads((ROOT / "schemas/diff/v1.json").read_text("utf-8"))
+    assert kinds == set(schema["definitions"]["change"]["properties"]["what"]["enum"])
+
+
+@pytest.fixture
+def repository(tmp_path):
+    def git(*arguments):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "--quiet")
+    folder = tmp_path / "my suites"
+    folder.mkdir()
+    (folder / "r.yaml").write_text(OLD, "utf-8")
+    git("add", ".")
+    git("commit", "-qm", "old")
+    (folder / "r.yaml").write_text(NEW, "utf-8")
+    return folder
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_revision_is_named_as_git_names_it(run):
+    code, text, said = run("HEAD:my suites/r.yaml", "my suites/r.yaml")
+    assert (code, said) == (1, "")
+    assert text.splitlines()[-1] == "4 changes in 1 rubric from HEAD:my suites/r.yaml to my suites/r.yaml."
+
+
+def test_a_revision_is_found_from_a_folder_too(repository):
+    for name in ("HEAD:./r.yaml", "HEAD:my suites/r.yaml"):
+        done = subprocess.run([PROGRAM, "diff", name, "r.yaml"], cwd=repository, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_the_settings_of_the_file_hold_for_its_revision(run, repository):
+    (repository / "rubric-lint.toml").write_text("pass = 0.9\n", "utf-8")
+    assert "verdict" not in run("HEAD:my suites/r.yaml", "my suites/r.yaml")[1]
+    assert "pass from 0.9" in run("old.yaml", "my suites/r.yaml")[1]
+
+
+def test_standard_input_may_be_one_side(run):
+    code, text, _ = run("old.yaml", "-", "--stdin-filename", "new.yaml", stdin=NEW)
+    assert (code, text) == (1, TEXT)
+
+
+def test_one_rubric_of_a_suite(run, tmp_path):
+    suite = "tests: [{id: a, rubrics: [Names the pivot]}, {id: b, rubrics: [Names the cost]}]"
+    (tmp_path / "old.yaml").write_text(suite, "utf-8")
+    (tmp_path / "new.yaml").write_text(suite.replace("pivot", "day"), "utf-8")
+    assert run("old.yaml", "new.yaml", "--rubric", "a")[0] == 1
+    assert run("old.yaml", "new.yaml", "--rubric", "b")[0] == 0
+
+
+def test_texts_of_a_rubric_command_no_terminal(run, tmp_path):
+    (tmp_path / "old.yaml").write_text('rubrics: ["Names \\e[31m the pivot"]', "utf-8")
+    (tmp_path / "new.yaml").write_text('rubrics: ["Names \\e[32m\\nthe pivot"]', "utf-8")
+    assert run("old.yaml", "new.yaml")[1].splitlines()[2:4] == [
+        "      - Names \\x1b[31m the pivot",
+        "      + Names \\x1b[32m the pivot",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("old.yaml",), "Missing argument 'NEW'"),
+        (("old.yaml", "none.yaml"), "none.yaml: does not exist"),
+        (("old.yaml", "outputs.jsonl"), "outputs.jsonl: holds no rubrics"),
+        (("nowhere:old.yaml", "new.yaml"), "nowhere:old.yaml: no such file, and no revision of one either"),
+        (("-", "-"), "standard input can be read once only"),
+        (("old.yaml", "new.yaml", "--rubric", "other"), "no rubric is named 'other'; there are old, new"),
+        (("old.yaml", "new.yaml", "--outputs", "none.jsonl"), "none.jsonl: No such file or directory"),
+        (("old.yaml", "new.yaml", "--outputs", "/dev/null"), "/dev/null: holds no outputs"),
+        (("old.yaml", "new.yaml", "--stdin-filename", "x"), "give the path - to read it"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_wrong_use(run, arguments, reason):
+    code, text, said = run(*arguments)
+    assert (code, text) == (2, "")
+    assert reason in said
+
+
+@pytest.mark.usefixtures("run")
+def test_a_reader_that_stops_early_is_no_fault(tmp_path):
+    command = f"{PROGRAM} diff old.yaml new.yaml | head -1"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.stdout, done.stderr) == (b"rubric new\n", b"")
