@@ -1,15 +1,39 @@
 """What goes out comes in again: import, export, import gives the same, in every dialect that we read and write."""
 
+from textwrap import dedent
+
 import pytest
 from exports import load, meaning, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_rubrics import SHAPES
+from test_interop import SAMPLES
 
 from rubric_lint.config import FileSettings
 from rubric_lint.interop.export import load_target
 from rubric_lint.interop.export.entries import as_entries
+from rubric_lint.interop.export.sound import make_sound
 from rubric_lint.scoring.loading import load_models
+
+
+@pytest.mark.parametrize("dialect", [*SAMPLES, "agentv-a0", "agentv-a1", "agentv-a2"])
+def test_every_dialect_comes_in_as_version_2(dialect):
+    """What is imported lints without errors and means what it did, but for the criteria that version 2 cannot weigh."""
+    text, name, _ = SAMPLES.get(dialect) or OURS[dialect]
+    ((called, before),) = read(dedent(text), name).items()
+    rubric, _ = make_sound(called, before)
+    (after,) = read(load_target("rubric").write({called: rubric}).text, "r.rubric.yaml").values()
+    assert as_entries(after) == as_entries(rubric)
+    if dialect != "healthbench":
+        assert said([after._replace(thresholds=before.thresholds)])[0][:3] == said([before])[0][:3]
+
+
+# The generations of AgentV that are our own versions 1 and 2.
+OURS = {
+    "agentv-a0": ("tests: [{rubrics: [Names it, {id: a, description: Says why, required: true}]}]", "a.yaml", ()),
+    "agentv-a1": ("tests: [{rubrics: [{score_range: [0, 10], expected_outcome: All of it}]}]", "a.yaml", ()),
+    "agentv-a2": ("tests: [{rubrics: [{id: a, score_ranges: {0: Not at all, 5: All of it}}]}]", "a.yaml", ()),
+}
 
 # The name of the target, the dialects that this may be taken for, the file's name, and the shapes that both know.
 DIALECTS = [

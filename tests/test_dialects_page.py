@@ -1,0 +1,58 @@
+"""The page on dialects: every dialect and target is on it, and the tests that it names are there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from rubric_lint.interop import DIALECTS
+from rubric_lint.interop.export import TARGETS
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs/dialects.md").read_text("utf-8")
+TABLE = PAGE.split("<!-- dialects -->\n")[1].split("\n<!-- /dialects -->")[0]
+ROWS = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in TABLE.splitlines()[2:]]
+COLUMNS = ("recognised", "linted", "imported", "exported", "agreement")
+NAMED = re.compile(r"\[`(?P<test>test_\w+(?:\[.+?\])?)`\]\((?P<file>[^)]+)\)")
+
+
+def names(cell):
+    return set(re.findall(r"`([a-z0-9-]+)`", cell))
+
+
+def test_every_dialect_and_every_target_is_in_the_table():
+    listed = set().union(*(names(row[0]) for row in ROWS))
+    assert listed == {*DIALECTS, *TARGETS, "agentv-a0", "agentv-a1", "agentv-a2"}
+
+
+def test_every_cell_names_a_test_or_says_why_there_is_none():
+    for row in ROWS:
+        assert len(row) == 1 + len(COLUMNS)
+        assert [cell for cell in row[1:] if not (NAMED.fullmatch(cell) or re.fullmatch("no: .+", cell))] == []
+
+
+def test_what_is_read_is_recognised_linted_and_imported():
+    for row in ROWS:
+        if names(row[0]) & set(DIALECTS):
+            assert all(map(NAMED.fullmatch, row[1:4]))
+
+
+def test_what_is_written_is_exported():
+    exported = set().union(*(names(row[0]) & set(TARGETS) for row in ROWS if NAMED.fullmatch(row[4])))
+    assert exported == set(TARGETS)
+
+
+def test_the_tests_that_are_named_exist():
+    named = {(found["file"], found["test"]) for found in NAMED.finditer(PAGE)}
+    files = sorted({(ROOT / "docs" / file).resolve() for file, _ in named})
+    pytest = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
+    collected = subprocess.run(pytest, cwd=ROOT, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    known = set(collected.stdout.splitlines())
+    known |= {line.split("[")[0] for line in known}
+    assert {f"{file.removeprefix('../')}::{test}" for file, test in named} - known == set()
+
+
+def test_every_target_is_described():
+    described = PAGE.split("## What a target keeps")[1].split("## Where originals")[0]
+    heads = (line.split("|")[1] for line in described.splitlines() if line.startswith("| `"))
+    assert set().union(*map(names, heads)) - {"--to"} == set(TARGETS)
