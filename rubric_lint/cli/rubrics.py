@@ -18,7 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 def with_settings(function: Function) -> Function:
     """Add the options that say which settings hold for the rubric."""
     config = click.option(
-        "--config", metavar="FILE", type=click.Path(), help="The settings file that holds for RUBRIC."
+        "--config", metavar="FILE", type=click.Path(), help="The settings file that holds for the rubrics."
     )
     isolated = click.option("--isolated", is_flag=True, help="Read no settings file.")
     return config(isolated(function))
