@@ -98,7 +98,7 @@ def test_a_long_list_is_read_piece_by_piece():
             yield item * 1000
 
     first = next(iter(read_entries(chunks())))
-    assert (first, taken) == ((1, item[:-2]), 2)
+    assert (first, taken) == ((1, item[:-2]), 1)
 
 
 def results(entry, rubrics=SEVERAL):
@@ -300,6 +300,20 @@ def test_the_fast_way_takes_what_is_in_order(output, form):
 
 
 @pytest.mark.parametrize(
+    "rest",
+    [
+        '"judge": {"model": "m", "attempts": [1, 2], "agreement": 0.5, "fault": null}',
+        '"a": {}, "b": [], "c": [[], {"d": [true, false]}]',
+        '"temperature": 1.0, "seconds": 1.25e-3, "zero": -0.0, "n": 1E2',
+        '"größe": "\\u00e4\\n", "half": "\\ud800"',
+    ],
+)
+def test_the_fast_way_carries_fields_of_any_kind(rest):
+    entry = f'{{"id": "a", "output": {{"score": 7}}, {rest}}}'.encode()
+    assert Shortcut(ONE).score(entry) == score_entry(entry, ONE, 1).render()
+
+
+@pytest.mark.parametrize(
     "entry",
     [
         b'{"rubric": "three", "output": {"checks": [{"id": "rubric-1", "satisfied": 1}]}}',
@@ -313,6 +327,11 @@ def test_the_fast_way_takes_what_is_in_order(output, form):
         b'{"rubric": "one", "output": {"score": 7, "reasoning": null}}',
         b'{"rubric": "one", "output": {"score": 7}, "error": 1}',
         b'{"rubric": "three", "output": {"checks": [{"id": "rubric-1", "satisfied": true, "satisfied": true}]}}',
+        b'{"rubric": "three", "output": {"checks": [[["id", "rubric-1"], ["satisfied", true]]]}}',
+        b'{"rubric": "one", "output": {"score": 7}, "judge": {"n": 1, "n": 1}}',
+        b'{"rubric": "one", "output": {"score": 7}, "judge": [NaN]}',
+        b'{"rubric": "one", "output": {"score": 7}, "n": 1e400}',
+        b'{"rubric": "one", "output": {"score": 7}, "n": ' + b"9" * 301 + b"}",
     ],
 )
 def test_the_fast_way_leaves_the_rest_to_the_slow_one(entry):

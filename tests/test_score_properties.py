@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -136,6 +137,67 @@ def test_the_fast_way_gives_what_the_slow_way_gives(case):
     text = json.dumps({"id": "a", "rubric": "r", "output": output}, ensure_ascii=False).encode()
     assert Shortcut(rubrics).score(text) == score_entry(text, rubrics, 1).render()
 
+
+ODD = [
+    *("0", "7", "-0", "7.0", "7.5", "10", "11", "1e1", "4.99999999999999999", "9007199254740993.0", "1e400", "NaN"),
+    *("true", "false", "null", '""', '"a"', '"x"', '"\\ud800"', '"\\u0000"', "[]", "{}", "[[]]", '{"a": 1, "a": 1}'),
+    *("9" * 300, "9" * 301, "-" + "9" * 300, "9" * 5000, '"7"', "-Infinity", "'x'", "", "\x01", '"\x01"', '"ä"'),
+]
+"""What may stand where something else is expected."""
+
+FIELDS = ["id", "rubric", "output", "checks", "score", "satisfied", "reasoning", "overall_reasoning", "error", "x", "ä"]
+
+
+def spell(value, random, rate):
+    """A value as text, in which something may be odd, there twice, missing or in another place."""
+
+    def happens(share=1.0):
+        return random.random() < rate * share
+
+    if happens():
+        return random.choice(ODD)
+    if isinstance(value, int) and happens(2):
+        return random.choice(["true", "false", "0", "1", f"{int(value)}.0"])
+    if isinstance(value, list):
+        items = [spell(item, random, rate) for item in value]
+        return f"[{', '.join(items + items[: happens()])}]"
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=random.random() < 0.5)
+    pairs = [(json.dumps(name), spell(item, random, rate)) for name, item in value.items()]
+    if happens():
+        pairs.insert(random.randrange(4), (json.dumps(random.choice(FIELDS)), random.choice(ODD)))
+    if happens():
+        pairs.append(random.choice(pairs))
+    if happens(3):
+        random.shuffle(pairs)
+    if happens(0.5):
+        return f"[{', '.join(f'[{name}, {item}]' for name, item in pairs)}]"
+    blank = random.choice(["", " ", "\t", "\r"]) if happens(3) else " "
+    return f"{{{blank}{f',{blank}'.join(f'{name}:{blank}{item}' for name, item in pairs)}}}"
+
+
+@given(cases(), st.integers(0, 10**9).map(Random), st.sampled_from([0, 0.02, 0.05]))
+@settings(deadline=None)
+def test_the_fast_way_gives_what_the_slow_way_gives_or_nothing(case, random, rate):
+    _, entries, output = case
+    rubrics = {"r": load(entries)}
+    shortcut = Shortcut(rubrics)
+    for _ in range(20):  # one after the other, so that what was remembered has its part in it
+        for check in output.get("checks", [output]):
+            check.pop("reasoning", None)
+            check.update(random.choice([{}, {"reasoning": 'So "it" is.'}]))
+        text = spell(output, random, rate)
+        if random.random() < 0.7:
+            fence = random.choice(FENCES)
+            held = text if random.random() < 0.5 else json.dumps(fence.format(text))
+            record = spell({"id": "a", "output": None, "n": 1.5, "m": [{"x": 2}, None]}, random, rate)
+            text = record.replace("null", held, 1)
+        entry = (random.choice([" {}", "{} {{}}", "\ufeff{}"]) if random.random() < rate else "{}\r").format(text)
+        assert shortcut.score(entry.encode()) in (None, score_entry(entry.encode(), rubrics, 1).render())
+
+
+FENCES = ["{}", "{}", " {}\n", "```json\n{}\n```", "```\n{}```", "```json{}", "So: {}", "{} {{}}", "```json```{}```"]
+"""What models write around their JSON."""
 
 FAULTS = ("missing", "repeated", "unknown", "another type", "out of all bands", "half")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -197,6 +196,8 @@ def judge(
 
 
 def _run(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], left: int, plan: Plan) -> int:
+    import asyncio  # noqa: PLC0415  (half of the time in which scoring starts)
+
     from rubric_lint.ask.run import Run, StoppedError  # noqa: PLC0415
 
     stopped = ""

@@ -63,11 +63,13 @@ def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found if len(found) == len(pairs) else _Repetitive(pairs)
 
 
-def _read_constant(text: str) -> Any:
+def read_constant(text: str) -> Any:
+    """`NaN` and `Infinity`, which are none of the values of JSON."""
     return _Flaw(f"{text} is not JSON")
 
 
-def _read_float(text: str) -> Any:
+def read_float(text: str) -> Any:
+    """A number with a point or an exponent, exactly: an integer is one only as it is written, not as a double."""
     number = float(text)
     if not number.is_integer():
         return number if math.isfinite(number) else _Flaw(f"the number {text[:20]} is too large")
@@ -87,7 +89,7 @@ def _read_integer(text: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_read_object, parse_constant=_read_constant, parse_float=_read_float, parse_int=_read_integer
+    object_pairs_hook=_read_object, parse_constant=read_constant, parse_float=read_float, parse_int=_read_integer
 )
 
 

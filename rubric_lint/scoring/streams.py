@@ -11,7 +11,8 @@ from rubric_lint.scoring.extract import OutputError
 LIMIT = 10_000_000
 """How many bytes an entry may have; a judge output has some hundreds."""
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16
+"""How many bytes are read at a time: so few that their lines and results stay in the cache of the processor."""
 
 
 Entry = tuple[int, bytes | OutputError]
