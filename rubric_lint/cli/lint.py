@@ -109,8 +109,14 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     look = Look(wants_color(color), quiet, columns()) if output_file is None else Look(color == "always", quiet)
     make_reporter = Statistics if statistics else REPORTERS[choose_format(form, output_file)]
 
+    fixed = Exit.CLEAN
+
     def run(finder: SettingsFinder, **files: Any) -> "Summary":
+        nonlocal fixed
         with open_report(output_file, progress, look) as write:
+            # A report that cannot be written is known before any file is changed.
+            if fix:
+                fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet)
             reporter = make_reporter(write, look)
             sieves = adoption.sieves(finder)
             engine = Run(reporter, progress, sieves, **files)
@@ -128,7 +134,6 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
         finder = SettingsFinder(overrides, file=config, isolated=isolated)
         if adoption.add_ignores:
             return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
-        fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet) if fix else Exit.CLEAN
         with nullcontext() if no_cache else _open_cache() as cache:
             summary = run(finder, lint=partial(lint_files, cache=cache))
     except SettingsError as wrong:
