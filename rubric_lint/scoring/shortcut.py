@@ -170,6 +170,10 @@ class Shortcut:
         Raises:
             ValueError: for a record that is not in order.
         """
+        if len(top) == 2:  # the commonest record
+            (first, name), (second, output) = top
+            if first == "id" and second == "output" and type(name) is str:
+                return f'{{"id": {_quote(name)}, ', "", _read_raw(output) if type(output) is str else output, self._only
         record = dict(top)
         if "output" not in record:
             return "{", "", top, self._only
