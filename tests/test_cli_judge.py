@@ -203,6 +203,7 @@ NO_KEY = (
     [
         ([], {}, NO_KEY.format("OPENAI_API_KEY")),
         (["--api-key-env", "MINE", "--base-url", "http://127.0.0.1:9"], {"OPENAI_API_KEY": KEY}, NO_KEY.format("MINE")),
+        (["--api-key-env", "sk-secret"], {}, NO_KEY.format("that --api-key-env names")),
         (["--api-key-env", "MINE"], {"MINE": "sk-sécret"},
          "the key in MINE holds characters that no HTTP header can carry"),
         (["--base-url", "127.0.0.1:9"], {"OPENAI_API_KEY": KEY},
@@ -210,7 +211,7 @@ NO_KEY = (
         (["--output", "answers.jsonl"], {"OPENAI_API_KEY": KEY},
          "--output names the file of answers; results go into a file of their own"),
     ],
-    ids=["no key", "no key of that name", "no ASCII", "no URL", "answers as results"],
+    ids=["no key", "no key of that name", "the key for a name", "no ASCII", "no URL", "answers as results"],
 )  # fmt: skip
 def test_a_wrong_call_is_refused_before_anything_is_asked(folder, arguments, environment, message):
     before = (folder / "answers.jsonl").read_bytes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -248,15 +249,17 @@ def _report(tally: Tally, plan: Plan, left: int) -> None:
 def _find_key(name: str | None, base_url: str | None) -> str:
     variable = name or _KEY
     key = os.environ.get(variable, "").strip()
+    # Who gives the key itself for the name of a variable must not find it in a log.
+    shown = variable if re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable) else "that --api-key-env names"
     if base_url and not base_url.startswith(("http://", "https://")):
         raise click.UsageError("--base-url is no URL that begins with http:// or https://")
     if not key and (name or not base_url):
         raise click.UsageError(
-            f"the environment variable {variable} holds no key; set it, name another variable with --api-key-env, or "
+            f"the environment variable {shown} holds no key; set it, name another variable with --api-key-env, or "
             "name an endpoint that wants no key with --base-url"
         )
     if not (key.isascii() and key.isprintable()):
-        raise click.UsageError(f"the key in {variable} holds characters that no HTTP header can carry")
+        raise click.UsageError(f"the key in {shown} holds characters that no HTTP header can carry")
     return key or _PLACEHOLDER
 
 
