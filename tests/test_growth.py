@@ -1,10 +1,11 @@
-"""What a file costs grows with its size, not with the square of it: counted in calls, not in seconds."""
+"""What a file costs grows with its size, not with the square of it: counted in calls and characters, not in seconds."""
 
 import sys
 
 import pytest
 
-from rubric_lint.lint import lint
+from rubric_lint.lint import examine, lint
+from rubric_lint.source import Source
 
 LINE = '{"id": "a", "rubrics": [{"id": "a", "expected_outcome": "Names %d sources"}]}\n'
 FILES = {
@@ -39,3 +40,31 @@ def work(name, text):
 def test_twice_the_size_is_twice_the_work(name):
     once, twice = (work(name, FILES[name](count)) for count in (100, 200))
     assert twice < 2.2 * once
+
+
+class Watched(str):
+    """A text that counts how often it is searched from end to end."""
+
+    __slots__ = ("searches",)
+
+    def __contains__(self, part):
+        self.searches = getattr(self, "searches", 0) + 1
+        return super().__contains__(part)
+
+    def count(self, *arguments):
+        self.searches = getattr(self, "searches", 0) + 1
+        return super().count(*arguments)
+
+    def find(self, *arguments):
+        self.searches = getattr(self, "searches", 0) + 1
+        return super().find(*arguments)
+
+    def lower(self):
+        self.searches = getattr(self, "searches", 0) + 1
+        return super().lower()
+
+
+def test_the_whole_text_is_searched_no_more_often_when_it_holds_more_documents():
+    few, many = (Watched((LINE % 1) * count) for count in (10, 20))
+    assert [examine(Source("a.jsonl", text)).result.rubrics for text in (few, many)] == [10, 20]
+    assert few.searches == many.searches

@@ -58,8 +58,9 @@ def load_dialect(name: str) -> "Dialect":
 def find_views(document: "Document") -> list["View"]:
     """The rubrics of a document that are written in a dialect, in the order of the dialects."""
     found: dict[Path, View] = {}
+    text = document.written_at(())  # not the text of the whole file, which may hold thousands of documents
     for family in _FAMILIES:
-        if family.may_be_in(document.source.text):
+        if family.may_be_in(text):
             for view in import_module(f"rubric_lint.interop.{family.module}").find(document):
                 found.setdefault(view.path, view)
     return list(found.values())
