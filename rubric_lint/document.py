@@ -85,11 +85,15 @@ class Document:
         found = re.compile(_DASH).search(text, text.rfind("\n", 0, at) + 1, at)
         return Span(found.start(), found.start() + 1) if found else Span(at, at)
 
-    def _container(self, path: Path) -> dict[str, Any] | list[Any]:
+    def value(self, path: Path) -> Any:
+        """The value at `path`."""
         value = self.data
-        for step in path[:-1]:
+        for step in path:
             value = value[step]
-        return value  # type: ignore[no-any-return]
+        return value
+
+    def _container(self, path: Path) -> dict[str, Any] | list[Any]:
+        return self.value(path[:-1])  # type: ignore[no-any-return]
 
     def _child(self, container: dict[str, Any] | list[Any], step: str | int) -> Place:
         return self._children[id(container)][step]  # type: ignore[index]
@@ -105,10 +109,7 @@ class Document:
 
     def entries(self, within: Path = ()) -> Iterator[tuple[Path, Span]]:
         """Every field and list item below `within` that is written there, with its extent, in document order."""
-        value = self.data
-        for step in within:
-            value = value[step]
-        stack: list[tuple[Path, Any]] = [(within, value)]
+        stack: list[tuple[Path, Any]] = [(within, self.value(within))]
         seen: set[int] = set()
         while stack:
             path, value = stack.pop()
@@ -182,7 +183,7 @@ class Document:
         """The path at which each mapping and sequence is met first, by the identity of its object."""
         paths = {id(self.data): ()} if isinstance(self.data, dict | list) else {}
         for path, _ in self.entries():
-            value = self._container(path)[path[-1]]  # type: ignore[index]
+            value = self.value(path)
             if isinstance(value, dict | list):
                 paths.setdefault(id(value), path)  # type: ignore[arg-type]
         return paths  # type: ignore[return-value]

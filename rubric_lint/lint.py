@@ -147,9 +147,7 @@ def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
 
 
 def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
-    value = document.data
-    for step in rubric.path:
-        value = value[step]
+    value = document.value(rubric.path)
     view = rubric.view
     schema = schema_of(view.dialect.schema) if view else schema_for(rubric.version)
     if not schema.is_valid(value):

@@ -166,9 +166,7 @@ def build_rubric(
         if view.threshold is not None or not view.dialect.has_borderline:
             thresholds = Thresholds(pass_at, pass_at)
     else:
-        value = document.data
-        for step in path:
-            value = value[step]
+        value = document.value(path)
     entries = value if isinstance(value, list) else []
     schema = schema_for(version)
     implied = HIGHEST if implicit_required else None

@@ -54,9 +54,8 @@ def _indent(document: Document, path: Path, key: Span, column: int) -> Iterator[
     text = document.source.text
     start, end = document.span(path, Part.ENTRY)
     head = line_end(text, key.end)
-    is_below = start >= head.end and not document.is_alias(*_holder(document, path))
-    shift = max(0, column + _STEP - (start - line_start(text, start))) if is_below else _STEP
-    if document.is_alias(*_holder(document, path)) or not shift:
+    shift = max(0, column + _STEP - (start - line_start(text, start))) if start >= head.end else _STEP
+    if document.is_alias(document.value(path[:-1]), path[-1]) or not shift:
         return
     at = head.end
     while at < end:
@@ -67,10 +66,3 @@ def _indent(document: Document, path: Path, key: Span, column: int) -> Iterator[
                 raise ObstacleError("a line of its value begins with a tab")
             yield Edit(Span(at, at), " " * shift)
         at = max(stop, at + 1)
-
-
-def _holder(document: Document, path: Path) -> tuple[dict[str, object], str | int]:
-    value = document.data
-    for step in path[:-1]:
-        value = value[step]
-    return value, path[-1]

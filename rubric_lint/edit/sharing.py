@@ -24,10 +24,7 @@ class Sharing:
 
     def locate(self, path: Path) -> tuple[Any, str | int]:
         """The mapping or list that holds what is at `path`, and its key or index there."""
-        value = self.document.data
-        for step in path[:-1]:
-            value = value[step]
-        return value, path[-1]
+        return self.document.value(path[:-1]), path[-1]
 
     def field(self, path: Path) -> _Field:
         """Where what is at `path` is written, which for a merged field is another mapping."""

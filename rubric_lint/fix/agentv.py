@@ -92,7 +92,7 @@ def convert_criteria(document: Document, rubric: Rubric, target: Target) -> Iter
         return
     for criterion in rubric.entries:
         path = rubric.view.place(criterion.path) if rubric.view else criterion.path
-        fields = _value(document, path)
+        fields = document.value(path)
         if not isinstance(fields, dict):
             if criterion.gate is None:
                 yield WrapText(path, "outcome", ("id", criterion.id), ("required", "false"))
@@ -104,13 +104,6 @@ def convert_criteria(document: Document, rubric: Rubric, target: Target) -> Iter
         yield from (
             _gate_bands(criterion, fields, path) if "score_ranges" in fields else _gate_check(criterion, fields, path)
         )
-
-
-def _value(document: Document, path: Path) -> Any:
-    value = document.data
-    for step in path:
-        value = value[step]
-    return value
 
 
 def _rename_outcome(mapping: dict[str, Any], path: Path) -> Iterator[Intent]:
@@ -153,7 +146,7 @@ def _gate_bands(criterion: Criterion, fields: dict[str, Any], path: Path) -> Ite
 def move_criteria(document: Document, path: Path, target: Target) -> Iterator[Intent | Unmet]:
     """What brings the list of criteria at `path` to where the target has it."""
     holder = path[-3] if len(path) > 2 else ""
-    owner = _value(document, path[:-1])
+    owner = document.value(path[:-1])
     if holder in _LISTS:
         yield from _rename_assertion(document, path, owner, target)
     elif holder in case_lists() and isinstance(path[-2], int):
@@ -185,7 +178,7 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Target
     if other in owner and target.label not in owner:
         yield RenameKey((*path[:-1], other), target.label)
     field = path[:-2]
-    siblings = _value(document, field[:-1])
+    siblings = document.value(field[:-1])
     if field[-1] != target.assertions:
         if target.assertions in siblings:
             yield Unmet(f"the case has `{target.assertions}` too, which would leave this unread", field)
@@ -197,7 +190,7 @@ def rename_cases(document: Document, paths: list[Path]) -> Iterator[Intent]:
     """What calls the cases that hold rubrics, and their fields, as AgentV does since February 2026."""
     lists = {path[:at] for path in paths for at in range(1, len(path)) if path[at - 1] in (*_OLD_CASES, CASES)}
     for path in sorted(lists, key=str):
-        parent, cases = _value(document, path[:-1]), _value(document, path)
+        parent, cases = document.value(path[:-1]), document.value(path)
         if len(path) == 1 and path[0] in _OLD_CASES and CASES not in parent:
             yield RenameKey(path, CASES)
         for index, case in enumerate(cases if isinstance(cases, list) else ()):

@@ -56,21 +56,13 @@ def _find(document: Document) -> Iterator[_Found]:
         holder = path[-2] if len(path) > 1 else ""
         kind = mapping.get("type") if holder in _EVALUATORS else None
         if kind == "llm-rubric":
-            case = _read_case(document, path)
-            if _is_structured(value := mapping.get("value"), is_case=_is_case(case)):
+            is_case = _is_case(document.value(path[:-2]))
+            if _is_structured(value := mapping.get("value"), is_case=is_case):
                 yield _Found((*path, "value"), value, A7)
         elif kind == "rubrics" and "criteria" in mapping:
             yield _Found((*path, "criteria"), mapping["criteria"], A4)
         elif isinstance(value := mapping.get("rubrics"), list) and _speaks(value, is_free=holder in case_lists()):
             yield _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
-
-
-def _read_case(document: Document, path: Path) -> Any:
-    """The case to which an assertion belongs."""
-    value = document.data
-    for step in path[:-2]:
-        value = value[step]
-    return value
 
 
 def _is_case(case: Any) -> bool:

@@ -117,10 +117,7 @@ class View:
         path, is_key = self._places[*home, step]
         if is_key or not path:
             return None
-        value = self.document.data
-        for each in path[:-1]:
-            value = value[each]
-        return value, path[-1]
+        return self.document.value(path[:-1]), path[-1]
 
 
 class Draft:

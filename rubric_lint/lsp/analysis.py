@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
@@ -106,7 +106,7 @@ class Analysis:
         """Rule and message of the findings that come from the JSON Schema alone."""
         found = set()
         for located in self.rubrics:
-            value = value_at(located.document, located.rubric.path)
+            value = located.document.value(located.rubric.path)
             if not located.schema.is_valid(value):
                 violations = find_violations(located.schema, located.document, located.rubric.path, value)
                 found |= {(rule, problem.message) for rule, problem in violations}
@@ -122,14 +122,6 @@ class Analysis:
             if found:
                 return document, found
         return None
-
-
-def value_at(document: Document, path: Path) -> Any:
-    """The value at a path of a document."""
-    value = document.data
-    for step in path:
-        value = value[step]
-    return value
 
 
 def is_on_key(document: Document, path: Path, offset: int) -> bool:

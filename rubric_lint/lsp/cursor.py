@@ -9,7 +9,6 @@ from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.locate import FIELD, find_claim, locate
-from rubric_lint.lsp.analysis import value_at
 from rubric_lint.reading import read_documents
 from rubric_lint.schema import case_lists, schema_for
 from rubric_lint.source import Source, Span
@@ -59,12 +58,12 @@ def find_cursor(source: Source, settings: FileSettings, offset: int) -> Cursor |
         for document in read_documents(Source(source.name, attempt))[0]:
             path = next((path for path, _ in document.entries() if path[-1] == _STAND_IN), None)
             if path and (place := _find_place(document, settings, path[:-1])):
-                siblings = value_at(document, path[:-2])
+                siblings = document.value(path[:-2])
                 return Cursor(
                     word=word,
                     version=place[0],
                     steps=place[1],
-                    mapping={key: value for key, value in value_at(document, path[:-1]).items() if key != _STAND_IN},
+                    mapping={key: value for key, value in document.value(path[:-1]).items() if key != _STAND_IN},
                     siblings=siblings if isinstance(siblings, list) else [],
                     column=word.start - start,
                     indent=len(before) - len(before.lstrip(" ")),
@@ -101,7 +100,7 @@ def _find_owners(path: Path) -> Iterator[int]:
 def _may_be_ours(document: Document, owner: Path, path: Path, has_others: bool) -> bool:
     """Whether a list that says nothing yet will be a rubric: where a rubric is to be expected, of nothing strange."""
     is_expected = len(owner) == 1 or has_others or (len(owner) > 2 and owner[-3] in case_lists())
-    entries = value_at(document, owner)
+    entries = document.value(owner)
     fields = schema_for().entry_fields
     typed = entries[path[len(owner)]]
     others = [entry for entry in entries if entry is not typed]

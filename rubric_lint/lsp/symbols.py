@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path
-from rubric_lint.lsp.analysis import Analysis, Located, value_at
+from rubric_lint.lsp.analysis import Analysis, Located
 from rubric_lint.lsp.positions import Text
 from rubric_lint.report.visible import visible
 from rubric_lint.rubric import Criterion, Shape
@@ -61,7 +61,7 @@ class _Outline:
     def _siblings(self, path: Path) -> list[Node]:
         """Where the thing at `path` goes: below the innermost case, evaluator or other part of a suite around it."""
         for end in range(1, len(path)):
-            part, value = path[:end], value_at(self._document, path[:end])
+            part, value = path[:end], self._document.value(path[:end])
             if part in self._parts or not isinstance(value, dict):
                 continue
             node = self._make(_name_part(part, value), types.SymbolKind.Object, part)

@@ -135,11 +135,8 @@ def _word_errors(result: Result) -> Iterator[str]:
 
 def _load(item: _Located, name: str, settings: FileSettings) -> Loaded:
     document, (path, version, view) = item
-    value: Any = document.data
-    for step in path:
-        value = value[step]
     schema = schema_of(view.dialect.schema) if view else schema_for(version)
-    if not schema.is_valid(value):
+    if not schema.is_valid(document.value(path)):
         raise RubricError(f"{item.place}: the rubric has faults that a comment or a setting silences; mend them first")
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
