@@ -1,5 +1,6 @@
 """What is shown and offered at a place in a text."""
 
+import sys
 import textwrap
 
 import pytest
@@ -197,6 +198,38 @@ def test_an_alias_is_told_once():
         "b",
         "  rubrics | checklist",
     ]
+
+
+def steps(task, *arguments):
+    """How many instructions of Python something takes."""
+    count = 0
+
+    def trace(frame, event, _argument):
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        task(*arguments)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "part"),
+    [
+        ("/a.yaml", "tests:\n", "  - id: a\n    rubrics:\n      - id: b\n        expected_outcome: Says so\n"),
+        ("/a.jsonl", "", '{"rubrics": [{"id": "a", "expected_outcome": "Says so"}]}\n'),
+    ],
+    ids=["cases", "documents"],
+)
+def test_an_outline_twice_as_long_is_twice_the_work(name, head, part):
+    once, twice = (analyse(state_of(head + part * count, name)) for count in (200, 400))
+    assert steps(make_outline, twice) < 2.2 * steps(make_outline, once)
 
 
 def offer(text, *, snippets=True, name="/a.rubric.yaml"):

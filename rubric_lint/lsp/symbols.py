@@ -1,7 +1,9 @@
 """The outline of a document, and what can be folded in it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 
 from lsprotocol import types
 
@@ -31,10 +33,8 @@ class Node:
 def make_outline(analysis: Analysis) -> list[Node]:
     """Cases, their rubrics, the criteria of these and the bands of those."""
     roots: list[Node] = []
-    for document in analysis.documents:
-        mine = [located for located in analysis.rubrics if located.document is document]
-        if mine:
-            _Outline(document, roots).add_all(mine)
+    for document, mine in groupby(analysis.rubrics, attrgetter("document")):
+        _Outline(document, roots).add_all(mine)
     return roots
 
 
@@ -47,7 +47,7 @@ class _Outline:
         self._extents = dict(document.entries())
         self._parts: dict[Path, Node] = {}
 
-    def add_all(self, rubrics: list[Located]) -> None:
+    def add_all(self, rubrics: Iterable[Located]) -> None:
         for located in rubrics:
             rubric = located.rubric
             node = self._make(str(rubric.path[-1]), types.SymbolKind.Array, rubric.path)
@@ -60,16 +60,17 @@ class _Outline:
 
     def _siblings(self, path: Path) -> list[Node]:
         """Where the thing at `path` goes: below the innermost case, evaluator or other part of a suite around it."""
-        for end in range(1, len(path)):
-            part, value = path[:end], self._document.value(path[:end])
-            if part in self._parts or not isinstance(value, dict):
-                continue
-            node = self._make(_name_part(part, value), types.SymbolKind.Object, part)
-            if node:
-                self._siblings(part).append(node)
+        siblings = self._roots
+        for part in (path[:end] for end in range(1, len(path))):
+            if part not in self._parts:
+                value = self._document.value(part)
+                node = isinstance(value, dict) and self._make(_name_part(part, value), types.SymbolKind.Object, part)
+                if not node:
+                    continue
+                siblings.append(node)
                 self._parts[part] = node
-        around = [part for part in self._parts if path[: len(part)] == part and part != path]
-        return self._parts[max(around, key=len)].children if around else self._roots
+            siblings = self._parts[part].children
+        return siblings
 
     def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
         is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
@@ -155,7 +156,7 @@ def make_folds(analysis: Analysis, limit: int | None) -> list[types.FoldingRange
     """Every field and list item of several lines; None without rubrics, as the editor then folds by indentation."""
     text = analysis.state.text
     folds: dict[int, tuple[int, int]] = {}
-    for document in {id(located.document): located.document for located in analysis.rubrics}.values():
+    for document, _ in groupby(analysis.rubrics, attrgetter("document")):
         for path, (start, end) in document.entries():
             first, last = text.line(start), text.line(max(end - 1, start))
             if last > first and first not in folds:
