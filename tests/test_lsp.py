@@ -744,6 +744,11 @@ def talk(*messages, end=b""):
     return subprocess.run(SERVER, input=data, capture_output=True, timeout=TIMEOUT, check=False)
 
 
+def read_answers(done):
+    """The messages that a server has sent."""
+    return [json.loads(each) for each in re.findall(rb"^\{.*?\}(?=Content-Length|\Z)", done.stdout, re.MULTILINE)]
+
+
 INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"processId":null}}'
 SHUTDOWN = b'{"jsonrpc":"2.0","id":2,"method":"shutdown"}'
 EXIT = b'{"jsonrpc":"2.0","method":"exit"}'
@@ -771,9 +776,27 @@ def test_every_question_is_answered_also_a_faulty_one_and_one_after_the_end():
     place = b'{"textDocument":{"uri":"file:///a.yaml"},"position":{"line":%d,"character":0}}'
     questions = (hover % (3, b"{}"), hover % (4, place % -1), hover % (5, place % 0))
     done = talk(INITIALIZE, *questions, SHUTDOWN, hover % (6, place % 0), EXIT)
-    answers = [json.loads(each) for each in re.findall(rb"^\{.*?\}(?=Content-Length|\Z)", done.stdout, re.MULTILINE)]
+    answers = read_answers(done)
     codes = {each["id"]: each.get("error", {}).get("code") for each in answers if "id" in each}
     assert (done.returncode, codes) == (0, {1: None, 2: None, 3: -32602, 4: -32602, 5: None, 6: -32600})
+
+
+def test_what_comes_before_the_beginning_or_begins_anew_is_refused():
+    hover = b'{"jsonrpc":"2.0","id":%d,"method":"textDocument/hover","params":%s}'
+    place = b'{"textDocument":{"uri":"file:///a.yaml"},"position":{"line":0,"character":0}}'
+    item = b'{"uri":"file:///a.yaml","languageId":"yaml","version":1,"text":"rubrics: []"}'
+    early = b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":%s}}' % item
+    again = INITIALIZE.replace(b'"id":1', b'"id":4')
+    done = talk(early, hover % (3, place), INITIALIZE, again, hover % (5, place), SHUTDOWN, EXIT)
+    answers = read_answers(done)
+    assert [each for each in answers if "method" in each] == []
+    assert {each["id"]: each.get("error") for each in answers} == {
+        1: None,
+        2: None,
+        3: {"code": -32002, "message": "`initialize` comes first"},
+        4: {"code": -32600, "message": "the server is initialized already"},
+        5: None,
+    }
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path):

@@ -1,4 +1,4 @@
-"""pygls with some habits changed: texts are ours, all questions are answered, faults only logged, exits told apart."""
+"""pygls with some habits changed: texts are ours, all questions answered in their time, faults only logged."""
 
 import asyncio
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcServerNotInitialized
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -46,12 +46,22 @@ class Protocol(LanguageServerProtocol):
             raise
 
     def handle_message(self, message: Any) -> None:
-        """Handle a message; one that asks after the end is answered, so that nobody waits."""
-        if self._shutdown and hasattr(message, "id") and hasattr(message, "method"):
-            refusal = JsonRpcInvalidRequest("the server was shut down")
+        """Handle a message at its time; one that asks at another is refused, so that nobody waits."""
+        refusal = self._find_refusal(message.method) if hasattr(message, "method") else None
+        if refusal is None:
+            super().handle_message(message)
+        elif hasattr(message, "id"):
             self._send_response(message.id, error=refusal.to_response_error())
-            return
-        super().handle_message(message)
+
+    def _find_refusal(self, method: str) -> JsonRpcException | None:
+        """Why it is not the time for a message, which for the last one it always is."""
+        if method == types.EXIT:
+            return None
+        if self._shutdown:
+            return JsonRpcInvalidRequest("the server was shut down")
+        if method == types.INITIALIZE:
+            return JsonRpcInvalidRequest("the server is initialized already") if self._workspace else None
+        return None if self._workspace else JsonRpcServerNotInitialized("`initialize` comes first")
 
     @property
     def is_shut_down(self) -> bool:
