@@ -58,7 +58,7 @@ class _SourceFields(NamedTuple):
 
 
 class Source(_SourceFields):
-    """The text of one file: `name` as messages show it, `bom` the mark it began with, `encoding` a codec's name."""
+    """The text of one file: `name` as messages show it, `bom` the marks it began with, `encoding` a codec's name."""
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> "Source":
@@ -67,7 +67,10 @@ class Source(_SourceFields):
         Raises:
             UndecodableError: with the place of the first byte that cannot be read.
         """
-        bom, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+        mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+        # Some tools write a mark before the one that is there.
+        marks = re.match(b"(?:%b)+" % re.escape(mark), data) if mark else None
+        bom = marks[0] if marks else b""
         body = data[len(bom) :] if bom else data
         try:
             return cls(name, body.decode(encoding), encoding, bom)

@@ -82,6 +82,7 @@ WRITINGS = {
     "CRLF": lambda text: text.replace("\n", "\r\n").encode(),
     "CR": lambda text: text.replace("\n", "\r").encode(),
     "a BOM": lambda text: codecs.BOM_UTF8 + text.encode(),
+    "two BOMs": lambda text: codecs.BOM_UTF8 * 2 + text.encode(),
     "a BOM and CRLF": lambda text: codecs.BOM_UTF8 + text.replace("\n", "\r\n").encode(),
     "UTF-16": lambda text: codecs.BOM_UTF16_LE + text.encode("utf-16-le"),
     "UTF-32": lambda text: codecs.BOM_UTF32_BE + text.encode("utf-32-be"),

@@ -26,7 +26,7 @@ Change = types.TextDocumentContentChangeEvent
 class Text:
     """A text whose lines and characters are 0-based, the latter in the units of `encoding`: utf-8, utf-16 or utf-32.
 
-    Spans, here and everywhere in the package, count code points after a byte order mark, which an editor may send.
+    Spans, here and everywhere in the package, count code points after the byte order marks, which an editor may send.
     """
 
     content: str
@@ -35,12 +35,12 @@ class Text:
     @property
     def body(self) -> str:
         """The text to lint: without a mark, and with half a surrogate pair, which no file can hold, replaced."""
-        body = self.content.removeprefix(_BOM)
+        body = self.content.lstrip(_BOM)
         return body if body.isascii() else _SURROGATES.sub("\ufffd", body)
 
-    @property
+    @cached_property
     def _lead(self) -> int:
-        return int(self.content.startswith(_BOM))
+        return len(self.content) - len(self.content.lstrip(_BOM))
 
     @cached_property
     def _line_starts(self) -> list[int]:
