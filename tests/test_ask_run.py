@@ -71,10 +71,15 @@ GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        (b'{"id": "a", "rubric": "holistic"', "is not JSON: Expecting ',' delimiter at column 33"),
+        (b'{"id": "a", "rubric": "holistic"', "not JSON at column 33: the text ends too early"),
         (b'{"id": "\xff"}', "is not UTF-8 from byte 9 on"),
-        (b'{"id": "a", "cost": NaN}', "NaN is not JSON"),
-        (b"[" * 100_000, "is nested too deeply"),
+        (b'{"id": "b", "cost": NaN}', "/cost: NaN is not JSON"),
+        (b'{"id": "b", "cost": [1e400]}', "/cost/0: the number 1e400 is too large"),
+        (b'{"id": 1' + b"0" * 5000 + b', "answer": "So."}', "/id: the number 10000000000000000000... has 5001 digits"),
+        (b'{"id": "b", "answer": "So.", "answer": "No."}', "/answer: the key `answer` stands twice in one object"),
+        (GOOD + b" {}", "more text behind the JSON value, at column 51; expected one answer a line"),
+        (b'{"id": "b", "answer": "' + b"x" * 10_000_000 + b'"}', "more than 10 MB, and no more are read of one output"),
+        (b"[" * 100_000, "nested too deeply to be a judge output"),
         (b'["a"]', 'is no object, expected {"id": ..., "answer": ...}'),
         (b'{"answer": "So."}', "missing field `id`"),
         (b'{"id": null, "answer": "So."}', "`id` is no text or integer"),
@@ -91,14 +96,21 @@ GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
 )  # fmt: skip
 def test_a_line_that_is_no_answer_is_refused_with_its_place(line, fault):
     with pytest.raises(AnswersError) as refused:
-        check_answers([GOOD, b"\n", line], RUBRICS)
+        check_answers([GOOD + b"\n\n" + line], RUBRICS)
     assert refused.value.faults == (f"line 3: {fault}",)
 
 
-def test_a_file_without_answers_is_refused():
+def test_answers_may_stand_in_a_list():
+    records = [answer(1), answer(2)]
+    found = read_answers([json.dumps(records, indent=1).encode()], RUBRICS)
+    assert [each.record for each in found] == records
+
+
+@pytest.mark.parametrize("empty", [b"", b"\n", b"\xef\xbb\xbf\n", b"[]"], ids=["none", "blank", "BOM", "list"])
+def test_a_file_without_answers_is_refused(empty):
     with pytest.raises(AnswersError) as refused:
-        check_answers([b"\n"], RUBRICS)
-    assert refused.value.faults == ("holds no answers; each line is an object with `id` and `answer`",)
+        check_answers([empty], RUBRICS)
+    assert refused.value.faults == ("holds no answers; each is an object with `id` and `answer`",)
 
 
 def test_only_the_first_faults_are_told():

@@ -186,10 +186,94 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown():
     assert (code, out) == (2, "")
     assert err == (
         'rubric-score: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.\n'
-        "0 of 3 answers judged; 1 without a reply\n"
+        "0 of 3 answers judged; 1 without a reply; 2 still to be asked\n"
         "rubric-score: stopped: every other request would fail as well; what was judged is kept, and the same command "
         "goes on from there\n"
+        f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 1\n"
     )
+
+
+def test_a_command_that_holds_a_secret_is_not_printed():
+    with serving(Response({"error": {"message": "No."}}, 401)) as server:
+        url = server.url.replace("://", "://me:secret@")
+        code, _, err = judge(server, "--concurrency", "1", "--base-url", url)
+    assert (code, err.splitlines()[1:]) == (
+        2,
+        [
+            "0 of 3 answers judged; 1 without a reply; 2 still to be asked",
+            (
+                "rubric-score: stopped: every other request would fail as well; what was judged is kept, and the same "
+                "command goes on from there"
+            ),
+        ],
+    )
+
+
+UNKNOWN_FORMAT = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+
+
+def test_an_endpoint_that_does_not_know_the_response_format_is_asked_once_and_the_way_out_is_told():
+    def behave(asked):
+        if "response_format" in asked.body:
+            return Response({"error": {"message": UNKNOWN_FORMAT, "param": "response_format"}}, 400)
+        return SCORED
+
+    with serving(behave) as server:
+        code, _, err = judge(server, "--concurrency", "1")
+        again = judge(server, "--concurrency", "1", "--response-format", "text")
+    assert (code, err.splitlines()[:2]) == (
+        2,
+        [
+            (
+                f'rubric-score: answer "a0": not judged: HTTP 400: {UNKNOWN_FORMAT} (asked with --response-format '
+                "json_schema; json_object asks for less, text for nothing but what the prompt says)"
+            ),
+            "0 of 3 answers judged; 1 without a reply; 2 still to be asked",
+        ],
+    )
+    assert again == (0, "", "3 of 3 answers judged; 300 tokens read and 30 written by the model\n")
+    assert len(server.asked) == 4
+
+
+# Answers from standard input
+
+
+def test_answers_come_from_standard_input_and_the_run_is_gone_on_with(folder):
+    text = (folder / "answers.jsonl").read_text("utf-8")
+    with serving(SCORED) as server:
+        options = ["--model", "judge-1", "--base-url", server.url, "--output", "results.jsonl"]
+        first = run("judge", "a.rubric.yaml", "-", *options, text="".join(text.splitlines(keepends=True)[:2]))
+        second = run("judge", "a.rubric.yaml", "-", *options, text=text)
+    assert first == (0, "", "2 of 2 answers judged; 200 tokens read and 20 written by the model\n")
+    assert second == (
+        0,
+        "",
+        (
+            "results.jsonl holds 2 of 3 answers; going on with the others\n"
+            "1 of 1 answers judged; 100 tokens read and 10 written by the model\n"
+        ),
+    )
+    assert ids(folder / "results.jsonl") == ["a0", "a1", "a2"]
+    assert [asked.before for asked in server.asked] == [0, 0, 0]
+
+
+def test_faults_of_answers_from_standard_input_say_so():
+    with serving(SCORED) as server:
+        options = ["--model", "judge-1", "--base-url", server.url, "--output", "results.jsonl"]
+        asked = run("judge", "a.rubric.yaml", "-", *options, text='{"id": "a"}\n')
+        empty = run("judge", "a.rubric.yaml", "-", *options, text="")
+    assert asked == (2, "", "rubric-score: standard input: line 1: missing field `answer`\n")
+    assert empty == (
+        2,
+        "",
+        "rubric-score: standard input: holds no answers; each is an object with `id` and `answer`\n",
+    )
+    assert server.asked == []
+
+
+def test_answers_from_no_file_need_a_name_for_the_results():
+    asked = run("judge", "a.rubric.yaml", "-", "--model", "m", "--base-url", "http://127.0.0.1:9", text="")
+    assert asked == (2, "", "the answers come from no file; name one for the results with --output")
 
 
 NO_KEY = (
@@ -250,12 +334,13 @@ CODE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score imp
 PROGRAM = [sys.executable, "-W", "error", "-c", CODE]
 
 
-def start(server, *arguments):
+def start(server, *arguments, answers="answers.jsonl", **streams):
     options = ["--model", "judge-1", "--base-url", server.url, "--concurrency", "3", "--output", "results.jsonl"]
-    command = [*PROGRAM, "judge", "a.rubric.yaml", "answers.jsonl", *options, *arguments]
+    command = [*PROGRAM, "judge", "a.rubric.yaml", answers, *options, *arguments]
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
     environment = {**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": root}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    return subprocess.Popen(command, env=environment, text=True, **pipes)
 
 
 def wait_until(true, seconds=60):
@@ -288,7 +373,15 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         second = start(server)
         out = second.communicate(timeout=60)
     assert (first.returncode, second.returncode) == (130 if stop is signal.SIGINT else -stop, 0)
-    assert ("interrupted; what was judged is kept" in err) == (stop is signal.SIGINT)
+    told = [
+        "20 of 40 answers judged; 20 still to be asked; 2,000 tokens read and 200 written by the model",
+        "rubric-score: interrupted; what was judged is kept, and the same command goes on from there",
+        (
+            f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 3 "
+            "--output results.jsonl"
+        ),
+    ]
+    assert err.splitlines() == (told if stop is signal.SIGINT else [])
     assert "".join(out).splitlines() == [
         "results.jsonl holds 20 of 40 answers; going on with the others",
         "20 of 20 answers judged; 2,000 tokens read and 200 written by the model",
@@ -317,3 +410,88 @@ def test_runs_killed_at_any_moment_leave_one_result_for_each_answer(folder):
     assert last.returncode == 0
     assert ids(results) == sorted(f"a{number}" for number in range(60))
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 60 + 4 * 3
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT], ids=lambda stop: stop.name)
+def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
+    write_answers(folder, 40)
+    text = (folder / "answers.jsonl").read_text("utf-8")
+    results = folder / "results.jsonl"
+    with serving(SCORED._replace(delay=0.02)) as server:
+        with start(server, answers="-", stdin=subprocess.PIPE) as first:
+            first.stdin.write(text)
+            first.stdin.close()
+            wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") >= 10)
+            first.send_signal(stop)
+            err = first.stderr.read()
+        kept = results.read_bytes().count(b"\n")
+        second = start(server, answers="-", stdin=subprocess.PIPE)
+        _, told = second.communicate(text, timeout=60)
+    if stop is signal.SIGINT:
+        assert err.splitlines()[0].startswith(f"{kept} of 40 answers judged; {40 - kept} still to be asked; ")
+        assert err.splitlines()[1:] == [
+            (
+                "rubric-score: interrupted; what was judged is kept, and the same command goes on from there, given "
+                "the same answers"
+            ),
+            (
+                f"  rubric-score judge a.rubric.yaml - --model judge-1 --base-url {server.url} --concurrency 3 "
+                "--output results.jsonl"
+            ),
+        ]
+    assert told.splitlines()[0] == f"results.jsonl holds {kept} of 40 answers; going on with the others"
+    assert ids(results) == sorted(f"a{number}" for number in range(40))
+    assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3
+
+
+def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(folder):
+    with serving(SCORED) as server, start(server, answers="-", stdin=subprocess.PIPE) as run_:
+        # More than a pipe holds, so that all of it is written only when the run is reading.
+        run_.stdin.write("".join(f'{{"id": {number}, "answer": "{"x" * 1000}"}}\n' for number in range(300)))
+        run_.stdin.flush()
+        run_.send_signal(signal.SIGINT)
+        err = run_.stderr.read()
+    assert (run_.returncode, err) == (130, "rubric-score: interrupted before anything was asked\n")
+    assert (server.asked, (folder / "results.jsonl").exists()) == ([], False)
+
+
+def test_answers_come_through_a_named_pipe_as_well(folder):
+    os.mkfifo(folder / "pipe")
+    with serving(SCORED) as server:
+        run_ = start(server, answers="pipe")
+        (folder / "pipe").write_bytes((folder / "answers.jsonl").read_bytes())
+        _, err = run_.communicate(timeout=60)
+    assert (run_.returncode, err) == (0, "3 of 3 answers judged; 300 tokens read and 30 written by the model\n")
+    assert ids(folder / "results.jsonl") == ["a0", "a1", "a2"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["a.rubric.yaml", "-"],
+        [
+            "judge",
+            "a.rubric.yaml",
+            "-",
+            "--model",
+            "m",
+            "--base-url",
+            "http://127.0.0.1:9",
+            "--output",
+            "results.jsonl",
+        ],
+        ["prompt", "a.rubric.yaml", "--answer", "@-"],
+    ],
+    ids=["score", "judge", "prompt"],
+)
+def test_a_closed_standard_input_is_told(arguments):
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+    command = ["bash", "-c", 'exec "$@" <&-', "bash", *PROGRAM, *arguments]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1].endswith("standard input is closed")) == (
+        2,
+        "",
+        True,
+    )

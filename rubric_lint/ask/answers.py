@@ -1,4 +1,4 @@
-"""The answers to be judged: JSON Lines, each `{"id", "answer", "question"?, "reference"?, "rubric"?}`."""
+"""The answers to be judged: JSON Lines or JSON, each `{"id", "answer", "question"?, "reference"?, "rubric"?}`."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 from rubric_lint.judge import Case
 from rubric_lint.near import find_near
+from rubric_lint.scoring.extract import OutputError, decode
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.records import RESERVED
+from rubric_lint.scoring.streams import read_entries
 
 _TAKEN = (RESERVED - {"rubric"}) | {"output", "judge"}
 """The fields that a judge run and the scorer write, so that an answer cannot bring them along."""
@@ -37,17 +39,17 @@ class Answer(NamedTuple):
     record: Mapping[str, Any]
 
 
-def check_answers(lines: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> int:
+def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> int:
     """How many answers there are; all of them are read before the first one costs a request.
 
     Raises:
-        AnswersError: when a line is no answer, or an id comes twice.
+        AnswersError: when an entry is no answer, or an id comes twice.
     """
     faults: list[str] = []
     seen: dict[str, int] = {}
-    for number, line in _number(lines):
+    for number, entry in read_entries(chunks):
         try:
-            answer = _read(line, rubrics)
+            answer = _read(entry, rubrics)
         except _LineError as fault:
             faults.append(f"line {number}: {fault}")
         else:
@@ -60,39 +62,21 @@ def check_answers(lines: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) 
             faults.append("and perhaps more; nothing was read after that")
             break
     if not faults and not seen:
-        faults.append("holds no answers; each line is an object with `id` and `answer`")
+        faults.append("holds no answers; each is an object with `id` and `answer`")
     if faults:
         raise AnswersError(faults)
     return len(seen)
 
 
-def read_answers(lines: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> Iterator[Answer]:
-    """The answers, one by one, of lines that were checked."""
-    for _, line in _number(lines):
-        yield _read(line, rubrics)
+def read_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> Iterator[Answer]:
+    """The answers, one by one, of bytes that were checked."""
+    for _, entry in read_entries(chunks):
+        yield _read(entry, rubrics)
 
 
-def _number(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(lines, start=1):
-        text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-        if text.strip():
-            yield number, text
-
-
-def _refuse_constant(name: str) -> None:
-    raise _LineError(f"{name} is not JSON")
-
-
-def _read(line: bytes, rubrics: Mapping[str, ScoringRubric]) -> Answer:
-    """The answer that a line holds; _LineError says what is wrong with it."""
-    try:
-        record = json.loads(line.decode(), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as fault:
-        raise _LineError(f"is not UTF-8 from byte {fault.start + 1} on") from None
-    except json.JSONDecodeError as fault:
-        raise _LineError(f"is not JSON: {fault.msg} at column {fault.colno}") from None
-    except RecursionError:
-        raise _LineError("is nested too deeply") from None
+def _read(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric]) -> Answer:
+    """The answer that an entry holds; _LineError says what is wrong with it."""
+    record = _decode(entry)
     if not isinstance(record, dict):
         raise _LineError('is no object, expected {"id": ..., "answer": ...}')
     key = record.get("id")
@@ -102,6 +86,21 @@ def _read(line: bytes, rubrics: Mapping[str, ScoringRubric]) -> Answer:
         raise _LineError(f"`{field}` is what a field of the results is called; give this one another name")
     case = Case(*(_text(record, field, needed=field == "answer") for field in Case._fields))
     return Answer(json.dumps(key), _find_rubric(record, rubrics), case, record)
+
+
+def _decode(entry: bytes | OutputError) -> Any:
+    try:
+        if isinstance(entry, OutputError):
+            raise entry
+        text = entry.decode().strip()
+        value, end = decode(text)
+    except UnicodeDecodeError as fault:
+        raise _LineError(f"is not UTF-8 from byte {fault.start + 1} on") from None
+    except OutputError as fault:
+        raise _LineError(f"{fault.path}: {fault.message}" if fault.path else fault.message) from None
+    if end < len(text):
+        raise _LineError(f"more text behind the JSON value, at column {end + 1}; expected one answer a line")
+    return value
 
 
 def _text(record: dict[str, Any], field: str, *, needed: bool) -> Any:

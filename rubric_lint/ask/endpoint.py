@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,16 +28,25 @@ _LASTING = {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.NOT
 """The statuses that every other request would get as well: the key, the credit, the model or the address is wrong."""
 
 
+_ABOUT_FORMAT = re.compile(r"response[_ ]?format|json[_ ](?:schema|object|mode)|structured[_ ]output", re.IGNORECASE)
+"""What an endpoint names that does not know the response format, or not this kind of it."""
+
+_ADVICE = {
+    "json_schema": "json_object asks for less, text for nothing but what the prompt says",
+    "json_object": "text asks for nothing but what the prompt says",
+}
+
 _SHORTEST_SECRET = 8
 """Shorter ones are placeholders such as `none`, for endpoints that want no key; they are words of messages too."""
 
 
 class UnansweredError(Exception):
-    """A request that got no reply, and why; `lasting` when no other request would get one."""
+    """A request that got no reply, and why; `lasting` when no other request would get one; `advice` what would help."""
 
-    def __init__(self, message: str, *, lasting: bool = False) -> None:
+    def __init__(self, message: str, *, lasting: bool = False, advice: str = "") -> None:
         super().__init__(message)
         self.lasting = lasting
+        self.advice = advice
 
 
 class _TryAgainError(Exception):
@@ -106,7 +116,8 @@ class Endpoint:
                 if tried < retries:
                     await asyncio.sleep(_delay(tried, fault.retry_after))
             except UnansweredError as fault:
-                raise UnansweredError(self._redact(str(fault)), lasting=fault.lasting) from None
+                message = " ".join(filter(None, (self._redact(str(fault)), fault.advice)))
+                raise UnansweredError(message, lasting=fault.lasting) from None
         raise UnansweredError(f"{reason} (tried {retries + 1} times)" if retries else reason)
 
     def _make_request(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,11 +151,20 @@ class Endpoint:
             message = f"HTTP {fault.status_code}: {_explain(fault.body) or fault.response.text}"
             if _code(fault.body) == "insufficient_quota" or fault.status_code in _LASTING:
                 raise UnansweredError(message, lasting=True) from None
+            if advice := self._advise(fault):
+                raise UnansweredError(message, lasting=True, advice=advice) from None
             if fault.status_code in _PASSING or fault.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 raise _TryAgainError(message, _read_retry_after(fault.response.headers)) from None
             raise UnansweredError(message) from None
         except self._openai.OpenAIError as fault:
             raise _TryAgainError(f"the response cannot be read: {fault}") from None
+
+    def _advise(self, fault: Any) -> str:
+        """What helps against an error that is about the way in which JSON is asked for."""
+        form = self.call.response_format
+        if form not in _ADVICE or fault.status_code in _PASSING or not _ABOUT_FORMAT.search(fault.response.text):
+            return ""
+        return f"(asked with --response-format {form}; {_ADVICE[form]})"
 
     def _redact(self, message: str) -> str:
         """The message in a line, without the key; that goes first, or a cut could leave half of it."""

@@ -1,18 +1,23 @@
-"""`rubric-score prompt`, `schema` and `judge`: what a judge is told, what it may return, and asking it."""
+"""`rubric-score judge`: has a model judge answers, and keeps what it returned where a stopped run goes on."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import shlex
+import shutil
 import sys
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 from rubric_lint.cli.exits import Exit, complain
-from rubric_lint.cli.rubrics import require, with_settings
+from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,91 +26,19 @@ if TYPE_CHECKING:
     from rubric_lint.ask.endpoint import Endpoint
     from rubric_lint.ask.journal import Journal
     from rubric_lint.ask.run import Plan, Run, Tally
-    from rubric_lint.scoring.grading import ScoringRubric
 
 _KEY = "OPENAI_API_KEY"
 _BASE_URL = "OPENAI_BASE_URL"
 _PLACEHOLDER = "none"
 """What is sent as the key to an endpoint that was named without one, such as a model server on one's own machine."""
 
-_RUBRIC = click.argument("file", metavar="RUBRIC", type=click.Path(exists=True, dir_okay=False))
-_NAME = click.option("--rubric", "name", metavar="NAME", help="Which rubric of RUBRIC, where it has several.")
-
-
-def _read_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """The text itself, or after an @ the name of the file that holds it, - for standard input."""
-    if value is None or not value.startswith("@"):
-        return value
-    try:
-        with click.open_file(value[1:], encoding="utf-8", errors="strict") as file:
-            return str(file.read())
-    except OSError as fault:
-        raise click.BadParameter(f"{value[1:]}: {fault.strerror}", ctx, param) from None
-    except UnicodeDecodeError as fault:
-        raise click.BadParameter(f"{value[1:]}: is not UTF-8 from byte {fault.start + 1} on", ctx, param) from None
-
-
-_TEXT: dict[str, Any] = {"metavar": "TEXT", "callback": _read_text}
+_STDIN = "-"
 
 
 @click.command()
-@_RUBRIC
+@rubric_argument
 @with_settings
-@_NAME
-@click.option("--answer", required=True, **_TEXT, help="The answer to be judged; @FILE reads it from a file.")
-@click.option("--question", **_TEXT, help="The question that it answers.")
-@click.option("--reference", **_TEXT, help="An answer that is known to be good.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "messages"]),
-    default="text",
-    show_default=True,
-    help="One text, or chat messages as JSON.",
-)
-def prompt(
-    *,
-    file: str,
-    name: str | None,
-    answer: str,
-    question: str | None,
-    reference: str | None,
-    form: str,
-    config: str | None,
-    isolated: bool,
-) -> int:
-    """Print what a judge is told for one answer by RUBRIC.
-
-    A TEXT that begins with @ is the name of a file that holds it, @- standard input.
-    """
-    from rubric_lint.judge import Case, as_text, write_prompt  # noqa: PLC0415
-
-    rubric = _choose(require(file, config=config, isolated=isolated), name)
-    messages = write_prompt(rubric, Case(answer, question, reference))
-    if form == "messages":
-        click.echo(json.dumps([message._asdict() for message in messages], ensure_ascii=False, indent=2))
-    else:
-        click.echo(as_text(messages))
-    return Exit.CLEAN
-
-
-@click.command()
-@_RUBRIC
-@with_settings
-@_NAME
-def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -> int:
-    """Print the JSON Schema of the judge outputs of RUBRIC, for structured-output APIs in strict mode."""
-    from rubric_lint.judge import output_schema  # noqa: PLC0415
-
-    rubric = _choose(require(file, config=config, isolated=isolated), name)
-    click.echo(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2))
-    return Exit.CLEAN
-
-
-@click.command()
-@_RUBRIC
-@with_settings
-@click.argument("answers", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("answers", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--model", required=True, help="The model that judges.")
 @click.option("--base-url", metavar="URL", envvar=_BASE_URL, show_envvar=True, help="The endpoint; default: OpenAI's.")
 @click.option("--api-key-env", metavar="NAME", help=f"The environment variable that holds the key; default: {_KEY}.")
@@ -135,14 +68,14 @@ def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -
     "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The results file; default: ANSWERS, named .judged.jsonl. Run again, it is gone on with.",
+    help="The results file, needed with -; default: ANSWERS, named .judged.jsonl. Run again, it is gone on with.",
 )
 def judge(
     *,
     file: str,
     config: str | None,
     isolated: bool,
-    answers: Path,
+    answers: str,
     model: str,
     base_url: str | None,
     api_key_env: str | None,
@@ -157,7 +90,8 @@ def judge(
 ) -> int:
     """Have a model judge ANSWERS by RUBRIC; `rubric-score RUBRIC FILE` then scores the results.
 
-    ANSWERS are JSON Lines: {"id", "answer", "question"?, "reference"?, "rubric"?}.
+    ANSWERS are JSON Lines or JSON: {"id", "answer", "question"?, "reference"?, "rubric"?}; - is standard input. All of
+    them are read and checked before the first request.
     """
     from rubric_lint.ask.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
     from rubric_lint.ask.endpoint import Call, Endpoint  # noqa: PLC0415
@@ -168,32 +102,62 @@ def judge(
     rubrics = require(file, config=config, isolated=isolated)
     call = Call(model, base_url, timeout, retries, response_format, temperature)
     plan = Plan(samples, max_attempts, concurrency)
-    output = output or answers.with_suffix(".judged.jsonl")
-    if output.resolve() == answers.resolve():
+    output = output or _name_results(answers)
+    if answers != _STDIN and output.resolve() == Path(answers).resolve():
         raise click.UsageError("--output names the file of answers; results go into a file of their own")
-    try:
-        with answers.open("rb") as lines:
-            total = check_answers(lines, rubrics)
-    except AnswersError as wrong:
-        for fault in wrong.faults:
-            complain(f"{answers}: {fault}")
-        return Exit.USAGE
-    try:
-        endpoint = Endpoint(call, key)
-    except ImportError:
-        complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
-        return Exit.USAGE
-    try:
-        with Journal(output) as journal:
-            with answers.open("rb") as lines:
-                done = check_journal(read_answers(lines, rubrics), journal.judged, call, plan)
-            if done:
-                click.echo(f"{output} holds {done} of {total} answers; going on with the others", err=True)
-            with answers.open("rb") as lines:
-                return _run(endpoint, journal, read_answers(lines, rubrics), total - done, plan)
-    except (JournalError, StaleError) as wrong:
-        complain(f"{output}: {wrong}")
-        return Exit.USAGE
+    with ExitStack() as opened:
+        try:
+            source = opened.enter_context(_hold(answers))
+            total = check_answers(_read_from_start(source), rubrics)
+            endpoint = Endpoint(call, key)
+            journal = opened.enter_context(Journal(output))
+            done = check_journal(read_answers(_read_from_start(source), rubrics), journal.judged, call, plan)
+        except AnswersError as wrong:
+            for fault in wrong.faults:
+                complain(f"{'standard input' if answers == _STDIN else answers}: {fault}")
+            return Exit.USAGE
+        except ImportError:
+            complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
+            return Exit.USAGE
+        except (JournalError, StaleError) as wrong:
+            complain(f"{output}: {wrong}")
+            return Exit.USAGE
+        except KeyboardInterrupt:
+            complain("interrupted before anything was asked")
+            raise click.Abort from None
+        if done:
+            click.echo(f"{output} holds {done} of {total} answers; going on with the others", err=True)
+        return _run(endpoint, journal, read_answers(_read_from_start(source), rubrics), total - done, plan)
+
+
+def _name_results(answers: str) -> Path:
+    if Path(answers).is_file():
+        return Path(answers).with_suffix(".judged.jsonl")
+    # Only a file has a name that the next run will find its results by.
+    raise click.UsageError("the answers come from no file; name one for the results with --output")
+
+
+@contextmanager
+def _hold(answers: str) -> Iterator[BinaryIO]:
+    """The answers, to be read more than once: what comes through a pipe is kept in a file for that time.
+
+    Raises:
+        click.UsageError: when standard input is closed.
+    """
+    if answers == _STDIN and sys.stdin is None:
+        raise click.UsageError("standard input is closed")
+    with nullcontext(sys.stdin.buffer) if answers == _STDIN else Path(answers).open("rb") as stream:
+        if answers != _STDIN and stream.seekable():
+            yield stream
+            return
+        with TemporaryFile() as kept:
+            shutil.copyfileobj(stream, kept)
+            yield kept
+
+
+def _read_from_start(source: BinaryIO) -> Iterator[bytes]:
+    source.seek(0)
+    return iter(lambda: source.read(1 << 16), b"")
 
 
 def _run(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], left: int, plan: Plan) -> int:
@@ -221,12 +185,33 @@ def _run(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], left: 
             stopped = "interrupted"
     _report(run.tally, plan, left)
     if stopped:
-        complain(f"{stopped}; what was judged is kept, and the same command goes on from there")
+        context = click.get_current_context()
+        given = ", given the same answers" if context.params["answers"] == _STDIN else ""
+        complain(f"{stopped}; what was judged is kept, and the same command goes on from there{given}")
+        if command := _same_command(context):
+            click.echo(f"  {command}", err=True)
     if stopped == "interrupted":
         raise click.Abort
     if stopped:
         return Exit.USAGE
     return Exit.FOUND if run.tally.invalid or run.tally.unanswered else Exit.CLEAN
+
+
+def _same_command(context: click.Context) -> str:
+    """The command line as it was given, ready to be run again; none where it holds what should not be shown."""
+    base_url = urlsplit(context.params["base_url"] or "")
+    if base_url.username or base_url.password or base_url.query:
+        return ""
+    words = context.command_path.split(" ")
+    for param in context.command.get_params(context):
+        if context.get_parameter_source(param.name or "") is not ParameterSource.COMMANDLINE:
+            continue
+        value = str(context.params[param.name or ""])
+        if isinstance(param, click.Option):
+            words += [param.opts[0]] if param.is_flag else [param.opts[0], value]
+        else:
+            words.append(value if value == _STDIN or not value.startswith("-") else f"./{value}")
+    return shlex.join(words)
 
 
 async def _judge(run: Run, endpoint: Endpoint, answers: Iterator[Answer]) -> None:
@@ -239,6 +224,8 @@ def _report(tally: Tally, plan: Plan, left: int) -> None:
     parts = [f"{tally.judged} of {left} answers judged"]
     parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
     parts += [f"{tally.unanswered} without a reply"] if tally.unanswered else []
+    waiting = left - tally.judged - tally.unanswered
+    parts += [f"{waiting} still to be asked"] if waiting else []
     if plan.samples > 1 and tally.valid:
         parts.append(f"{tally.agreements / tally.valid:.0%} agreement between samples")
     if tally.tokens_in or tally.tokens_out:
@@ -261,19 +248,3 @@ def _find_key(name: str | None, base_url: str | None) -> str:
     if not (key.isascii() and key.isprintable()):
         raise click.UsageError(f"the key in {shown} holds characters that no HTTP header can carry")
     return key or _PLACEHOLDER
-
-
-def _choose(rubrics: dict[str, ScoringRubric], name: str | None) -> ScoringRubric:
-    if name is None and len(rubrics) == 1:
-        return next(iter(rubrics.values()))
-    listed = ", ".join(rubrics)
-    if name is None:
-        raise click.UsageError(f"the file has {len(rubrics)} rubrics; name one with --rubric: {listed}")
-    if name not in rubrics:
-        from rubric_lint.near import find_near  # noqa: PLC0415
-
-        near = find_near(name, rubrics)
-        raise click.UsageError(
-            f"no rubric is named {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {listed}")
-        )
-    return rubrics[name]

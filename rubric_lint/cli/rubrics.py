@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+rubric_argument = click.argument("file", metavar="RUBRIC", type=click.Path(exists=True, dir_okay=False))
+"""The RUBRIC of a subcommand."""
+
 
 def with_settings(function: Function) -> Function:
     """Add the options that say which settings hold for the rubric."""

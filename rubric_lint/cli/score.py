@@ -12,8 +12,9 @@ import click
 
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.judge import judge, prompt, schema
+from rubric_lint.cli.judge import judge
 from rubric_lint.cli.meter import Meter
+from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.rubrics import load, with_settings
 from rubric_lint.cli.rules import print_version
 
@@ -162,6 +163,9 @@ def _are_readable(outputs: tuple[str, ...]) -> bool:
     readable = True
     for name in outputs:
         if name == STDIN:
+            if sys.stdin is None:
+                complain("standard input is closed")
+                readable = False
             continue
         try:
             with Path(name).open("rb"):

@@ -65,10 +65,24 @@ class Loaded(NamedTuple):
         Raises:
             RubricError: when no score can be made of it.
         """
+        self._refuse_deductions()
         try:
             return prepare(self.rubric, self.name)
         except UnscorableError as fault:
             raise RubricError(f"{self.place(self.rubric.path)}: the rubric {fault}") from None
+
+    def _refuse_deductions(self) -> None:
+        """Refuse what counts against an answer, which other systems know: sound there, and no weight here."""
+        view = self.rubric.view
+        for criterion in self.rubric.criteria if view else ():
+            weight = (criterion.fields or {}).get("weight")
+            if view and isinstance(weight, int | float) and weight < 0:
+                field = self.rubric.word_field("weight")
+                place = self.place((*criterion.path, "weight"))
+                raise RubricError(
+                    f"{place}: a criterion with {field} below 0 cannot be scored, only checked: {view.dialect.title} "
+                    "takes them off the sum, and weights here are never below 0"
+                )
 
 
 def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:

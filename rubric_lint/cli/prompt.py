@@ -1,0 +1,105 @@
+"""`rubric-score prompt` and `schema`: what a judge is told, and what it may return."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubric_lint.cli.exits import Exit
+from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
+
+if TYPE_CHECKING:
+    from rubric_lint.scoring.grading import ScoringRubric
+
+_NAME = click.option("--rubric", "name", metavar="NAME", help="Which rubric of RUBRIC, where it has several.")
+
+
+def _read_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The text itself, or after an @ the name of the file that holds it, - for standard input."""
+    if value is None or not value.startswith("@"):
+        return value
+    if value == "@-" and sys.stdin is None:
+        raise click.BadParameter("standard input is closed", ctx, param)
+    try:
+        with click.open_file(value[1:], encoding="utf-8", errors="strict") as file:
+            return str(file.read())
+    except OSError as fault:
+        raise click.BadParameter(f"{value[1:]}: {fault.strerror}", ctx, param) from None
+    except UnicodeDecodeError as fault:
+        raise click.BadParameter(f"{value[1:]}: is not UTF-8 from byte {fault.start + 1} on", ctx, param) from None
+
+
+_TEXT: dict[str, Any] = {"metavar": "TEXT", "callback": _read_text}
+
+
+@click.command()
+@rubric_argument
+@with_settings
+@_NAME
+@click.option("--answer", required=True, **_TEXT, help="The answer to be judged; @FILE reads it from a file.")
+@click.option("--question", **_TEXT, help="The question that it answers.")
+@click.option("--reference", **_TEXT, help="An answer that is known to be good.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "messages"]),
+    default="text",
+    show_default=True,
+    help="One text, or chat messages as JSON.",
+)
+def prompt(
+    *,
+    file: str,
+    name: str | None,
+    answer: str,
+    question: str | None,
+    reference: str | None,
+    form: str,
+    config: str | None,
+    isolated: bool,
+) -> int:
+    """Print what a judge is told for one answer by RUBRIC.
+
+    A TEXT that begins with @ is the name of a file that holds it, @- standard input.
+    """
+    from rubric_lint.judge import Case, as_text, write_prompt  # noqa: PLC0415
+
+    rubric = _choose(require(file, config=config, isolated=isolated), name)
+    messages = write_prompt(rubric, Case(answer, question, reference))
+    if form == "messages":
+        click.echo(json.dumps([message._asdict() for message in messages], ensure_ascii=False, indent=2))
+    else:
+        click.echo(as_text(messages))
+    return Exit.CLEAN
+
+
+@click.command()
+@rubric_argument
+@with_settings
+@_NAME
+def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -> int:
+    """Print the JSON Schema of the judge outputs of RUBRIC, for structured-output APIs in strict mode."""
+    from rubric_lint.judge import output_schema  # noqa: PLC0415
+
+    rubric = _choose(require(file, config=config, isolated=isolated), name)
+    click.echo(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2))
+    return Exit.CLEAN
+
+
+def _choose(rubrics: dict[str, ScoringRubric], name: str | None) -> ScoringRubric:
+    if name is None and len(rubrics) == 1:
+        return next(iter(rubrics.values()))
+    listed = ", ".join(rubrics)
+    if name is None:
+        raise click.UsageError(f"the file has {len(rubrics)} rubrics; name one with --rubric: {listed}")
+    if name not in rubrics:
+        from rubric_lint.near import find_near  # noqa: PLC0415
+
+        near = find_near(name, rubrics)
+        raise click.UsageError(
+            f"no rubric is named {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {listed}")
+        )
+    return rubrics[name]
