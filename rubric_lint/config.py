@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Severity
 from rubric_lint.gitignore import Patterns
-from rubric_lint.rubric import USUAL_THRESHOLDS
 from rubric_lint.settings_file import NAMES, SettingsError, read_table
+from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 PASS_AT, BORDERLINE_AT = USUAL_THRESHOLDS
 """The lowest score that passes, and the lowest that is no failure, unless the settings say otherwise."""

@@ -18,11 +18,12 @@ from rubric_lint.locate import (
 )
 from rubric_lint.near import find_near
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric
+from rubric_lint.rubric import Rubric, Shape, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.schema import schema_for, schema_of
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source, Span, UndecodableError
+from rubric_lint.thresholds import Thresholds
 from rubric_lint.wording import join_words
 
 

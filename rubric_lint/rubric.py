@@ -13,6 +13,7 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.scalar import Ambiguity
 from rubric_lint.schema import schema_for
+from rubric_lint.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from rubric_lint.interop.view import View
@@ -27,17 +28,6 @@ class Shape(StrEnum):
     SCORE_RANGES = "score_ranges"
     HOLISTIC = "holistic"
     LEVELS = "levels"
-
-
-class Thresholds(NamedTuple):
-    """From which score in 0..1 a verdict is `pass`, and from which it is `borderline`."""
-
-    pass_at: Decimal
-    borderline_at: Decimal
-
-
-USUAL_THRESHOLDS = Thresholds(Decimal("0.8"), Decimal("0.6"))
-"""What holds unless the settings say otherwise."""
 
 
 class Level(NamedTuple):

@@ -7,7 +7,6 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from rubric_lint.catalogue import load
 from rubric_lint.near import find_near
 from rubric_lint.source import Source, UndecodableError
 
@@ -88,6 +87,8 @@ def _read_number(text: str) -> Decimal:
 
 
 def _find_faults(table: Any) -> Iterator[_Fault]:
+    from rubric_lint.catalogue import load  # noqa: PLC0415  (only for those who have settings)
+
     schema = load("config/v1.json")
     faults = [*_find_shape_faults(table, schema)]
     yield from faults

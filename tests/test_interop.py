@@ -11,10 +11,11 @@ from rubric_lint.interop import DIALECTS, load_dialect
 from rubric_lint.lint import lint
 from rubric_lint.locate import locate
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Shape, Thresholds, build_rubric
+from rubric_lint.rubric import Shape, build_rubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source
+from rubric_lint.thresholds import Thresholds
 
 DEFAULT = Thresholds(Decimal("0.8"), Decimal("0.6"))
 

@@ -11,7 +11,8 @@ PACKAGE = ROOT / "rubric_lint"
 
 # A module imports from the rows above its own, and from its own row where no circle comes of it.
 LAYERS = (
-    ("source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle", "store", "signs"),
+    ("source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle", "store"),
+    ("signs", "thresholds"),
     ("finding",),
     ("scalar", "events", "document", "build", "reading", "comments"),
     ("schema", "violations", "deprecation", "bands", "rubric", "locate", "interop", "starter"),
@@ -28,7 +29,7 @@ LAYERS = (
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 # What a rule may know: the model and the vocabulary.
-FOR_RULES = {"bands", "rubric", "deprecation", "finding", "rule", "source", "wording", "near"}
+FOR_RULES = {"bands", "rubric", "deprecation", "finding", "rule", "source", "thresholds", "wording", "near"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path

@@ -15,8 +15,9 @@ from rubric_lint.fix.target import rewrite
 from rubric_lint.lint import lint
 from rubric_lint.locate import locate
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Thresholds, build_rubric
+from rubric_lint.rubric import build_rubric
 from rubric_lint.source import Source
+from rubric_lint.thresholds import Thresholds
 
 ROOT = Path(__file__).parent.parent
 

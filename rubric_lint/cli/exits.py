@@ -1,5 +1,6 @@
 """How a command ends: its exit codes, and what it says of a fault of its own."""
 
+import gc
 import os
 import signal
 import sys
@@ -84,4 +85,5 @@ def launch(command: click.Command, name: str | None = None) -> NoReturn:
     except Exception as fault:
         report_fault(fault)
         code = Exit.FAULT
+    gc.freeze()  # the interpreter, as it ends, need not look for garbage in what ends with it
     sys.exit(code)

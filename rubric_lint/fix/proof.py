@@ -28,9 +28,10 @@ from rubric_lint.finding import (
 )
 from rubric_lint.locate import locate
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Criterion, Shape, Thresholds, build_rubric
+from rubric_lint.rubric import Criterion, Shape, build_rubric
 from rubric_lint.scalar import resolve
 from rubric_lint.source import Source, Span
+from rubric_lint.thresholds import Thresholds
 
 
 class Change(NamedTuple):

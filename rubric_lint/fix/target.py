@@ -33,8 +33,9 @@ from rubric_lint.fix.proof import Change, describe, find_doubt
 from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import find_claim_span, locate
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Rubric, Shape, Thresholds, build_rubric
+from rubric_lint.rubric import Rubric, Shape, build_rubric
 from rubric_lint.source import Source
+from rubric_lint.thresholds import Thresholds
 
 _Step = Callable[[Document, list[Rubric], Target], Iterable[Intent | Unmet]]
 

@@ -6,8 +6,9 @@ from math import ceil
 
 from rubric_lint.bands import HIGHEST, Band, Scale
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.rubric import Rubric, Thresholds
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
+from rubric_lint.thresholds import Thresholds
 from rubric_lint.wording import join_words, list_scores
 
 

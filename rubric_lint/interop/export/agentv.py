@@ -8,7 +8,8 @@ from rubric_lint.bands import HIGHEST
 from rubric_lint.interop.export.entries import as_number, bounds
 from rubric_lint.interop.export.target import Export, Loss, Rubrics, Target, lost_verdicts, require_shape
 from rubric_lint.interop.export.texts import to_yaml
-from rubric_lint.rubric import USUAL_THRESHOLDS, Criterion, Rubric, Shape
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 Wrap = Callable[[list[dict[str, Any]]], dict[str, Any]]
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_lint.finding import Path
-from rubric_lint.rubric import USUAL_THRESHOLDS, Criterion, Rubric, Shape
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 Rubrics = Mapping[str, Rubric]
 """Rubrics without error findings, by their names."""
