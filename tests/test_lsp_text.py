@@ -118,6 +118,33 @@ def test_a_finding_is_explained_by_its_rule_and_the_field_beside_it_by_its_schem
     )
 
 
+PROMPTFOO = """\
+tests:
+  - vars: {question: Why?}
+    assert:
+      - type: llm-rubric
+        value:
+          - {id: why, expected_outcome: States why}
+"""
+AGENTV = PROMPTFOO.replace("vars: {question: Why?}", "input: Why?").replace("expected_outcome", "outcome")
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "expected"),
+    [
+        (PROMPTFOO, "tests", ""),
+        (PROMPTFOO, "assert", ""),
+        (PROMPTFOO, "value", "**`value`**: a list of criteria"),
+        (AGENTV, "tests", ""),
+        (AGENTV, "assert", "**`assert`**\n\nWhat judges an answer; an assertion may hold criteria."),
+        (AGENTV, "value", "**`value`**: a list of criteria"),
+    ],
+)
+def test_the_fields_of_another_system_go_by_their_names_and_by_what_its_schema_says(text, at, expected):
+    *_, card = (hover(text, at) or "").split("\n\n---\n\n")
+    assert card[: len(expected) or None] == expected
+
+
 @pytest.mark.parametrize(
     ("text", "at"),
     [

@@ -40,11 +40,10 @@ class Field(NamedTuple):
         return bool(self.schema.get("deprecated"))
 
 
-def find_field(schema: RubricSchema, steps: Path) -> Field | None:
-    """The field at `steps` below a `rubrics` value; with no steps, `rubrics` itself."""
+def find_field(schema: RubricSchema, steps: Path, name: str) -> Field | None:
+    """The field at `steps` below a rubric, which is called `name`; with no steps, the one that holds the rubric."""
     node = _descend(schema, steps)
-    named = [step for step in steps if isinstance(step, str)]
-    return Field(named[-1] if named else "rubrics", node) if "description" in node else None
+    return Field(name, node) if "description" in node else None
 
 
 def list_fields(schema: RubricSchema, steps: Path) -> list[Field]:
@@ -68,10 +67,10 @@ def _descend(schema: RubricSchema, steps: Path) -> Mapping[str, Any]:
     return node
 
 
-def find_suite_field(version: str, name: str) -> Field | None:
-    """A field of a suite that may lead to rubrics, such as its list of cases."""
-    contents = load(f"{version}/suite.json")
-    schema = contents["definitions"]["part"]["properties"].get(name)
+def find_suite_field(source: str, name: str) -> Field | None:
+    """A field of a suite that may lead to rubrics, such as its list of cases, where a schema knows of suites."""
+    contents = load(source)
+    schema = contents["definitions"].get("part", {}).get("properties", {}).get(name)
     resolved = _resolve(contents, schema) if schema else {}
     return Field(name, {"description": resolved["description"]}) if "description" in resolved else None
 

@@ -65,7 +65,7 @@ def _describe(analysis: Analysis, document: Document, path: Path, offset: int) -
     for criterion in rubric.entries:
         if span := _find_head(document, located.place(criterion.path), path, offset):
             yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
-    if is_on_key(document, path, offset) and (field := find_field(located.schema, steps)):
+    if is_on_key(document, path, offset) and (field := find_field(located.schema, steps, str(path[-1]))):
         yield document.span(path, Part.KEY), word_field(field)
 
 
@@ -81,10 +81,12 @@ def _describe_suite_field(
 ) -> Iterator[tuple[Span, str]]:
     """A field on the way to rubrics."""
     inside = [each for each in analysis.rubrics if each.document is document and each.rubric.path[: len(path)] == path]
-    if inside and is_on_key(document, path, offset):
-        field = find_suite_field(inside[0].rubric.version, str(path[-1]))
-        if field:
-            yield document.span(path, Part.KEY), word_field(field)
+    if not inside or not is_on_key(document, path, offset):
+        return
+    rubric = inside[0].rubric
+    source = rubric.view.dialect.schema if rubric.view else f"{rubric.version}/suite.json"
+    if field := find_suite_field(source, str(path[-1])):
+        yield document.span(path, Part.KEY), word_field(field)
 
 
 def _find_head(document: Document, criterion: Path, path: Path, offset: int) -> Span | None:
