@@ -530,6 +530,49 @@ def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
     run(session())
 
 
+def test_a_baseline_and_settings_under_another_name_are_read_again_when_they_change(folder):
+    known, strict = folder / "known [1].json", folder / "strict.toml"
+    strict.write_text('baseline = "known [1].json"\n')
+    path = folder / "a.yaml"
+    path.write_text(OVERLAP)
+
+    def remember(*options):
+        command = (sys.executable, "-m", "rubric_lint", "--config", str(strict), *options, "--write-baseline", ".")
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+    async def session():
+        uri = uri_of(path)
+        async with start(folder, settings={folder: {"configuration": "strict.toml"}}) as editor:
+
+            async def after(changed):
+                news = asyncio.create_task(editor.next_diagnostics(uri))
+                await asyncio.sleep(0)
+                event = types.FileEvent(uri_of(changed), types.FileChangeType.Changed)
+                editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+                return [each.code or each.message for each in await news]
+
+            editor.open(uri, OVERLAP)
+            (missing,) = await editor.diagnostics(uri)
+            assert missing.message.startswith(f"not checked: {known}")
+            while len(editor.registered) < 3:
+                await asyncio.sleep(0.01)
+            first, _, second = editor.registered
+            assert [
+                watcher["globPattern"] for each in (first, second) for watcher in each.register_options["watchers"]
+            ] == [
+                "**/rubric-lint.toml",
+                "**/pyproject.toml",
+                "**/strict.toml",
+                "**/known ?1?.json",
+            ]
+            remember()
+            assert await after(known) == []
+            strict.write_text("")
+            assert await after(strict) == ["overlap"]
+
+    run(session())
+
+
 def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
     (folder / "strict.toml").write_text('select = ["vague-outcome"]\n')
 

@@ -17,7 +17,7 @@ from rubric_lint.lsp.diagnostics import make_diagnostics
 from rubric_lint.lsp.options import Options
 from rubric_lint.lsp.positions import Change, Text
 from rubric_lint.lsp.protocol import Connection
-from rubric_lint.lsp.workspace import Folder, Workspace, find_origin
+from rubric_lint.lsp.workspace import Folder, Origin, Workspace, find_origin
 from rubric_lint.settings_file import SettingsError
 
 Answer = TypeVar("Answer")
@@ -35,6 +35,11 @@ class Open:
     job: asyncio.Future[Analysis | None] | None = None
     readable: Analysis | None = None
     told: set[str] = field(default_factory=set)
+
+    @property
+    def origin(self) -> Origin:
+        """What it is called."""
+        return find_origin(self.uri, self.language)
 
 
 class Desk:
@@ -148,25 +153,24 @@ class Desk:
             if self._documents.get(document.uri) is document and document.text is found.state.text:
                 params = types.PublishDiagnosticsParams(document.uri, diagnostics, found.state.version)
                 self._connection.text_document_publish_diagnostics(params)
+            sources = self._folder_of(document).find_sources(document.origin)
+            await self._connection.register(self._connection.watch(*(Path(source).name for source in sources)))
         except Exception as fault:
             self.report(fault, document.uri)
 
     def _folder_of(self, document: Open) -> Folder:
-        return self._workspace.folder_of(find_origin(document.uri, document.language).path)
+        return self._workspace.folder_of(document.origin.path)
 
     def _analyse(self, document: Open, version: int | None, text: Text) -> Analysis | None:
         if document.text is not text:
             return None  # overtaken while it waited
-        origin = find_origin(document.uri, document.language)
-        sift = partial(self._workspace.folder_of(origin.path).sift, origin)
+        sift = partial(self._folder_of(document).sift, document.origin)
         return analyse(self._read_state(document, version, text), sift)
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:
-        origin = find_origin(document.uri, document.language)
-        folder = self._workspace.folder_of(origin.path)
-        state = State(document.uri, origin.name, document.language, version, text, None)
+        state = State(document.uri, document.origin.name, document.language, version, text, None)
         try:
-            return state.under(folder.settings_for(origin, document.language))
+            return state.under(self._folder_of(document).settings_for(document.origin, document.language))
         except SettingsError as fault:
             return state.blocked(fault)
 

@@ -1,11 +1,13 @@
 """pygls with some habits changed: texts are ours, all questions answered in their time, faults only logged."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Generator
 from typing import Any
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcServerNotInitialized
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
@@ -13,6 +15,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from rubric_lint import __version__
 
 _LONGEST_WAIT = 10.0
+_MAGIC = re.compile(r"[*?{}\[\]!,]")  # what a pattern for names of files gives a meaning to
 
 
 class Protocol(LanguageServerProtocol):
@@ -82,6 +85,8 @@ class Connection(LanguageServer):
             protocol_cls=Protocol,
         )
 
+        self._watched: set[str] = set()
+
     def log(self, message: str, kind: types.MessageType = types.MessageType.Error) -> None:
         """Write to the log that an editor has for a server; nothing pops up."""
         self.window_log_message(types.LogMessageParams(kind, message))
@@ -97,6 +102,25 @@ class Connection(LanguageServer):
         sys.stdout = sys.stderr
         self.start_io(sys.stdin.buffer, stdout)
         return self.protocol.is_shut_down
+
+    def watch(self, *names: str) -> list[types.Registration]:
+        """What to register so that the client tells when files of these names change, as far as it does not yet."""
+        new = [name for name in names if name not in self._watched]
+        if not new or not self.can("workspace.did_change_watched_files.dynamic_registration"):
+            return []
+        self._watched.update(new)
+        watchers = [types.FileSystemWatcher(f"**/{_MAGIC.sub('?', name)}") for name in new]
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        return [types.Registration(" ".join(new), types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)]
+
+    async def register(self, registrations: list[types.Registration]) -> None:
+        """Ask the client for what it does on demand."""
+        if registrations:
+            await self.ask(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams(registrations))
+
+    def can(self, capability: str) -> Any:
+        """What the client says of one of its capabilities."""
+        return get_capability(self.client_capabilities, capability)
 
     async def ask(self, method: str, params: Any) -> Any:
         """Ask the client something; None where it has no answer."""

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types
-from pygls.capabilities import get_capability
 
 from rubric_lint.lsp.actions import KINDS, make_actions
 from rubric_lint.lsp.completion import complete
@@ -85,9 +84,6 @@ class Server:
 
         return answer
 
-    def _can(self, capability: str) -> Any:
-        return get_capability(self._connection.client_capabilities, capability)
-
     # Settings
 
     def _initialize(self, params: types.InitializeParams) -> None:
@@ -98,17 +94,12 @@ class Server:
             self._given = given.get("settings", given)
 
     async def _start(self, _params: types.InitializedParams) -> None:
-        registrations = []
-        if self._can("workspace.did_change_watched_files.dynamic_registration"):
-            watchers = [types.FileSystemWatcher(f"**/{name}") for name in NAMES]
-            options: Any = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-            registrations.append(types.Registration("settings", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
-        if self._can("workspace.did_change_configuration.dynamic_registration"):
+        registrations = self._connection.watch(*NAMES)
+        if self._connection.can("workspace.did_change_configuration.dynamic_registration"):
             options = types.DidChangeConfigurationRegistrationOptions(SECTION)
             registrations.append(types.Registration("options", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))
         await self._read_configuration(None)
-        if registrations:
-            await self._connection.ask(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams(registrations))
+        await self._connection.register(registrations)
         await self._desk.run(_warm_up)
 
     async def _configure(self, params: types.DidChangeConfigurationParams) -> None:
@@ -121,7 +112,7 @@ class Server:
         """Ask for the settings of each folder; a client that cannot be asked has told them."""
         uris = self._folder_uris()
         values: Any = [self._given] * (len(uris) + 1)
-        if self._can("workspace.configuration"):
+        if self._connection.can("workspace.configuration"):
             items = [types.ConfigurationItem(section=SECTION)]
             items += [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in uris]
             answer = await self._connection.ask(types.WORKSPACE_CONFIGURATION, types.ConfigurationParams(items))
@@ -139,7 +130,7 @@ class Server:
         return uris or ([workspace.root_uri] if workspace.root_uri else [])
 
     def _reload(self, _params: Any) -> None:
-        """Forget what settings files said."""
+        """Forget what settings files and baselines said."""
         self._desk.use(build_workspace(self._folder_uris(), self._options))
 
     def _note_schema_server(self, params: Any) -> None:
@@ -163,8 +154,8 @@ class Server:
         self._desk.close(params.text_document.uri)
 
     def _saved(self, _params: types.DidSaveTextDocumentParams) -> None:
-        if not self._can("workspace.did_change_watched_files.dynamic_registration"):
-            self._reload(None)  # nobody says when settings files change
+        if not self._connection.can("workspace.did_change_watched_files.dynamic_registration"):
+            self._reload(None)  # nobody says when settings and baselines change
 
     # Questions
 
@@ -172,7 +163,7 @@ class Server:
         found = await self._desk.analysis(params.text_document.uri)
         if found is None:
             return None
-        versioned = bool(self._can("workspace.workspace_edit.document_changes"))
+        versioned = bool(self._connection.can("workspace.workspace_edit.document_changes"))
         asked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
         place, wanted = found.state.text.span(params.range), params.context.only
         return await self._desk.run(
@@ -192,13 +183,13 @@ class Server:
         if found is None:
             return None
         nodes, text = await self._desk.run(make_outline, found), found.state.text
-        if self._can("text_document.document_symbol.hierarchical_document_symbol_support"):
+        if self._connection.can("text_document.document_symbol.hierarchical_document_symbol_support"):
             return as_tree(nodes, text)
         return as_list(nodes, text, found.state.uri)
 
     async def _fold(self, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
         found = await self._desk.analysis(params.text_document.uri)
-        limit = self._can("text_document.folding_range.range_limit")
+        limit = self._connection.can("text_document.folding_range.range_limit")
         return await self._desk.run(make_folds, found, limit) if found else None
 
     async def _complete(self, params: types.CompletionParams) -> list[types.CompletionItem] | None:
@@ -211,7 +202,7 @@ class Server:
             is_served: bool = await self._desk.run(has_schema, found)
             if is_served:
                 return None
-        snippets = bool(self._can("text_document.completion.completion_item.snippet_support"))
+        snippets = bool(self._connection.can("text_document.completion.completion_item.snippet_support"))
         return await self._desk.run(lambda: complete(state, params.position, snippets=snippets) or None)
 
 

@@ -4,7 +4,8 @@
 # ruff: noqa: PTH118, PTH119
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -83,6 +84,14 @@ class Folder:
         if not is_known or (origin.path and settings.exclude.covers(path)):
             return None
         return settings.for_file(path)
+
+    def find_sources(self, origin: Origin) -> Iterator[str]:
+        """The files that decide what is found in a document, but for settings that are called as settings are."""
+        if self.options.configuration:
+            yield self.options.configuration
+        if origin.path and not isinstance(self.finder, SettingsError):
+            with suppress(SettingsError):
+                yield from filter(None, [self.finder.for_folder(os.path.dirname(origin.path)).baseline])  # noqa: PTH120
 
     def sift(self, origin: Origin, result: Result) -> Result:
         """A document's result without what the baseline in its settings holds; read anew, as anybody may write it.
