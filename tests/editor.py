@@ -72,6 +72,9 @@ class Editor:
         params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([], only))
         return await self.client.text_document_code_action_async(params) or []
 
+    async def resolve(self, action):
+        return await self.client.code_action_resolve_async(action)
+
     async def hover(self, uri, line, character):
         params = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
         return await self.client.text_document_hover_async(params)

@@ -298,6 +298,7 @@ def test_a_safe_fix_is_preferred_and_an_unsafe_one_says_so(folder):
                 ("Rename `wieght` to `weight` (unsafe)", None, "unknown-field"),
             ]
             assert apply(text, fixes[1]) == text.replace("wieght", "weight")
+            assert await editor.resolve(fixes[1]) == fixes[1]
             assert await editor.actions(uri, (0, 0), (0, 3), ["quickfix"]) == []
 
     run(session())
@@ -324,7 +325,62 @@ def test_a_finding_can_be_ignored_where_it_is(folder, text, line, expected):
                 [("Ignore overlap here", "quickfix")] if expected else []
             )
             for action in ignores:
-                assert apply(text, action).replace("\r\n", "\n") == expected
+                assert action.edit is None
+                assert apply(text, await editor.resolve(action)).replace("\r\n", "\n") == expected
+
+    run(session())
+
+
+def test_an_editor_that_cannot_ask_later_gets_the_comment_at_once(folder):
+    def forget(capabilities):
+        capabilities.text_document.code_action.resolve_support = None
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with start(folder, adapt=forget) as editor:
+            editor.open(uri, OVERLAP)
+            (action,) = await editor.actions(uri, (5, 0), (5, 99))
+            assert action.data is None
+            assert apply(OVERLAP, action) == OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
+
+    run(session())
+
+
+def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with start(folder) as editor:
+            editor.open(uri, OVERLAP)
+            (action,) = await editor.actions(uri, (5, 0), (5, 99))
+            text = "# one more line\n" + OVERLAP
+            editor.replace(uri, 2, text)
+            action = await editor.resolve(action)
+            assert action.edit.document_changes[0].text_document.version == 2
+            assert apply(text, action) == text.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
+            editor.replace(uri, 3, OVERLAP.replace("[4, 10]", "[5, 10]"))
+            action.edit = None
+            assert (await editor.resolve(action)).edit is None
+            assert [each.message for each in editor.client.messages] == [
+                "rubric-lint: there is no place for a comment that would silence overlap here"
+            ]
+            editor.client.messages.clear()
+
+    run(session())
+
+
+def test_a_long_selection_is_answered_in_time(folder):
+    text = "rubrics:\n" + "".join(f"  - id: a{number}\n    description: Says {number}\n" for number in range(100))
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, text)
+            titles = [action.title for action in await editor.actions(uri)]
+            assert titles == [
+                *["Rename `description` to `expected_outcome`"] * 10,
+                *["Ignore deprecated-description here"] * 10,
+                "Make all safe fixes of rubric-lint",
+            ]
 
     run(session())
 

@@ -63,9 +63,14 @@ def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: s
     return Silenced(source, result, len(first.findings) - len(left), comments, left)
 
 
+def can_be_silenced(name: str, finding: Finding) -> bool:
+    """Whether a comment for a finding in a file of that name makes any sense; it may still have no place."""
+    return finding.rule not in ("syntax", "unused-ignore") and not name.lower().endswith((".json", ".jsonl"))
+
+
 def silence_one(result: Result, finding: Finding, settings: FileSettings = DEFAULTS) -> str | None:
     """The text with an ignore comment for one finding of a result; None where no comment can stand for it."""
-    if finding.rule in ("syntax", "unused-ignore") or result.source.name.lower().endswith((".json", ".jsonl")):
+    if not can_be_silenced(result.source.name, finding):
         return None
     silenced, comments = _Attempt(result, settings, "").place(result, [finding])
     return silenced.source.text if comments else None

@@ -91,6 +91,10 @@ class Connection(LanguageServer):
         """Write to the log that an editor has for a server; nothing pops up."""
         self.window_log_message(types.LogMessageParams(kind, message))
 
+    def tell(self, message: str) -> None:
+        """Say something to the person who has asked for it."""
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"rubric-lint: {message}"))
+
     def report_server_error(self, error: Exception, _source: Any) -> None:
         """Log what went wrong with a message."""
         self.log(f"{type(error).__name__}: {error}")

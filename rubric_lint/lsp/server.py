@@ -8,7 +8,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.lsp.actions import KINDS, make_actions
+from rubric_lint.lsp.actions import KINDS, Abilities, find_comment, make_actions
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.desk import Desk
 from rubric_lint.lsp.diagnostics import has_schema
@@ -57,13 +57,14 @@ class Server:
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configure,
             types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._read_configuration,
             types.TEXT_DOCUMENT_CODE_ACTION: self._act,
+            types.CODE_ACTION_RESOLVE: self._resolve,
             types.TEXT_DOCUMENT_HOVER: self._hover,
             types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._outline,
             types.TEXT_DOCUMENT_FOLDING_RANGE: self._fold,
             types.TEXT_DOCUMENT_COMPLETION: self._complete,
         }
         options: dict[str, Any] = {
-            types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(KINDS),
+            types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(KINDS, resolve_provider=True),
             types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" "]),
         }
         for name, note in notes.items():
@@ -163,11 +164,33 @@ class Server:
         found = await self._desk.analysis(params.text_document.uri)
         if found is None:
             return None
-        versioned = bool(self._connection.can("workspace.workspace_edit.document_changes"))
         asked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
         place, wanted = found.state.text.span(params.range), params.context.only
         return await self._desk.run(
-            lambda: list(make_actions(found, place, wanted, versioned=versioned, asked=asked)) or None
+            lambda: list(make_actions(found, place, wanted, self._abilities, asked=asked)) or None
+        )
+
+    async def _resolve(self, action: types.CodeAction) -> types.CodeAction:
+        """Work out the edit of an action that somebody has chosen."""
+        data = _as_data(action.data)
+        if action.edit or not isinstance(data, Mapping):
+            return action  # Neovim asks for those too that have their edit
+        found = await self._desk.analysis(data["uri"])
+        for finding in found.findings if found else ():
+            if (finding.rule, finding.pointer) == (data["rule"], data["pointer"]):
+                action.edit = await self._desk.run(find_comment, found, finding, self._abilities)
+                break
+        if action.edit is None:
+            self._connection.tell(f"there is no place for a comment that would silence {data['rule']} here")
+        return action
+
+    @property
+    def _abilities(self) -> Abilities:
+        can = self._connection.can
+        later = can("text_document.code_action.resolve_support.properties") or ()
+        return Abilities(
+            versioned=bool(can("workspace.workspace_edit.document_changes")),
+            lazy="edit" in later and bool(can("text_document.code_action.data_support")),
         )
 
     async def _hover(self, params: types.HoverParams) -> types.Hover | None:

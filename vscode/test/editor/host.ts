@@ -86,8 +86,10 @@ function reported(name: string): Finding[] {
 
 const byText = (one: Finding, other: Finding): number => JSON.stringify(one).localeCompare(JSON.stringify(other));
 
+const MOST = 100; // are asked for their edits too
+
 async function actions(document: vscode.TextDocument, range: vscode.Range, kind?: string): Promise<vscode.CodeAction[]> {
-  return vscode.commands.executeCommand<vscode.CodeAction[]>("vscode.executeCodeActionProvider", document.uri, range, kind);
+  return vscode.commands.executeCommand<vscode.CodeAction[]>("vscode.executeCodeActionProvider", document.uri, range, kind, MOST);
 }
 
 async function apply(action: vscode.CodeAction | undefined): Promise<void> {
