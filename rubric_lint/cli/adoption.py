@@ -56,14 +56,6 @@ class Adoption(NamedTuple):
             raise click.UsageError(f"--add-ignores silences all that is found; run it without {other}")
         if has_report:
             raise click.UsageError("--add-ignores writes comments and no report; leave the options for reports out")
-        if self.no_baseline and (self.baseline is not None or self.write_baseline):
-            raise click.UsageError("--no-baseline leaves all baselines out; give it alone")
-        if self.baseline == "":
-            raise click.UsageError("--baseline names no file")
-        if self.write_baseline and (fix or self.diff_base is not None or self.add_ignores):
-            raise click.UsageError(
-                "--write-baseline is a run of its own; leave --fix, --diff-base and --add-ignores out"
-            )
         if self.reason is not None and not (self.reason.isprintable() and self.reason.strip()):
             raise click.UsageError("--reason is a text of one line")
         if "rubric-lint:" in (self.reason or "").lower():

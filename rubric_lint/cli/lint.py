@@ -157,8 +157,6 @@ def _open_cache() -> "Cache":
 
 
 def _check_call(paths: tuple[str, ...], form: str | None, *, statistics: bool, fix: bool, unsafe_fixes: bool) -> None:
-    if "" in paths:
-        raise click.UsageError("a path is empty; leave it out for this folder")
     if statistics and form not in {None, "full", "concise"}:
         raise click.UsageError(f"--statistics is for people; count the findings of the {form} report by their rule")
     if unsafe_fixes and not fix:
