@@ -36,6 +36,8 @@ def read_known(path: str, shown: str) -> set[Known]:
         data = json.loads(text)
     except FileNotFoundError:
         raise SettingsError(shown, f"the baseline does not exist; {_RENEW}") from None
+    except IsADirectoryError:
+        raise SettingsError(shown, "the baseline is a folder; name a file in it") from None
     except OSError as fault:
         raise SettingsError(shown, f"the baseline cannot be read: {fault.strerror or fault}") from None
     except json.JSONDecodeError as fault:
