@@ -365,6 +365,17 @@ def test_a_reader_that_leaves_ends_it_without_a_word():
     assert (errors, process.wait()) == (b"", -signal.SIGPIPE)
 
 
+@pytest.mark.parametrize(
+    "args",
+    [[], ["convert", __file__], ["--diff-base=main"], ["--output-file=x"]],
+    ids=["plain", "convert", "diff base", "output file"],
+)
+def test_a_folder_that_is_gone_is_said_to_be(args):
+    inside = "import os, shutil; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')\n" + PROGRAM
+    told = "rubric-lint: the current folder does not exist any more; change to one that does\n"
+    assert call(*args, program=inside) == ("", told, 2)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_output_that_cannot_be_written_is_said_once():
     with Path("/dev/full").open("wb") as full:
@@ -487,6 +498,11 @@ def test_workers_end_when_nobody_reads_what_they_found():
     [
         pytest.param([""], "a path is empty", id="path"),
         pytest.param(["--select", ","], "names no rule", id="select"),
+        pytest.param(["--config="], "Error: --config names no file\n", id="config"),
+        pytest.param(["--output-file="], "Error: --output-file names no file\n", id="output file"),
+        pytest.param(["diff", "bad.yaml", "bad.yaml", "--outputs="], "Error: --outputs names no file\n", id="outputs"),
+        pytest.param(["convert", "good.yaml", "-o", ""], "Error: --output names no file\n", id="output"),
+        pytest.param(["convert", "good.yaml", "--config="], "Error: --config names no file\n", id="config to convert"),
     ],
 )
 def test_an_empty_value_is_no_wish(arguments, told):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from rubric_lint.cli.exits import complain
+from rubric_lint.cli.options import FileName
 from rubric_lint.sieve import Sieve
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ class Adoption(NamedTuple):
             raise click.UsageError("--diff-base compares files, and standard input is none")
         if self.no_baseline and (self.baseline is not None or self.write_baseline):
             raise click.UsageError("--no-baseline leaves all baselines out; give it alone")
-        if self.baseline == "":
-            raise click.UsageError("--baseline names no file")
         if self.write_baseline and (fix or self.diff_base is not None or self.add_ignores):
             raise click.UsageError(
                 "--write-baseline is a run of its own; leave --fix, --diff-base and --add-ignores out"
@@ -126,7 +125,7 @@ _OPTIONS = (
         help="Report only what touches lines changed since the current branch left the Git revision REV, committed or "
         "not. Files that Git does not know are new as a whole.",
     ),
-    click.option("--baseline", metavar="FILE", type=click.Path(), help="Leave out the known findings that FILE holds."),
+    click.option("--baseline", metavar="FILE", type=FileName(), help="Leave out the known findings that FILE holds."),
     click.option("--no-baseline", is_flag=True, help="Leave nothing out, whatever baseline the settings name."),
     click.option("--write-baseline", is_flag=True, help="Write all that is found into the baseline, as known."),
     click.option(

@@ -9,6 +9,7 @@ import click
 
 from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.given import STDIN, UnusableError, find_settings, load_given, read_given, refuse
+from rubric_lint.cli.options import FileName
 from rubric_lint.cli.rubrics import with_settings
 from rubric_lint.interop.export import TARGETS
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     help="What to write.",
 )
 @click.option("--rubric", "name", metavar="NAME", help="Convert this rubric of a suite only.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where to write.  [default: standard output]")
+@click.option("-o", "--output", metavar="FILE", type=FileName(), help="Where to write.  [default: standard output]")
 @click.option("--strict", is_flag=True, help="Write nothing when something would be lost; the exit code is 1.")
 @click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
 @with_settings

@@ -8,7 +8,7 @@ import click
 
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.given import STDIN, UnusableError, find_settings, load_given, read_given, refuse
-from rubric_lint.cli.options import choice
+from rubric_lint.cli.options import FileName, choice
 from rubric_lint.cli.rubrics import with_settings
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.argument("new", type=click.Path(allow_dash=True))
 @click.option("--rubric", "name", metavar="NAME", help="Compare this rubric of the files only.")
 @click.option(
-    "--outputs", metavar="FILE", type=click.Path(allow_dash=True), help="Judge outputs: say whose verdict changes."
+    "--outputs", metavar="FILE", type=FileName(allow_dash=True), help="Judge outputs: say whose verdict changes."
 )
 @click.option("--format", "form", **choice("text", "markdown", "json"), help="How changes are written.")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")

@@ -60,6 +60,15 @@ def _place(fault: Exception) -> str:
     return ""
 
 
+def _word(fault: OSError) -> str:
+    """What the system did not do; what has no name is the current folder or standard output."""
+    try:
+        Path.cwd()
+    except OSError:
+        return "the current folder does not exist any more; change to one that does"
+    return f"{fault.filename or 'standard output'}: {fault.strerror or fault}"
+
+
 def launch(command: click.Command, name: str | None = None) -> NoReturn:
     """Run a command as a program, and exit with its return value. `name` is what it is called, by default as it was."""
     if sys.stderr is None:
@@ -78,7 +87,7 @@ def launch(command: click.Command, name: str | None = None) -> NoReturn:
     except click.Abort:
         code = Exit.INTERRUPTED
     except OSError as fault:
-        complain(f"{fault.filename or 'standard output'}: {fault.strerror or fault}")
+        complain(_word(fault))
         # What standard output did not take must not come up again when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.USAGE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rubric_lint.cli.exits import Exit, complain, launch
-from rubric_lint.cli.options import ASKED, FORCE_EXCLUDE, NAMES, check_sources, choice
+from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, check_sources, choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import print_version
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
 @click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
 @click.option("--force-exclude", **FORCE_EXCLUDE)
-@click.option("--config", metavar="FILE", type=click.Path(), help="The settings file that holds for all files.")
+@click.option("--config", **CONFIG)
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option("--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions.")
 def fix(

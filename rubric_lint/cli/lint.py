@@ -11,7 +11,7 @@ import click
 from rubric_lint.cli.adoption import Adoption, with_adoption
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.options import ASKED, FORCE_EXCLUDE, NAMES, OUTPUT_FILE, check_sources, choice
+from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, OUTPUT_FILE, check_sources, choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
 from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
@@ -49,7 +49,7 @@ WATCHABLE = ("full", "concise")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
 @click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
 @click.option("--force-exclude", **FORCE_EXCLUDE)
-@click.option("--config", metavar="FILE", type=click.Path(), help="The settings file that holds for all files.")
+@click.option("--config", **CONFIG)
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs; see `cache --help`.")
 @click.option(

@@ -6,6 +6,17 @@ import click
 
 from rubric_lint.cli.rules import complete_name, read_names
 
+
+class FileName(click.Path):
+    """The name of a file. An empty one, as of a variable that is not set, is no wish to do without."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name, as it is."""
+        if value == "" and param:
+            raise click.UsageError(f"{max(param.opts, key=len)} names no file", ctx)
+        return super().convert(value, param, ctx)
+
+
 NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_names, "shell_complete": complete_name}
 """Names of rules, between commas or with the option repeated."""
 
@@ -18,9 +29,16 @@ FORCE_EXCLUDE: dict[str, Any] = {
 ASKED: dict[str, Any] = {"is_eager": True, "expose_value": False}
 """A question that is answered before anything else is looked at."""
 
+CONFIG: dict[str, Any] = {
+    "metavar": "FILE",
+    "type": FileName(),
+    "help": "The settings file that holds for all files.",
+}
+"""The one settings file."""
+
 OUTPUT_FILE: dict[str, Any] = {
     "metavar": "FILE",
-    "type": click.Path(allow_dash=True),
+    "type": FileName(allow_dash=True),
     "callback": lambda _ctx, _param, value: None if value == "-" else value,
     "help": "Write the report to FILE, and only the summary to standard output.",
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.options import CONFIG
 
 if TYPE_CHECKING:
     from rubric_lint.config import FileSettings
@@ -20,9 +21,7 @@ rubric_argument = click.argument("file", metavar="RUBRIC", type=click.Path(exist
 
 def with_settings(function: Function) -> Function:
     """Add the options that say which settings hold for the rubric."""
-    config = click.option(
-        "--config", metavar="FILE", type=click.Path(), help="The settings file that holds for the rubrics."
-    )
+    config = click.option("--config", **{**CONFIG, "help": "The settings file that holds for the rubrics."})
     isolated = click.option("--isolated", is_flag=True, help="Read no settings file.")
     return config(isolated(function))
 
