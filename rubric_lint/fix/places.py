@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rubric_lint.comments import find_scalars
 from rubric_lint.document import Document
 from rubric_lint.edit.removal import line_end, line_start, mask_comments
-from rubric_lint.finding import Edit, Finding
+from rubric_lint.finding import Edit, Finding, Part
 from rubric_lint.ignores import Ignore, find_entries, find_ignores, is_alone
 from rubric_lint.source import Source, Span
 
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The places of one YAML file, read into `documents`. Lines that would become too long come last."""
+    """The places of one YAML file, read into `documents`. Those that would trouble a reader come last."""
 
     def __init__(self, source: Source, documents: list[Document], longest: int) -> None:
         self._source = source
@@ -67,29 +67,30 @@ class Places:
             return
         line = self._line(finding.span.start)
         last = self._line(max(finding.span.start, finding.span.end - 1))
-        long: list[Place] = []
+        last_resorts: list[Place] = []
         for place in self._behind(line):
-            if self._fits(line):
+            if self._suits(line):
                 yield place
             else:
-                long.append(place)
+                last_resorts.append(place)
         yield from self._above(line, finding)
         for place in self._behind(last) if last != line else ():
-            if self._fits(last):
+            if self._suits(last):
                 yield place
             else:
-                long.append(place)
+                last_resorts.append(place)
         around = (place for above in range(line - 1, 0, -1) for place in self._above(above, finding))
         yield from islice(around, _LEVELS)
-        yield from long
+        yield from last_resorts
         yield self._at_the_top()
 
     def _line(self, at: int) -> int:
         return self._source.position(at).line
 
-    def _fits(self, line: int) -> bool:
+    def _suits(self, line: int) -> bool:
+        """Whether a comment behind a line troubles nobody: neither people by its length nor a reader by its place."""
         start, end = self._source.line_span(line)
-        return end - start <= self._room or line in self._trailing
+        return line in self._trailing or (end - start <= self._room and line not in self._unfinished)
 
     def _behind(self, line: int) -> Iterator[Place]:
         """On the line of the finding, behind all that stands there."""
@@ -149,6 +150,17 @@ class Places:
     @cached_property
     def _entries(self) -> dict[int, Span]:
         return find_entries(self._source, self._documents)
+
+    @cached_property
+    def _unfinished(self) -> set[int]:
+        """The lines from a key to a text or number below: ruamel.yaml's round-trip reader fails on a comment there."""
+        lines: set[int] = set()
+        for document in self._documents:
+            for path, _ in document.entries():
+                if isinstance(path[-1], str) and not isinstance(document.value(path), dict | list):
+                    key, value = document.span(path, Part.KEY), document.span(path, Part.ENTRY)
+                    lines.update(range(self._line(key.start), self._line(value.start)))
+        return lines
 
     @cached_property
     def _trailing(self) -> dict[int, Ignore]:
