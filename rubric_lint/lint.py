@@ -1,7 +1,7 @@
 """The engine: the bytes of one file to its findings."""
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.catalogue import catalogue
 from rubric_lint.config import FileSettings
@@ -25,6 +25,9 @@ from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source, Span, UndecodableError
 from rubric_lint.thresholds import Thresholds
 from rubric_lint.wording import join_words
+
+if TYPE_CHECKING:
+    from rubric_lint.edit import Sharing
 
 
 class RuleError(Exception):
@@ -214,6 +217,7 @@ def _make_findings(
     paths: dict[int, list[DataPath]] = {}
     for document, rubric in rubrics:
         paths.setdefault(id(document), []).append(rubric.path)
+    mend = _Mending(paths).mend
     findings: dict[tuple[str, Span, str], Finding] = {}
     for rule, problem, document in found:
         if not _is_enabled(rule, settings):
@@ -221,7 +225,7 @@ def _make_findings(
         span = problem.span or document.span(problem.path, problem.part)
         key = (rule, span, problem.message)
         if key not in findings:
-            fix, obstacle = _make_fix(document, problem.repair, paths.get(id(document), ()))
+            fix, obstacle = mend(document, problem.repair)
             findings[key] = Finding(
                 rule=rule,
                 severity=_severity(rule, settings),
@@ -242,14 +246,25 @@ def _make_findings(
     return [finding for finding in findings.values() if not _is_echo(finding, errors.get(finding.span, []))]
 
 
-def _make_fix(document: Document, repair: Repair | None, rubrics: Collection[DataPath]) -> tuple[Fix | None, str]:
-    """The fix of a problem, or what is in its way."""
-    if repair is None:
-        return None, ""
-    from rubric_lint.edit import find_obstacle, make_fix  # noqa: PLC0415  (clean files need no fix)
+class _Mending:
+    """Makes the fixes of a file; who shares what is worked out once for each document, given the `paths` of rubrics."""
 
-    fix = make_fix(document, repair, rubrics)
-    return fix, "" if fix else find_obstacle(document, repair, rubrics)
+    def __init__(self, paths: Mapping[int, Collection[DataPath]]) -> None:
+        self._paths = paths
+        self._sharings: dict[int, Sharing] = {}
+
+    def mend(self, document: Document, repair: Repair | None) -> tuple[Fix | None, str]:
+        """The fix of a problem, or what is in its way."""
+        if repair is None:
+            return None, ""
+        from rubric_lint.edit import ObstacleError, Sharing, make_fix  # noqa: PLC0415  (clean files need no fix)
+
+        if id(document) not in self._sharings:
+            self._sharings[id(document)] = Sharing(document, self._paths.get(id(document), ()))
+        try:
+            return make_fix(self._sharings[id(document)], repair), ""
+        except ObstacleError as obstacle:
+            return None, str(obstacle)
 
 
 def _is_echo(finding: Finding, errors: list[str]) -> bool:

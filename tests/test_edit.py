@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_lint.edit import make_fix
+from rubric_lint.edit import ObstacleError, Sharing, make_fix
 from rubric_lint.finding import Edit, Fix, RemoveField, RenameKey, Repair, Replace, ReplaceValue
 from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
@@ -19,13 +19,14 @@ def read(text, name="a.yaml"):
 
 
 def plan(text, *intents, name="a.yaml"):
-    return make_fix(read(text, name), Repair("mend it", intents, safe=True))
+    return make_fix(Sharing(read(text, name)), Repair("mend it", intents, safe=True))
 
 
 def apply(text, *intents, name="a.yaml"):
     """The text after the edits; None where there is no fix."""
-    fix = plan(text, *intents, name=name)
-    if fix is None:
+    try:
+        fix = plan(text, *intents, name=name)
+    except ObstacleError:
         return None
     for (start, end), new in reversed(fix.edits):
         text = text[:start] + new + text[end:]

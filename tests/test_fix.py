@@ -9,7 +9,7 @@ import pytest
 from pages import read_pages
 
 from rubric_lint.config import FileSettings
-from rubric_lint.edit import make_fix
+from rubric_lint.edit import Sharing, make_fix
 from rubric_lint.finding import Edit, RemoveField, Repair, Replace, ReplaceValue
 from rubric_lint.fix import choose, fix, splice
 from rubric_lint.fix.proof import Change, find_doubt
@@ -518,5 +518,5 @@ def test_what_cannot_be_read_is_left_alone():
 def test_replace_intents_are_edits_as_they_are():
     document = read_documents(Source("a.yaml", "a: 1 # x\n"))[0][0]
     intent = Replace(Span(5, 8), "# y")
-    fix_made = make_fix(document, Repair("reword", (intent,), safe=True))
+    fix_made = make_fix(Sharing(document), Repair("reword", (intent,), safe=True))
     assert (fix_made.edits, fix_made.intents) == ((Edit(Span(5, 8), "# y"),), (intent,))

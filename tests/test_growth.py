@@ -14,6 +14,10 @@ FILES = {
     "b.yaml": lambda count: "".join(
         f"---\nrubrics:\n- {{id: a, score_ranges: {{1: Cites {n}}}}}\n" for n in range(count)
     ),
+    "aliases.yaml": lambda count: (
+        "x: &x {}\ny: *x\nrubrics:\n"
+        + "".join(f"- {{id: c{number}, description: Cites {number} sources}}\n" for number in range(count))
+    ),
     "c.yaml": lambda count: "rubrics:\n" + "- Yes # rubric-lint: ignore[vague-outcome]\n" * count,
 }
 

@@ -1,7 +1,7 @@
 """Intents to edits: what a rule wants done to a path, as replacements of text that leave every other byte alone."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from rubric_lint.document import Document
 from rubric_lint.edit.insertion import add_field, wrap_text
@@ -27,30 +27,18 @@ from rubric_lint.finding import (
 from rubric_lint.scalar import resolve
 from rubric_lint.source import Span
 
+__all__ = ["ObstacleError", "Sharing", "make_fix"]
 
-def make_fix(document: Document, repair: Repair, rubrics: Collection[Path] = ()) -> Fix | None:
-    """The edits of a repair, sorted and disjoint; None where `find_obstacle` names what is in the way.
 
-    What anchors, aliases and merge keys let several fields share is edited once, for all of them, if all of them stand
-    below one of the paths of `rubrics`.
+def make_fix(sharing: Sharing, repair: Repair) -> Fix:
+    """The edits of a repair, sorted and disjoint.
+
+    What anchors, aliases and merge keys let several fields share is edited once, for all of them, if none of them is
+    outside of what `sharing` has as rubrics.
+
+    Raises:
+        ObstacleError: where something is in the way.
     """
-    try:
-        return _plan(document, repair, rubrics)
-    except ObstacleError:
-        return None
-
-
-def find_obstacle(document: Document, repair: Repair, rubrics: Collection[Path] = ()) -> str:
-    """Why a repair cannot be carried out; empty where it can."""
-    try:
-        _plan(document, repair, rubrics)
-    except ObstacleError as obstacle:
-        return str(obstacle)
-    return ""
-
-
-def _plan(document: Document, repair: Repair, rubrics: Collection[Path]) -> Fix:
-    sharing = Sharing(document, rubrics)
     intents = tuple(dict.fromkeys(spread for intent in repair.intents for spread in _spread(sharing, intent, repair)))
     edits = {edit for intent in intents for edit in _make_edits(sharing, intent)}
     return Fix(repair.title, tuple(sorted(edits)), repair.safe, intents)
@@ -138,9 +126,9 @@ def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:  # noqa: PLR091
         case ReplaceValue(path, text):
             return [_replace_value(document, path, text)]
         case RemoveField(path):
-            return remove_field(document, path)
+            return remove_field(sharing, path)
         case AddField(path, name, text):
-            return [add_field(document, path, name, text)]
+            return [add_field(sharing, path, name, text)]
         case WrapText(path, name, before, after):
             return wrap_text(document, path, name, before, after)
         case NestField(path, name, before, inner):

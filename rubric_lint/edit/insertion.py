@@ -12,16 +12,15 @@ _SEPARATOR = re.compile(r"\s*,\s*")
 _BLOCK_TEXT = re.compile(r":[ \t]+(?:[&!]\S*[ \t]+)*[|>][-+0-9]*[ \t]*(?:#.*)?$")
 
 
-def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
+def add_field(sharing: Sharing, path: Path, name: str, scalar: str) -> Edit:
     """The edit that gives the mapping at `path` one more field, the last or, where that is unsafe, the first.
 
     Raises:
         ObstacleError: where the mapping has no field of its own that shows how they are written.
     """
-    text = document.source.text
-    container, step = Sharing(document).locate(path)
-    mapping = container[step]
-    own = [(*path, key) for key in mapping if Sharing(document).field((*path, key))[0] == id(mapping)]
+    document, text = sharing.document, sharing.document.source.text
+    mapping = document.value(path)
+    own = [(*path, key) for key in mapping if not document.is_merged(mapping, key)]
     if not own:
         raise ObstacleError("the criterion has no field of its own, all are merged into it; write the gate by hand")
     fields = sorted((whole_field(document, field), field) for field in own)

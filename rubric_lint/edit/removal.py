@@ -25,17 +25,18 @@ _COLON = re.compile(r"\s*:(?=\s|$)")
 _KEEPING = re.compile(r"[|>](?:\d?\+|\+\d)[ \t]*(?:#.*)?$")
 
 
-def remove_field(document: Document, path: Path) -> list[Edit]:
+def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
     """The edits that take the field at `path` away and keep the comments around it.
 
     Raises:
         ObstacleError: where that cannot be done.
     """
+    document = sharing.document
     text, code = document.source.text, mask_comments(document.source)
     field = whole_field(document, path)
     if document.is_flow(path):
         cuts = _cut_from_flow(text, code, field)
-    elif _is_only_field(document, path):
+    elif _is_only_field(sharing, path):
         if text[slice(*field)] != code[slice(*field)]:
             raise ObstacleError("it is the only field of its mapping, and has a comment in the middle")
         return [Edit(field, "{}")]
@@ -62,17 +63,12 @@ def whole_field(document: Document, path: Path) -> Span:
     """From the first character that belongs to a field, be it the tag of its key, to its last."""
     code = mask_comments(document.source)
     start, end = document.extent(path)
-    if end == document.span(path).end and (colon := _COLON.match(code, end)) and _has_no_value(document, path):
+    if end == document.span(path).end and (colon := _COLON.match(code, end)) and document.value(path) is None:
         end = colon.end()
     line = line_start(code, start)
     while found := _INTRODUCTION.search(code[line:start]):
         start = line + found.start()
     return Span(start, end)
-
-
-def _has_no_value(document: Document, path: Path) -> bool:
-    container, step = Sharing(document).locate(path)
-    return container[step] is None
 
 
 def line_start(text: str, at: int) -> int:
@@ -86,10 +82,8 @@ def line_end(text: str, at: int) -> Span:
     return Span(*found.span()) if found else Span(len(text), len(text))
 
 
-def _is_only_field(document: Document, path: Path) -> bool:
-    if document.siblings(path):
-        return False
-    return any(len(holder) == 1 for holder in Sharing(document).holders(path)[:1])
+def _is_only_field(sharing: Sharing, path: Path) -> bool:
+    return not sharing.document.siblings(path) and len(sharing.holders(path)[0]) == 1
 
 
 def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:

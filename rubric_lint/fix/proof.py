@@ -26,12 +26,11 @@ from rubric_lint.finding import (
     WrapText,
     pointer,
 )
-from rubric_lint.locate import locate
+from rubric_lint.lint import build_rubrics
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Criterion, Shape, build_rubric
+from rubric_lint.rubric import Criterion, Shape
 from rubric_lint.scalar import resolve
 from rubric_lint.source import Source, Span
-from rubric_lint.thresholds import Thresholds
 
 
 class Change(NamedTuple):
@@ -219,12 +218,8 @@ def _order(mapping: dict[str, Any], added: frozenset[str]) -> list[str]:
 
 def _model(document: Document, settings: FileSettings) -> Iterator[Any]:
     """All that a score and a verdict depend on, rubric by rubric; read before the data is changed."""
-    thresholds = Thresholds(settings.pass_at, settings.borderline_at)
-    for path, version, view in locate(document, version=settings.version, claimed=settings.claimed):
-        rubric = build_rubric(
-            document, path, version, thresholds, implicit_required=settings.implicit_required, view=view
-        )
-        yield path, rubric.shape, [describe(criterion) for criterion in rubric.entries]
+    for rubric in build_rubrics(document, settings):
+        yield rubric.path, rubric.shape, [describe(criterion) for criterion in rubric.entries]
 
 
 def describe(criterion: Criterion) -> Any:

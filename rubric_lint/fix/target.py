@@ -1,14 +1,16 @@
 """Rewriting a suite for another version of AgentV, whole or not at all, with the proof that it means what it did."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from rubric_lint.bands import HIGHEST
 from rubric_lint.catalogue import BASE
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.edit import find_obstacle, make_fix
+from rubric_lint.edit import ObstacleError, Sharing, make_fix
 from rubric_lint.finding import (
     AddField,
     Edit,
@@ -16,7 +18,6 @@ from rubric_lint.finding import (
     Intent,
     NestField,
     Part,
-    Path,
     RemoveField,
     RenameKey,
     Repair,
@@ -30,12 +31,11 @@ from rubric_lint.finding import (
 from rubric_lint.fix import Applied, Fixed, Left, fix, splice
 from rubric_lint.fix.agentv import TARGETS, Target, Unmet, convert_criteria, move_criteria, rename_cases
 from rubric_lint.fix.proof import Change, describe, find_doubt
-from rubric_lint.lint import DEFAULTS, lint
-from rubric_lint.locate import find_claim_span, locate
+from rubric_lint.lint import DEFAULTS, build_rubrics, lint
+from rubric_lint.locate import find_claim_span
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Rubric, Shape, build_rubric
+from rubric_lint.rubric import Rubric, Shape
 from rubric_lint.source import Source
-from rubric_lint.thresholds import Thresholds
 
 _Step = Callable[[Document, list[Rubric], Target], Iterable[Intent | Unmet]]
 
@@ -108,14 +108,9 @@ class _Rewriting:
         return f"it would not be read as a suite of {self.target.title}" if others else ""
 
     def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
-        thresholds = Thresholds(self.settings.pass_at, self.settings.borderline_at)
-        implicit = self.settings.implicit_required
         for document in read_documents(source)[0]:
-            for path, version, view in locate(document, version=self.settings.version, claimed=self.settings.claimed):
-                yield (
-                    document,
-                    build_rubric(document, path, version, thresholds, implicit_required=implicit, view=view),
-                )
+            for rubric in build_rubrics(document, self.settings):
+                yield document, rubric
 
     def _read(self, source: Source) -> Iterator[Any]:
         """What all rubrics mean, apart from where they are: a checklist criterion is a must or none."""
@@ -128,24 +123,24 @@ class _Rewriting:
 
     def _plan(self, source: Source, step: _Step) -> Iterator[Change | Left]:
         """The changes of one step, one for each intent, or what keeps it from being done."""
-        located: dict[int, tuple[Document, list[Rubric]]] = {}
-        for document, rubric in self._rubrics(source):
-            located.setdefault(id(document), (document, []))[1].append(rubric)
-        for document, rubrics in located.values():
+        for document, pairs in groupby(self._rubrics(source), itemgetter(0)):
+            rubrics = [rubric for _, rubric in pairs]
+            # The fields of criteria must be nobody else's; what is around them is not theirs in the first place.
+            sharing = Sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
-                # The fields of criteria must be nobody else's; what is around them is not theirs in the first place.
-                yield self._make(document, intent, [rubric.path for rubric in rubrics] if step is _convert else ())
+                yield self._make(sharing, intent)
             if step is _move:
                 yield from self._claim(document)
 
-    def _make(self, document: Document, intent: Intent | Unmet, within: Collection[Path]) -> Change | Left:
+    def _make(self, sharing: Sharing, intent: Intent | Unmet) -> Change | Left:
+        document = sharing.document
         if isinstance(intent, Unmet):
             return self._leave(document, intent)
-        repair = Repair(_word(intent), (intent,), safe=False)
-        made = make_fix(document, repair, within)
-        if made is None:
+        try:
+            made = make_fix(sharing, Repair(_word(intent), (intent,), safe=False))
+        except ObstacleError as obstacle:
             path = () if isinstance(intent, Replace) else intent.path
-            return self._leave(document, Unmet(find_obstacle(document, repair, within), path, Part.VALUE))
+            return self._leave(document, Unmet(str(obstacle), path, Part.VALUE))
         return Change(f"/{document.number or 0}", made.intents, made.edits, safe=False)
 
     def _claim(self, document: Document) -> Iterator[Change]:
@@ -155,10 +150,9 @@ class _Rewriting:
             return
         written = document.source.slice(span)
         quote = written[0] if written[0] in "\"'" else ""
-        folder = (
-            written.strip("\"'").rpartition("/")[0] + "/" if written.strip("\"'").endswith(".schema.json") else BASE
-        )
-        url = folder.removeprefix("/" if "/" not in written else "") + self.target.schema
+        address = written.strip("\"'")
+        folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
+        url = folder + self.target.schema
         intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
         yield Change(f"/{document.number or 0}", intents, (Edit(span, f"{quote}{url}{quote}"),), safe=False)
 
