@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from rubric_lint.fix import fix
 from rubric_lint.lint import examine, lint
 from rubric_lint.source import Source
 
@@ -22,8 +23,8 @@ FILES = {
 }
 
 
-def work(name, text):
-    """How many calls it takes to lint a text."""
+def work(run, name, text):
+    """How many calls it takes to lint or fix a text."""
     calls = 0
 
     def count(_frame, _event, _argument):
@@ -31,10 +32,10 @@ def work(name, text):
         calls += 1
 
     data = text.encode()
-    lint(name, data)  # what is loaded once is not counted
+    run(name, data)  # what is loaded once is not counted
     sys.setprofile(count)
     try:
-        lint(name, data)
+        run(name, data)
     finally:
         sys.setprofile(None)
     return calls
@@ -42,7 +43,15 @@ def work(name, text):
 
 @pytest.mark.parametrize("name", FILES)
 def test_twice_the_size_is_twice_the_work(name):
-    once, twice = (work(name, FILES[name](count)) for count in (100, 200))
+    once, twice = (work(lint, name, FILES[name](count)) for count in (100, 200))
+    assert twice < 2.2 * once
+
+
+@pytest.mark.parametrize("name", ["old.jsonl", "old.yaml"])
+def test_twice_the_documents_are_twice_the_work_to_fix(name):
+    text = '{"rubrics": [{"id": "a", "description": "Names a source"}]}\n'
+    text = text if name.endswith(".jsonl") else f"---\n{text}"
+    once, twice = (work(fix, name, text * count) for count in (100, 200))
     assert twice < 2.2 * once
 
 

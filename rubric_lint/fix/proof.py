@@ -57,11 +57,20 @@ def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: Fi
         return "a comment would get lost"
     if sum(map(_count_outdented, after)) > sum(map(_count_outdented, before)):
         return "a line between brackets would stand too far left for strict readers of YAML"
+    parts = _part(changes) if len(before) > 1 else {}
     for then, now in zip(before, after, strict=True):
-        mine = [change for change in changes if then.number is None or _document_of(change) == then.number]
+        mine = changes if then.number is None else parts.get(then.number, ())
         if doubt := _compare(then, now, mine, settings):
             return doubt
     return ""
+
+
+def _part(changes: Iterable[Change]) -> dict[int, list[Change]]:
+    """The changes by the number of the document that they are for."""
+    parts: dict[int, list[Change]] = {}
+    for change in changes:
+        parts.setdefault(int(change.pointer.split("/")[1]) if change.intents else 0, []).append(change)
+    return parts
 
 
 def _compare(then: Document, now: Document, changes: Sequence[Change], settings: FileSettings) -> str:
@@ -94,10 +103,6 @@ def _count_outdented(document: Document) -> int:
         _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
         count += any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
     return count
-
-
-def _document_of(change: Change) -> int:
-    return int(change.pointer.split("/")[1]) if change.intents else 0
 
 
 def name_findings(findings: Iterable[Finding]) -> Known:
