@@ -6,6 +6,7 @@
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import NamedTuple
@@ -99,6 +100,16 @@ def read(file: File) -> bytes | Unreadable:
         return Unreadable(name, _word(name, fault))
     large, limit = f"{size / 1e6:.1f} MB", f"{LIMIT / 1e6:.0f} MB"
     return Unreadable(name, f"has {large}, and files of more than {limit} are not read; split it into smaller ones")
+
+
+def read_stdin(name: str) -> bytes | Unreadable:
+    """What standard input holds, which goes by `name`."""
+    if sys.stdin is None:
+        return Unreadable(name, "standard input is closed")
+    data = sys.stdin.buffer.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        return Unreadable(name, f"has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
+    return data
 
 
 class _Search:

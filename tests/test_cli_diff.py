@@ -177,6 +177,15 @@ def test_a_revision_is_found_from_a_folder_too(repository):
         assert (done.returncode, done.stderr) == (1, b"")
 
 
+@pytest.mark.usefixtures("run")
+def test_standard_input_that_is_closed_holds_nothing(tmp_path):
+    for arguments in (("-", "new.yaml"), ("old.yaml", "new.yaml", "--outputs", "-")):
+        call = ["sh", "-c", '"$@" <&-', "sh", PROGRAM, "diff", *arguments]
+        done = subprocess.run(call, cwd=tmp_path, capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert done.stderr.endswith(b"standard input is closed\n")
+
+
 def test_the_settings_of_the_file_hold_for_its_revision(run, repository):
     (repository / "rubric-lint.toml").write_text("pass = 0.9\n", "utf-8")
     assert "verdict" not in run("HEAD:my suites/r.yaml", "my suites/r.yaml")[1]

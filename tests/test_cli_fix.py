@@ -164,6 +164,13 @@ def test_standard_input_keeps_its_bytes(program):
     assert done.stdout == b"\xff\xfe" + NEW.replace("\n", "\r\n").encode("utf-16-le")
 
 
+def test_standard_input_that_is_closed_is_no_fault_of_the_tool(program):
+    call = ["sh", "-c", '"$@" <&-', "sh", *command("fix", "-", "--check")]
+    done = subprocess.run(call, capture_output=True, check=False, cwd=program.folder, env=environment())
+    told = b"rubric-fix: <stdin>: standard input is closed\n"
+    assert (done.returncode, done.stderr.splitlines(keepends=True)[0]) == (2, told)
+
+
 def test_what_is_left_is_told_with_its_place_and_reason(program):
     file = program.write("suite.yaml", STUCK)
     told = f"suite.yaml:3:39: {REASON}\nNothing to fix in 1 file.\n1 finding left to fix by hand.\n"

@@ -112,6 +112,8 @@ def _score(name: str, pairs: "list[Pair]") -> "Effects":
 def _chunks(name: str) -> Iterator[bytes]:
     from rubric_lint.scoring.streams import CHUNK  # noqa: PLC0415
 
+    if name == STDIN and sys.stdin is None:
+        raise UnusableError("standard input is closed")
     with sys.stdin.buffer if name == STDIN else open(name, "rb") as stream:  # noqa: PTH123
         while chunk := stream.read(CHUNK):
             yield chunk

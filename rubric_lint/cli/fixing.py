@@ -10,7 +10,7 @@ from rubric_lint.cli.exits import complain, report_fault
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.run import STDIN
 from rubric_lint.config import SettingsFinder
-from rubric_lint.files import LIMIT, File, Unreadable, find, read
+from rubric_lint.files import File, Unreadable, find, read, read_stdin
 from rubric_lint.fix import Fixed, fix
 from rubric_lint.fix.write import WriteError, replace_file
 from rubric_lint.report.fixes import Outcome, Totals
@@ -91,12 +91,7 @@ class Fixing:
         return rewrite(file.name, data, self._target, file.settings, unsafe=self._unsafe)
 
     def _read(self, file: File) -> bytes | Unreadable:
-        if file is not self._stdin:
-            return read(file)
-        data = sys.stdin.buffer.read(LIMIT + 1)
-        if len(data) <= LIMIT:
-            return data
-        return Unreadable(file.name, f"has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
+        return read_stdin(file.name) if file is self._stdin else read(file)
 
     def _refuse(self, what: Unreadable) -> None:
         self._progress.clear()

@@ -1,8 +1,6 @@
 """A file that a command is given: on disk, from standard input, or as a Git revision has it."""
 
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -41,13 +39,12 @@ def read_given(text: str, stdin_name: str | None = None) -> Given:
         UnusableError: when there is nothing to read.
     """
     from rubric_lint.config import FileSettings  # noqa: PLC0415
-    from rubric_lint.files import LIMIT, File, Unreadable, read  # noqa: PLC0415
+    from rubric_lint.files import LIMIT, File, Unreadable, read, read_stdin  # noqa: PLC0415
 
+    data: bytes | Unreadable
     if text == STDIN:
-        if sys.stdin is None:
-            raise UnusableError("standard input is closed")
-        data: bytes | Unreadable = sys.stdin.buffer.read(LIMIT + 1)
         text = path = stdin_name or "<stdin>"
+        data = read_stdin(text)
     elif ":" in text and not os.path.lexists(text):
         data, path = _read_revision(text)
     else:
@@ -68,17 +65,17 @@ def _read_revision(text: str) -> tuple[bytes, str]:
 
 
 def _git(*arguments: str) -> bytes:
+    from rubric_lint.sieve.git import GitError, ask, tell  # noqa: PLC0415  (few files are given by a revision)
+
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603, S607
-    except OSError:
+        code, answer, fault = ask(*arguments)
+    except GitError:
         raise UnusableError(
             f"{arguments[-1]}: no such file, and Git, which knows revisions, is not installed"
         ) from None
-    if done.returncode:
-        reason = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        told = reason[0].removeprefix("fatal: ") if reason else "Git does not say why"
-        raise UnusableError(f"{arguments[-1]}: no such file, and no revision of one either: {told}")
-    return done.stdout
+    if code:
+        raise UnusableError(f"{arguments[-1]}: no such file, and no revision of one either: {tell(fault)}")
+    return answer
 
 
 def load_given(given: Given, finder: "SettingsFinder") -> "dict[str, Loaded]":

@@ -1,7 +1,6 @@
 """One run of the linter: each file reported in its turn, whatever becomes of it."""
 
 import gc
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -9,7 +8,7 @@ from rubric_lint.batch import Outcome, lint_bytes, lint_files
 from rubric_lint.cli.exits import complain, report_fault
 from rubric_lint.cli.progress import Progress
 from rubric_lint.config import SettingsFinder
-from rubric_lint.files import LIMIT, File, Unreadable, find
+from rubric_lint.files import File, Unreadable, find, read_stdin
 from rubric_lint.finding import Result
 from rubric_lint.report import Failure, Reporter, Summary
 from rubric_lint.settings_file import SettingsError
@@ -109,11 +108,5 @@ class Run:
         return Summary(unreadable=int(not known))
 
     def _lint_stdin(self, file: File) -> Summary:
-        if sys.stdin is None:
-            return self._refuse(Unreadable(file.name, "standard input is closed"))
-        data = sys.stdin.buffer.read(LIMIT + 1)
-        if len(data) > LIMIT:
-            return self._refuse(
-                Unreadable(file.name, f"has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
-            )
-        return self._report(file, lint_bytes(file, data))
+        data = read_stdin(file.name)
+        return self._report(file, data if isinstance(data, Unreadable) else lint_bytes(file, data))

@@ -78,24 +78,28 @@ def read_changes(revision: str) -> Changes:
     Raises:
         GitError: where there is no Git, no repository or no such revision.
     """
-    code, answer, fault = _ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
+    code, answer, fault = ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
     if code:
-        raise GitError(f"it needs a Git repository around the current folder, and git says: {_tell(fault)}")
+        raise GitError(f"it needs a Git repository around the current folder, and git says: {tell(fault)}")
     top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
     root = os.path.realpath(os.fsdecode(top))
     base = _find_base(revision, is_shallow=is_shallow == b"true")
     tree = ("-C", root)
-    code, diff, fault = _ask(*tree, *_DIFF, base, "--")
+    code, diff, fault = ask(*tree, *_DIFF, base, "--")
     if not code:
-        code, tracked, fault = _ask(*tree, "ls-files", "--cached", "--recurse-submodules", "-z")
+        code, tracked, fault = ask(*tree, "ls-files", "--cached", "--recurse-submodules", "-z")
     if code:
-        raise GitError(f"git cannot compare the work tree with {revision}: {_tell(fault)}")
+        raise GitError(f"git cannot compare the work tree with {revision}: {tell(fault)}")
     files, unknown = _read_diff(diff)
     return Changes(root, files, frozenset(map(os.fsdecode, tracked.split(b"\0"))), unknown)
 
 
-def _ask(*arguments: str) -> tuple[int, bytes, bytes]:
-    """The exit code, standard output and standard error of a git command."""
+def ask(*arguments: str) -> tuple[int, bytes, bytes]:
+    """The exit code, standard output and standard error of a git command.
+
+    Raises:
+        GitError: when git cannot be run.
+    """
     # Paths are quoted, so that a line end in one is none; nothing is locked for those who commit meanwhile.
     command = ["git", "-c", "core.quotePath=true", *arguments]
     environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
@@ -109,14 +113,15 @@ def _ask(*arguments: str) -> tuple[int, bytes, bytes]:
     return done.returncode, done.stdout, done.stderr
 
 
-def _tell(fault: bytes) -> str:
+def tell(fault: bytes) -> str:
+    """What git said on standard error, on one line."""
     lines = fault.decode("utf-8", "replace").strip().splitlines()
     return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
 
 
 def _find_base(revision: str, *, is_shallow: bool) -> str:
     """The commit at which what is checked out left `revision`."""
-    code, answer, fault = _ask("merge-base", "--", revision, "HEAD")
+    code, answer, fault = ask("merge-base", "--", revision, "HEAD")
     if not code:
         return answer.decode("ascii").strip()
     deepen = "; this clone is shallow: fetch all of it (`git fetch --unshallow`, in GitHub Actions `fetch-depth: 0`)"
@@ -126,7 +131,7 @@ def _find_base(revision: str, *, is_shallow: bool) -> str:
             raise GitError("nothing is committed here yet, so there is nothing to compare with")
         if code == 1:
             raise GitError(f"{revision} and HEAD have no commit in common" + (hint or "; name another revision"))
-        raise GitError(f"git cannot compare HEAD with {revision}: {_tell(fault)}{hint}")
+        raise GitError(f"git cannot compare HEAD with {revision}: {tell(fault)}{hint}")
     if not _is_commit("HEAD"):
         raise GitError("nothing is committed here yet, so there is nothing to compare with")
     if _is_commit(f"origin/{revision}"):
@@ -135,7 +140,7 @@ def _find_base(revision: str, *, is_shallow: bool) -> str:
 
 
 def _is_commit(revision: str) -> bool:
-    return not _ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")[0]
+    return not ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")[0]
 
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
