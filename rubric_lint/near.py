@@ -1,6 +1,7 @@
 """Which known names a misspelt one may have meant."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 _HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
@@ -10,8 +11,12 @@ def find_near(name: str, known: Iterable[str]) -> list[str]:
     """The known names within a typing slip or another spelling of `name`, the nearest first; often none."""
     from difflib import SequenceMatcher  # noqa: PLC0415  (only misspelt names need it)
 
-    spelt = re.sub(_HUMP, "_", name).replace("-", "_").replace(" ", "_").lower()
-    ratios = [(SequenceMatcher(None, spelt, word.replace("-", "_")).ratio(), word) for word in known]
+    spelt = _fold(re.sub(_HUMP, "_", name).replace(" ", "_"))
+    ratios = [(SequenceMatcher(None, spelt, _fold(word)).ratio(), word) for word in known]
     near = sorted((item for item in ratios if item[0] >= 0.8), key=lambda item: (-item[0], item[1]))
     # A perfect match in another spelling leaves no doubt.
     return [word for ratio, word in near if ratio == near[0][0] or near[0][0] < 1]
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).replace("-", "_").lower()

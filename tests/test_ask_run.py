@@ -100,6 +100,21 @@ def test_a_line_that_is_no_answer_is_refused_with_its_place(line, fault):
     assert refused.value.faults == (f"line 3: {fault}",)
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("cafe\u0301", "`café` looks the same but is made of other Unicode characters"),
+        ("Café", "did you mean `café`?"),
+        ("CAFE\u0301", "did you mean `café`?"),
+    ],
+    ids=["form", "case", "both"],
+)
+def test_a_name_that_differs_in_case_or_unicode_form_is_another_one(name, hint):
+    with pytest.raises(AnswersError) as refused:
+        check_answers(lines(answer(1, rubric=name)), {"café": HOLISTIC, "bar": HOLISTIC})
+    assert refused.value.faults == (f'line 1: no rubric is named "{name}"; {hint}',)
+
+
 def test_answers_may_stand_in_a_list():
     records = [answer(1), answer(2)]
     found = read_answers([json.dumps(records, indent=1).encode()], RUBRICS)

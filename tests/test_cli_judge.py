@@ -282,6 +282,9 @@ NO_KEY = (
 )
 
 
+NO_URL = "--base-url is no URL of the form http://HOST:PORT/PATH or https://HOST/PATH"
+
+
 @pytest.mark.parametrize(
     ("arguments", "environment", "message"),
     [
@@ -291,11 +294,18 @@ NO_KEY = (
         (["--api-key-env", "MINE"], {"MINE": "sk-sécret"},
          "the key in MINE holds characters that no HTTP header can carry"),
         (["--base-url", "127.0.0.1:9"], {"OPENAI_API_KEY": KEY},
-         "--base-url is no URL that begins with http:// or https://"),
+         NO_URL),
+        (["--base-url", "http://"], {"OPENAI_API_KEY": KEY}, NO_URL),
+        (["--base-url", "http://[::1"], {"OPENAI_API_KEY": KEY}, NO_URL),
+        (["--base-url", "http://127.0.0.1:99999/v1"], {"OPENAI_API_KEY": KEY}, NO_URL),
+        (["--temperature", "nan"], {"OPENAI_API_KEY": KEY},
+         "Invalid value for '--temperature': 'nan' is no finite number"),
+        (["--timeout", "inf"], {"OPENAI_API_KEY": KEY}, "Invalid value for '--timeout': 'inf' is no finite number"),
         (["--output", "answers.jsonl"], {"OPENAI_API_KEY": KEY},
          "--output names the file of answers; results go into a file of their own"),
     ],
-    ids=["no key", "no key of that name", "the key for a name", "no ASCII", "no URL", "answers as results"],
+    ids=["no key", "no key of that name", "the key for a name", "no ASCII", "no URL", "no host",
+         "half a host", "no port", "no temperature", "no time", "answers as results"],
 )  # fmt: skip
 def test_a_wrong_call_is_refused_before_anything_is_asked(folder, arguments, environment, message):
     before = (folder / "answers.jsonl").read_bytes()
@@ -315,6 +325,12 @@ def test_wrong_answers_are_refused_before_anything_is_asked(folder):
     with serving(SCORED) as server:
         assert judge(server) == (2, "", "rubric-score: answers.jsonl: line 2: missing field `answer`\n")
     assert server.asked == []
+
+
+def test_a_results_file_that_cannot_be_written_is_told():
+    with serving(SCORED) as server, start(server, "--output", "missing/results.jsonl") as run_:
+        assert run_.stderr.read() == "rubric-score: missing/results.jsonl: No such file or directory\n"
+    assert run_.returncode == 2
 
 
 def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):

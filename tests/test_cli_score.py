@@ -1,3 +1,4 @@
+import fcntl
 import json
 import os
 import pty
@@ -6,6 +7,8 @@ import select
 import signal
 import subprocess
 import sys
+import termios
+import time
 from pathlib import Path
 
 import pytest
@@ -108,6 +111,14 @@ def call_on_terminal(*args, stdin=subprocess.DEVNULL, stdout=None):
     return written.decode().replace("\r\n", "\n"), process.wait()
 
 
+def wait_until_read(pipe):
+    """Until the other side has taken all that was written."""
+    end = time.monotonic() + 60
+    while int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder):
+        assert time.monotonic() < end, "nobody reads"
+        time.sleep(0.01)
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -182,6 +193,11 @@ r (score_ranges): 1 pass, 1 borderline, 1 fail; mean score 0.722
 
 def test_the_table_holds_what_is_invalid_and_the_totals():
     assert call("r.rubric.yaml", "out.jsonl", "--format", "table") == (TABLE, "", 1)
+
+
+def test_the_table_counts_every_verdict_in_the_order_of_the_totals():
+    out, _, _ = call("r.rubric.yaml", "-", "--format", "table", stdin=BAD + GOOD)
+    assert out.splitlines()[0] == "r (score_ranges): 1 pass, 0 borderline, 1 fail; mean score 0.733"
 
 
 def test_a_terminal_gets_the_table():
@@ -359,7 +375,8 @@ def test_results_come_while_input_goes_on_and_an_interrupt_ends_it_cleanly():
         rest, err = process.stdout.read(), process.stderr.read().decode()
     assert [json.loads(line)["id"] for line in first] == ["a", "c"]
     interrupted = (
-        "rubric-score: interrupted after 2 outputs: 1 pass, 0 borderline, 1 fail, 0 invalid; mean score 0.733\n"
+        "rubric-score: interrupted at line 2 of standard input, after 2 outputs: 1 pass, 0 borderline, 1 fail, "
+        "0 invalid; mean score 0.733\n"
     )
     assert (rest, err, process.returncode) == (b"", interrupted, 130)
 
@@ -375,7 +392,28 @@ def test_an_interrupt_in_the_midst_of_work_leaves_whole_results_and_true_counts(
     count = len(found["results"])
     assert 0 < count < 400_000
     assert found["totals"]["outputs"] == found["totals"]["pass"] == count
-    assert (f"interrupted after {count} outputs" in err.decode(), process.returncode) == (True, 130)
+    told = (
+        f"rubric-score: interrupted at line {count} of big.jsonl, after {count} outputs: {count} pass, 0 borderline, "
+    )
+    assert (err.decode().startswith(told), process.returncode) == (True, 130)
+
+
+def test_an_interrupted_run_says_of_which_file_it_read_how_much_and_so_does_its_page():
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with start("r.rubric.yaml", "out.jsonl", "-", "--report", "page.html", **pipes) as process:
+        for _ in range(4):
+            process.stdout.readline()
+        process.stdin.write(b"\n\n")
+        process.stdin.flush()
+        wait_until_read(process.stdin)
+        process.send_signal(signal.SIGINT)
+        err = process.stderr.read().decode()
+    counts = "after 4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722\n"
+    assert (err, process.returncode) == (
+        f"rubric-score: interrupted at the beginning of standard input, {counts}",
+        130,
+    )
+    assert "<title>out.jsonl and 1 more by r.rubric.yaml, interrupted</title>" in Path("page.html").read_text("utf-8")
 
 
 def test_a_long_run_shows_how_far_it_is_and_cleans_up():
@@ -401,7 +439,16 @@ def test_a_page_for_people_is_written_beside_the_results():
     assert re.findall(r"<script|https?://(?!www\.w3\.org)", page) == []
 
 
-def test_a_page_that_cannot_be_written_is_told():
-    out, err, code = call("r.rubric.yaml", "out.jsonl", "--report", "missing/page.html")
-    assert (code, "missing/page.html: No such file or directory" in err) == (2, True)
-    assert len(results(out)) == 4
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing/page.html", "the folder missing does not exist; make it first"),
+        ("out.jsonl", "is read as well, and would be replaced; name another file"),
+        ("./r.rubric.yaml", "is read as well, and would be replaced; name another file"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_told_before_anything_is_scored(name, message):
+    before = [Path(each).read_bytes() for each in ("out.jsonl", "r.rubric.yaml")]
+    out, err, code = call("r.rubric.yaml", "out.jsonl", "--report", name)
+    assert (out, err.splitlines()[-1], code) == ("", f"Error: --report: {name}: {message}", 2)
+    assert [Path(each).read_bytes() for each in ("out.jsonl", "r.rubric.yaml")] == before

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from rubric_lint.judge import Case
 from rubric_lint.near import find_near
@@ -124,6 +125,8 @@ def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric]) -
     if not isinstance(name, str) or name not in rubrics:
         near = find_near(str(name), rubrics)
         hint = f"did you mean `{near[0]}`?" if near else f"there are {_list(rubrics)}"
+        if near and normalize("NFC", near[0]) == normalize("NFC", str(name)):
+            hint = f"`{near[0]}` looks the same but is made of other Unicode characters"
         raise _LineError(f"no rubric is named {json.dumps(name, ensure_ascii=False)[:80]}; {hint}")
     return rubrics[name]
 

@@ -30,8 +30,8 @@ class Exit(IntEnum):
 def complain(message: str) -> None:
     """Tell something on standard error, in the name of the command that runs."""
     context = click.get_current_context(silent=True)
-    name = context.find_root().info_name if context else None
-    click.echo(f"{name or 'rubric-lint'}: {visible(message)}", err=True)
+    name = (context.find_root().info_name if context else None) or Path(sys.argv[0]).name
+    click.echo(f"{name if name.startswith('rubric-') else 'rubric-lint'}: {visible(message)}", err=True)
 
 
 def report_fault(fault: Exception, file: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
@@ -10,7 +11,7 @@ import sys
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlsplit
 
 import click
@@ -35,18 +36,47 @@ _PLACEHOLDER = "none"
 _STDIN = "-"
 
 
+class _Finite(click.FloatRange):
+    """A range of numbers, of which `nan` is none: it compares with no bound."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is no finite number", param, ctx)
+
+
+def _check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> str | None:
+    """A URL that requests can go to; what is wrong with another one is not said in its words, which may hold a key."""
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        is_sound = parts.scheme in {"http", "https"} and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_sound = False
+    if not is_sound:
+        raise click.UsageError("--base-url is no URL of the form http://HOST:PORT/PATH or https://HOST/PATH")
+    return url
+
+
 @click.command()
 @rubric_argument
 @with_settings
 @click.argument("answers", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--model", required=True, help="The model that judges.")
-@click.option("--base-url", metavar="URL", envvar=_BASE_URL, show_envvar=True, help="The endpoint; default: OpenAI's.")
+@click.option(
+    "--base-url",
+    metavar="URL",
+    envvar=_BASE_URL,
+    show_envvar=True,
+    callback=_check_url,
+    help="The endpoint; default: OpenAI's.",
+)
 @click.option("--api-key-env", metavar="NAME", help=f"The environment variable that holds the key; default: {_KEY}.")
 @click.option("--samples", type=click.IntRange(1, 99), default=1, show_default=True, help="Outputs for each answer.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Requests at a time.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=_Finite(0, min_open=True),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
@@ -56,7 +86,7 @@ _STDIN = "-"
 @click.option(
     "--max-attempts", type=click.IntRange(1, 10), default=3, show_default=True, help="Until an output is valid."
 )
-@click.option("--temperature", type=click.FloatRange(0, 2), help="Default: the endpoint's own.")
+@click.option("--temperature", type=_Finite(0, 2), help="Default: the endpoint's own.")
 @click.option(
     "--response-format",
     type=click.Choice(["json_schema", "json_object", "text"]),
@@ -238,8 +268,6 @@ def _find_key(name: str | None, base_url: str | None) -> str:
     key = os.environ.get(variable, "").strip()
     # Who gives the key itself for the name of a variable must not find it in a log.
     shown = variable if re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable) else "that --api-key-env names"
-    if base_url and not base_url.startswith(("http://", "https://")):
-        raise click.UsageError("--base-url is no URL that begins with http:// or https://")
     if not key and (name or not base_url):
         raise click.UsageError(
             f"the environment variable {shown} holds no key; set it, name another variable with --api-key-env, or "

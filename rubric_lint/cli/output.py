@@ -29,7 +29,7 @@ def open_report(name: str | None, progress: Progress, look: Look) -> Iterator[Wr
         click.UsageError: when the file cannot be written.
     """
     if name is not None:
-        with _open_whole(name) as stream:
+        with open_whole(name, "--output-file") as stream:
             yield stream.write
         return
 
@@ -41,7 +41,12 @@ def open_report(name: str | None, progress: Progress, look: Look) -> Iterator[Wr
 
 
 @contextmanager
-def _open_whole(name: str) -> Iterator[TextIO]:
+def open_whole(name: str, option: str) -> Iterator[TextIO]:
+    """What takes the text of a file that an option names; it is replaced at the end, and only if nothing is raised.
+
+    Raises:
+        click.UsageError: when the file cannot be written.
+    """
     with ExitStack() as cleaning:
         try:
             mode = _mode(Path(name))
@@ -55,7 +60,7 @@ def _open_whole(name: str) -> Iterator[TextIO]:
                 descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
                 cleaning.callback(beside.unlink, missing_ok=True)
         except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: links in a circle, before Python 3.13
-            raise click.UsageError(f"--output-file: {name}: {_word(name, fault)}") from None
+            raise click.UsageError(f"{option}: {name}: {_word(name, fault)}") from None
         with _named(name):
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
                 yield stream

@@ -3,10 +3,10 @@
 import gc
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
@@ -19,6 +19,7 @@ from rubric_lint.cli.rubrics import load, with_settings
 from rubric_lint.cli.rules import print_version
 
 if TYPE_CHECKING:
+    from rubric_lint.cli.scoring import Scoring
     from rubric_lint.report.html import HtmlReport
     from rubric_lint.scoring.totals import Totals
 
@@ -101,28 +102,53 @@ def score(
     writer = FORMS[form](write)
     page = _start_report() if report else None
     scoring = Scoring(rubrics, writer.add, meter, (page.add,) if page else (), several=len(outputs) > 1)
-    code = Exit.CLEAN
     # What is loaded stays, and what is read goes without a collection: there is little to find and much to look at.
     gc.freeze()
     gc.set_threshold(100_000)
-    try:
-        for name in outputs:
-            with nullcontext(sys.stdin.buffer) if name == STDIN else Path(name).open("rb") as stream:
-                if not scoring.run(name, stream):
-                    meter.clear()
-                    complain(f"{'standard input' if name == STDIN else name}: holds no outputs")
-                    code = Exit.USAGE
-    except KeyboardInterrupt:
-        code = Exit.INTERRUPTED
-    meter.clear()
-    writer.end(scoring.totals)
-    if code is Exit.INTERRUPTED:
-        complain(f"interrupted after {scoring.totals}")
-    elif form != "table" and not quiet:
-        complain(str(scoring.totals))
-    if page and report and not _write_report(report, page.render(scoring.totals, _title(outputs, rubric))):
-        return code or Exit.USAGE
+    with _open_page(report, rubric, *outputs) as file:
+        code = _score_streams(scoring, outputs, meter)
+        writer.end(scoring.totals)
+        if code is not Exit.INTERRUPTED and form != "table" and not quiet:
+            complain(str(scoring.totals))
+        if page and file:
+            title = _title(outputs, rubric) + (", interrupted" if code is Exit.INTERRUPTED else "")
+            file.write(page.render(scoring.totals, title))
     return code or _judge_run(scoring.totals, fail_on, allow_invalid=allow_invalid)
+
+
+def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], meter: Meter) -> Exit:
+    """Score everything, or until Ctrl-C; what else is to be said of the run goes to standard error."""
+    code = Exit.CLEAN
+    for name in outputs:
+        try:
+            with nullcontext(sys.stdin.buffer) if name == STDIN else Path(name).open("rb") as stream:
+                entries = scoring.run(name, stream)
+        except KeyboardInterrupt:
+            meter.clear()
+            place = f"line {scoring.line}" if scoring.line else "the beginning"
+            complain(f"interrupted at {place} of {_label(name)}, after {scoring.totals}")
+            return Exit.INTERRUPTED
+        meter.clear()
+        if not entries:
+            complain(f"{_label(name)}: holds no outputs")
+            code = Exit.USAGE
+    return code
+
+
+def _label(name: str) -> str:
+    return "standard input" if name == STDIN else name
+
+
+def _open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO | None]:
+    """The file of the page, opened before the first result, so that a long run does not end without it."""
+    if report is None:
+        return nullcontext()
+    for name in read:
+        if name != STDIN and Path(report).exists() and Path(report).samefile(name):
+            raise click.UsageError(f"--report: {report}: is read as well, and would be replaced; name another file")
+    from rubric_lint.cli.output import open_whole  # noqa: PLC0415  (few runs write a page)
+
+    return open_whole(report, "--report")
 
 
 def _start_report() -> "HtmlReport":
@@ -132,18 +158,9 @@ def _start_report() -> "HtmlReport":
 
 
 def _title(outputs: tuple[str, ...], rubric: str) -> str:
-    first = "standard input" if outputs[0] == STDIN else Path(outputs[0]).name
+    first = _label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
     more = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
     return f"{first}{more} by {Path(rubric).name}"
-
-
-def _write_report(name: str, page: str) -> bool:
-    try:
-        Path(name).write_text(page, "utf-8")
-    except OSError as fault:
-        complain(f"{name}: {fault.strerror or fault}")
-        return False
-    return True
 
 
 def _write_all(data: bytes) -> None:

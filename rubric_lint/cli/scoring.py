@@ -50,7 +50,7 @@ class Interruption:
 
 
 class Scoring:
-    """Scores streams of outputs, writes each result as a line, and counts.
+    """Scores streams of outputs, writes each result as a line, and counts; `line` is where the last entry began.
 
     `observe` is told every outcome, with reasons, at the cost of the fast way. `several`: errors name their file.
     """
@@ -65,6 +65,7 @@ class Scoring:
         several: bool = False,
     ) -> None:
         self.totals = Totals(rubrics.values())
+        self.line = 0
         self._rubrics = rubrics
         self._write = write
         self._meter = meter
@@ -79,7 +80,7 @@ class Scoring:
         Raises:
             KeyboardInterrupt: on Ctrl-C, when everything until then is written and counted.
         """
-        entries = 0
+        entries = line = 0
         file = name if self._several else None
         shortcut = None if self._observe else self._shortcut.score
         take = self._pending.append
@@ -92,6 +93,7 @@ class Scoring:
                     if interruption.asked:
                         raise KeyboardInterrupt
             finally:
+                self.line = line
                 self._flush()
                 self._count()
         return entries

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rubric_lint.report.visible import visible, width
+from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
 Write = Callable[[str], object]
@@ -89,7 +90,7 @@ def _tabulate(rubric: RubricTotals) -> str:
     head = ("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed")
     rows = [head, *map(_row, rubric.criteria)]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in rubric.verdicts.items())
+    counts = ", ".join(f"{rubric.verdicts[verdict]} {verdict}" for verdict in Verdict)
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {float(rubric.mean or 0):.3f}"
     return "\n".join([title, *(_line(row, widths) for row in rows)]) + "\n"
 
