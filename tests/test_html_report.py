@@ -1,13 +1,16 @@
+import hashlib
 import json
 import re
-import shutil
-import subprocess
 import tracemalloc
 import zlib
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import pytest
+import report_pictures
+from report_pictures import CHROMIUM, PICTURES, ROOT
 
+from rubric_lint.config import FileSettings
 from rubric_lint.report.html import HtmlReport
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records import score_entry
@@ -163,6 +166,56 @@ def test_the_distribution_is_drawn_in_the_colours_of_the_verdicts_and_told_in_wo
     assert 'aria-label="Answers by score. 0.60 to 0.65: 1; 0.70 to 0.75: 1; 0.80 to 0.85: 1; 0.95 to 1.00: 2."' in page
 
 
+def lines_of(*thresholds):
+    """The lines that mark thresholds, of answers to rubrics with these."""
+    page = HtmlReport()
+    rubrics = {}
+    for pass_at, borderline_at in thresholds:
+        settings = FileSettings(pass_at=Decimal(pass_at), borderline_at=Decimal(borderline_at))
+        rubrics |= load_rubrics(f"r{len(rubrics)}.yaml", b"rubrics: [Names the pivot]", settings)
+    totals = Totals(rubrics.values())
+    for rubric in rubrics.values():
+        totals.add(rubric, (True,))
+    return re.findall(r'<span class="mark" style="left:([\d.]+%)[^>]*><span>([^<]*)</span>', page.render(totals, "a"))
+
+
+def test_the_thresholds_are_marked_where_they_are_the_same_for_all():
+    assert lines_of(("0.8", "0.6")) == [("80.0%", "pass 0.8"), ("60.0%", "borderline 0.6")]
+    assert lines_of(("0.75", "0.75")) == [("75.0%", "pass 0.75")]
+    assert lines_of(("0.8", "0.6"), ("0.9", "0.6")) == []
+
+
+def test_a_checklist_says_what_was_asked_for_and_not_that_it_was_seen():
+    record = {"id": "s1", "rubric": "sorting", "output": {"checks": [{"id": "rubric-1", "satisfied": False}]}}
+    text = Reader(report(record)).text
+    shown = section(text, "The worst answer").split(" | ")[2:-1]
+    assert shown == ["s1", "fail", "sorting", "0.000", "rubric-1", "Names the pivot", "no"]
+
+
+def test_a_suite_of_many_rubrics_shows_the_worst_of_them():
+    cases = [{"id": f"case-{number}", "rubrics": ["Names the pivot"]} for number in range(3000)]
+    rubrics = load_rubrics("suite.json", json.dumps({"tests": cases}).encode())
+    totals = Totals(rubrics.values())
+    for number, rubric in enumerate(rubrics.values()):
+        totals.add(rubric, (number % 100 != 7,))
+    page = HtmlReport().render(totals, "many")
+    assert re.findall(r'<h2>Criteria of <span dir="auto">(.*?)</span>', page) == [
+        f"case-{number}" for number in range(7, 2000, 100)
+    ]
+    assert "The worst 20 of 3,000 rubrics" in page
+    assert len(page) < 100_000
+
+
+def test_the_keyboard_stops_where_something_can_be_scrolled_and_there_is_a_name():
+    long, short = tower("a1", 1, 1, answer="x" * 2000, question="Why?"), tower("a2", 1, 1, answer="So.")
+    stops = re.findall(r"<(\w+)([^>]* tabindex=[^>]*)>", report(long, short, tower("a4", 11, 10)))
+    assert stops == [
+        ("section", ' class="card scroll" tabindex="0" role="region" aria-label="Criteria of tower"'),
+        ("dd", ' dir="auto" tabindex="0"'),
+        ("section", ' class="card scroll" tabindex="0" role="region" aria-label="Invalid outputs"'),
+    ]
+
+
 def test_the_agreement_of_samples_is_shown_where_a_judge_run_wrote_it():
     records = [tower(f"a{share}", 9, 9, judge={"agreement": share}) for share in (1, 0.5)]
     assert "| Agreement | 75% | between samples |" in Reader(report(*records)).text
@@ -267,16 +320,10 @@ def test_every_text_and_bar_stands_out_from_its_ground(mode):
     assert {pair: ratio for pair, ratio in found.items() if ratio < (4.5 if pair in TEXTS else 3)} == {}
 
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
-         "--disable-background-networking")  # fmt: skip
-
-
 def browse(folder, *options):
     page = folder / "report.html"
     page.write_text(report(*RECORDS, title=EVIL), encoding="utf-8")
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", *options, page.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, stdin=subprocess.DEVNULL)
+    return report_pictures.browse(page, folder / "profile", *options)
 
 
 def corner(picture):
@@ -292,9 +339,9 @@ def corner(picture):
 
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look at the page with")
-@pytest.mark.parametrize(("mode", "option"), [("light", "1"), ("dark", "0")])
-def test_a_browser_shows_it_in_the_colours_that_the_reader_prefers(tmp_path, mode, option):
-    browse(tmp_path, f"--blink-settings=preferredColorScheme={option}", f"--screenshot={tmp_path / 'page.png'}")
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_browser_shows_it_in_the_colours_that_the_reader_prefers(tmp_path, mode):
+    browse(tmp_path, report_pictures.prefer(mode), f"--screenshot={tmp_path / 'page.png'}")
     assert corner((tmp_path / "page.png").read_bytes()) == palettes()[mode]["page"]
 
 
@@ -305,3 +352,33 @@ def test_a_browser_reads_the_page_as_it_was_meant(tmp_path):
     meant = Reader((tmp_path / "report.html").read_text("utf-8"))
     assert seen.tags == meant.tags
     assert seen.text == meant.text
+
+
+# Its pictures
+
+
+def test_the_pictures_in_the_readme_are_of_the_page_as_it_is_now(tmp_path):
+    report_pictures.write_page(tmp_path / "report.html")
+    now = hashlib.sha256((tmp_path / "report.html").read_bytes()).hexdigest().encode()
+    taken = {mode: report_pictures.subject(path.read_bytes()) for mode, path in PICTURES.items()}
+    assert taken == {"light": now, "dark": now}, "take them anew: PYTHONPATH=. python tests/report_pictures.py"
+    readme = (ROOT / "README.md").read_text("utf-8")
+    shown = re.findall(r'(?:src|srcset)="([^"]*)"', readme)
+    assert {ROOT / name for name in shown} == set(PICTURES.values())
+    counts = re.search(r"<footer><p>(.*?)\. Spread", (tmp_path / "report.html").read_text("utf-8"))[1]
+    assert counts in re.search(r'alt="([^"]*)"', readme)[1]
+
+
+@pytest.mark.parametrize("mode", PICTURES)
+def test_a_picture_is_of_the_size_and_in_the_colours_that_it_should_be(mode):
+    picture = PICTURES[mode].read_bytes()
+    assert (report_pictures.size(picture), corner(picture)) == (report_pictures.SIZE, palettes()[mode]["page"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to take pictures with")
+def test_a_picture_can_be_taken_anew(tmp_path):
+    report_pictures.write_page(tmp_path / "report.html")
+    picture = report_pictures.take("dark", tmp_path / "report.html", tmp_path)
+    assert report_pictures.subject(picture) == report_pictures.subject(PICTURES["dark"].read_bytes())
+    assert (report_pictures.size(picture), corner(picture)) == (report_pictures.SIZE, palettes()["dark"]["page"])

@@ -10,50 +10,53 @@ from rubric_lint.scoring.totals import CriterionTotals
 BINS = 20
 """How many columns the distribution of scores has; each is 0.05 wide, and 1 counts to the last one."""
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 760, 210, 44, 26, 24
 _STACK = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+_GAP = 0.1
+"""Of the width of a column."""
 
 
 def draw_histogram(counts: Mapping[tuple[int, Verdict], int], marks: Sequence[tuple[str, float]]) -> str:
-    """How many answers have which score, coloured by verdict; `marks` are the thresholds, each with its label."""
+    """How many answers have which score, coloured by verdict; `marks` are the thresholds, each with its label.
+
+    The drawing is stretched to the width there is, and all words stand beside it, so that they keep their size.
+    """
     columns = [[counts.get((place, verdict), 0) for verdict in _STACK] for place in range(BINS)]
     highest = max(map(sum, columns)) or 1
-    step = (_WIDTH - _LEFT - 8) / BINS
-    room = _HEIGHT - _TOP - _BOTTOM
-    floor = _HEIGHT - _BOTTOM
-    parts = [_rule(_TOP), _rule(floor), _label(_LEFT - 8, _TOP + 4, f"{highest:,}", "end")]
-    parts.append(_label(_LEFT - 8, floor + 4, "0", "end"))
+    bars = []
     for place, column in enumerate(columns):
-        bottom = float(floor)
+        bottom = 100.0
         for verdict, count in zip(_STACK, column, strict=True):
-            height = max(room * count / highest, 1.5) if count else 0
+            height = max(100 * count / highest, 0.8) if count else 0
             bottom -= height
             if count:
-                until = f"{place / BINS:.2f} to {(place + 1) / BINS:.2f}"
-                parts.append(
-                    f'<rect class="{verdict}" x="{_LEFT + place * step + 1.5:.1f}" y="{bottom:.1f}" '
-                    f'width="{step - 3:.1f}" height="{height:.1f}"><title>{until}: {count:,} {verdict}</title></rect>'
+                title = f"<title>{_name_bin(place)}: {count:,} {verdict}</title>"
+                bars.append(
+                    f'<rect class="{verdict}" x="{place + _GAP / 2:.2f}" y="{max(bottom, 0):.2f}" '
+                    f'width="{1 - _GAP:.2f}" height="{height:.2f}">{title}</rect>'
                 )
-    parts += [
-        _label(_LEFT + step * BINS * tick / 10, _HEIGHT - 6, f"{tick / 10:g}", "middle") for tick in range(0, 11, 2)
-    ]
-    for name, score in marks:
-        across = _LEFT + step * BINS * score
-        parts.append(f'<line class="mark" x1="{across:.1f}" x2="{across:.1f}" y1="{_TOP - 6}" y2="{floor}"/>')
-        parts.append(_label(across, _TOP - 12, escape(name), "middle" if 0.08 < score < 0.92 else "end"))
-    told = "; ".join(
-        f"{place / BINS:.2f} to {(place + 1) / BINS:.2f}: {sum(column):,}"
-        for place, column in enumerate(columns)
-        if any(column)
+    told = "; ".join(f"{_name_bin(place)}: {sum(column):,}" for place, column in enumerate(columns) if any(column))
+    lines = "".join(
+        f'<span class="mark" style="left:{score:.1%};top:{row * 1.3:g}rem"{_side(row, score)}>'
+        f"<span>{escape(name)}</span></span>"
+        for row, (name, score) in enumerate(marks)
     )
+    ticks = "".join(f'<span style="left:{tick}0%">{tick / 10:g}</span>' for tick in range(0, 11, 2))
     return (
-        f'<svg class="histogram" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'aria-label="Answers by score. {told or "None"}.">{"".join(parts)}</svg>'
+        f'<div class="histogram" role="img" aria-label="Answers by score. {told or "None"}.">'
+        f'<div class="plot" style="padding-top:{len(marks) * 1.3 + 0.3:g}rem">{lines}'
+        f'<span class="highest">{highest:,}</span>'
+        f'<svg viewBox="0 0 {BINS} 100" preserveAspectRatio="none">{"".join(bars)}</svg></div>'
+        f'<div class="ticks">{ticks}</div></div>'
     )
 
 
-def _rule(height: float) -> str:
-    return f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - 8}" y1="{height}" y2="{height}"/>'
+def _name_bin(place: int) -> str:
+    return f"{place / BINS:.2f} to {(place + 1) / BINS:.2f}"
+
+
+def _side(row: int, score: float) -> str:
+    """The first label stands to the right of its line and the others to the left, but for what would not fit there."""
+    return ' data-side="left"' if score > (0.3 if row else 0.85) else ""
 
 
 def _label(across: float, down: float, text: str, anchor: str) -> str:

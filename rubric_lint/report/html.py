@@ -3,6 +3,7 @@
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from html import escape
 from pathlib import Path
@@ -21,6 +22,7 @@ from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 _RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1, Verdict.PASS: 2}
 _TEXTS = ("question", "answer", "reference")
 _MOST_INVALID = 20
+_MOST_RUBRICS = 20
 _LONGEST = 4000
 """How many characters of one text are shown."""
 
@@ -65,7 +67,7 @@ class HtmlReport:
         body = "\n".join([
             *self._render_figures(totals),
             *self._render_distribution(totals),
-            *(part for rubric in totals.rubrics.values() if rubric.scored for part in _render_rubric(rubric)),
+            *_render_rubrics([rubric for rubric in totals.rubrics.values() if rubric.scored]),
             *self._render_worst(),
             *self._render_invalid(totals),
         ])  # fmt: skip
@@ -93,14 +95,14 @@ class HtmlReport:
         rubrics = [rubric.rubric for rubric in totals.rubrics.values() if rubric.scored]
         if not rubrics:
             return
-        pass_at, borderline_at = rubrics[0].model.thresholds
-        marks = [(f"pass {pass_at}", float(pass_at)), (f"borderline {borderline_at}", float(borderline_at))]
+        thresholds = {tuple(rubric.model.thresholds) for rubric in rubrics}
+        marks = list(_mark(*thresholds.pop())) if len(thresholds) == 1 else []
         yield "<h2>Distribution of scores</h2>"
         yield '<section class="card">'
         keys = "".join(f'<span><i class="{verdict}"></i>{verdict}</span>' for verdict in Verdict)
         note = "; a score that would pass is a fail where a gate is missed" if any(map(_has_gate, rubrics)) else ""
         yield f'<p class="key">{keys}<span>number of answers by score{note}</span></p>'
-        yield f'<div class="scroll" tabindex="0">{draw_histogram(self._bins, marks)}</div>'
+        yield draw_histogram(self._bins, marks)
         yield "</section>"
 
     def _render_worst(self) -> Iterator[str]:
@@ -121,13 +123,20 @@ class HtmlReport:
         more = f", the first {len(self._invalid)}" if totals.invalid > len(self._invalid) else ""
         yield f"<h2>Invalid outputs ({totals.invalid:,}{more})</h2>"
         yield '<p class="note">What is not valid for its rubric has no score, and no part in the figures above.</p>'
-        yield f'<section class="card scroll" tabindex="0"><table>{_render_heads("Output", "Where", "Why")}'
+        yield f"{_open_table('Invalid outputs')}{_render_heads('Output', 'Where', 'Why')}"
         for outcome in self._invalid:
             place = ", ".join(part for part in (outcome.file, f"line {outcome.line}") if part)
             message, path = (outcome.error.message, outcome.error.path) if outcome.error else ("", "")
             where = f"{_text(place)}<br><code>{_text(path)}</code>" if path else _text(place)
             yield f'<tr><th scope="row">{_text(_name(outcome))}</th><td>{where}</td><td>{_text(message)}</td></tr>'
         yield "</tbody></table></section>"
+
+
+def _mark(pass_at: Decimal, borderline_at: Decimal) -> Iterator[tuple[str, float]]:
+    """The lines of the thresholds; where a score that does not pass is never borderline, there is one."""
+    yield f"pass {pass_at}", float(pass_at)
+    if borderline_at < pass_at:
+        yield f"borderline {borderline_at}", float(borderline_at)
 
 
 def _figure(name: str, value: str, note: str = "", kind: str = "") -> str:
@@ -139,15 +148,35 @@ def _has_gate(rubric: ScoringRubric) -> bool:
     return any(criterion.gate is not None for criterion in rubric.criteria)
 
 
+def _render_rubrics(rubrics: list[RubricTotals]) -> Iterator[str]:
+    """All of them, or of many those with the worst scores, so that a suite of thousands has a page too."""
+    shown = rubrics
+    if len(rubrics) > _MOST_RUBRICS:
+        shown = sorted(rubrics, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
+        yield f"<h2>The worst {len(shown)} of {len(rubrics):,} rubrics</h2>"
+        yield '<p class="note">Those with the lowest mean score; --format table lists all of them.</p>'
+    for rubric in shown:
+        yield from _render_rubric(rubric)
+
+
 def _render_rubric(totals: RubricTotals) -> Iterator[str]:
     rubric = totals.rubric
     yield f'<h2>Criteria of <span dir="auto">{_text(rubric.name)}</span></h2>'
-    yield f'<p class="note">{counted(totals.scored, "answer")}, mean score {_score(totals.mean)}.</p>'
-    yield '<section class="card scroll" tabindex="0"><table>'
+    yield f'<p class="note">{_counted(totals.scored)}, mean score {_score(totals.mean)}.</p>'
+    yield _open_table(f"Criteria of {rubric.name}", "criteria")
     yield _render_heads("Criterion", "Mean", "Spread", "Gate missed", "Answers of the judge")
     for criterion in totals.criteria:
         yield _render_criterion(criterion, _label(rubric, criterion.criterion), totals.scored)
     yield "</tbody></table></section>"
+
+
+def _counted(answers: int) -> str:
+    return f"{answers:,} answers" if answers != 1 else "1 answer"
+
+
+def _open_table(name: str, kind: str = "") -> str:
+    """A table that can be scrolled, by keyboard too, where it is wider than the page."""
+    return f'<section class="card scroll" tabindex="0" role="region" aria-label="{_text(name)}"><table class="{kind}">'
 
 
 def _render_heads(*names: str) -> str:
@@ -158,6 +187,7 @@ def _render_heads(*names: str) -> str:
 def _render_criterion(totals: CriterionTotals, name: str, scored: int) -> str:
     criterion, mean = totals.criterion, totals.mean or Fraction(0)
     about = f'<small dir="auto">{_text(criterion.outcome)}</small>' if criterion.outcome else ""
+    meter = f'<div class="meter"><i style="width:{float(mean):.1%}"></i></div>'
     missed = totals.gates_missed
     gate = '<span class="soft">no gate</span>'
     if missed is not None:
@@ -166,9 +196,10 @@ def _render_criterion(totals: CriterionTotals, name: str, scored: int) -> str:
     return (
         f'<tr><th scope="row"><span dir="auto">{_text(name)}</span>{about}'
         f"<small>weight {float(criterion.weight):g}</small></th>"
-        f'<td class="number">{_score(mean)}<div class="meter"><i style="width:{float(mean):.1%}"></i></div></td>'
-        f'<td class="number">{totals.spread or 0:.3f}</td><td class="number">{gate}</td>'
-        f"<td>{draw_answers(totals)}</td></tr>"
+        f'<td class="number" data-label="Mean">{_score(mean)}{meter}</td>'
+        f'<td class="number" data-label="Spread">{totals.spread or 0:.3f}</td>'
+        f'<td class="number" data-label="Gate missed"><div>{gate}</div></td>'
+        f'<td data-label="Answers of the judge">{draw_answers(totals)}</td></tr>'
     )
 
 
@@ -185,13 +216,13 @@ def _render_answer(outcome: Outcome, result: Scored) -> str:
         f'<span class="soft">{_text(result.rubric.name)}</span><span class="number">{_score(result.score)}</span></div>'
     )
     said = "".join(
-        f'<dt>{name.capitalize()}</dt><dd dir="auto" tabindex="0">{_text(text)}</dd>'
+        f'<dt>{name.capitalize()}</dt><dd dir="auto"{_focus(text)}>{_text(text)}</dd>'
         for name, text in _find_texts(outcome.rest)
     )
     rows = "".join(_render_judgement(judged, _label(result.rubric, judged.criterion)) for judged in result.criteria)
     overall = ""
     if result.reasoning and result.reasoning not in {criterion.reasoning for criterion in result.criteria}:
-        overall = f'<dl class="said"><dt>Over all</dt><dd dir="auto">{_text(result.reasoning)}</dd></dl>'
+        overall = f'<dl class="said"><dt>Overall</dt><dd dir="auto">{_text(result.reasoning)}</dd></dl>'
     listed = f'<dl class="said">{said}</dl>' if said else ""
     return f'{head}{listed}<table class="reasons"><tbody>{rows}</tbody></table>{overall}'
 
@@ -202,6 +233,11 @@ def _find_texts(rest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
+def _focus(text: str) -> str:
+    """A long text is scrolled, so the keyboard must reach it; a short one is no stop on its way."""
+    return ' tabindex="0"' if len(text) > 600 or text.count("\n") > 8 else ""
+
+
 def _label(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:
     return "Whole answer" if rubric.shape is Shape.HOLISTIC else criterion.id
 
@@ -209,12 +245,15 @@ def _label(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:
 def _render_judgement(judged: CriterionResult, name: str) -> str:
     grade = judged.grade
     missed = "" if grade.gate_met else '<br><span class="missed">misses its gate</span>'
-    outcome = "" if isinstance(grade.answer, bool) or not grade.outcome else _text(grade.outcome)
+    outcome = _text(grade.outcome or "")
+    is_asked = isinstance(grade.answer, bool)  # what was expected is no description of a no
+    about = f'<small dir="auto">{outcome}</small>' if is_asked and outcome else ""
+    seen = "" if is_asked else f'<span class="soft" dir="auto">{outcome}</span>'
     reason = f'<div class="reason" dir="auto">{_text(judged.reasoning)}</div>' if judged.reasoning else ""
     return (
-        f'<tr><th scope="row" dir="auto">{_text(name)}</th>'
+        f'<tr><th scope="row"><span dir="auto">{_text(name)}</span>{about}</th>'
         f'<td class="given"><b>{name_answer(grade.answer)}</b>{missed}</td>'
-        f'<td>{reason}<span class="soft" dir="auto">{outcome}</span></td></tr>'
+        f"<td>{reason}{seen}</td></tr>"
     )
 
 
