@@ -123,16 +123,11 @@ def _view(document: Document, path: Path, value: Any, dialect: Dialect) -> View:
 
 def _read(draft: Draft, index: int, entry: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     """One criterion in the words of v2, with the gate that AgentV reads there."""
-    place = (*draft.path, index)
     outcome = "outcome" if "outcome" in entry else "criteria"
-    found = draft.rename(entry, {**_NAMES, outcome: "expected_outcome"}, (index,), place)
+    found = draft.rename(entry, {**_NAMES, outcome: "expected_outcome"}, (index,))
     if isinstance(bands := entry.get("score_ranges"), list):
         names = {"score_range": "score_range", "outcome": "expected_outcome"}
-        own = (index, "score_ranges")
-        found["score_ranges"] = [
-            draft.rename(band, names, (*own, at), (*place, "score_ranges", at)) if isinstance(band, dict) else band
-            for at, band in enumerate(bands)
-        ]
+        found["score_ranges"] = draft.rename_each(bands, names, (index, "score_ranges"))
     if dialect in (A6, A7):
         _read_gate(draft, index, entry, found, dialect)
     return found

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text, walk
 
 AUTOEVALS = Dialect(
     "autoevals",
@@ -51,9 +51,8 @@ def _view(draft: Draft, choices: dict[str, Any], prompt: str, spec: dict[str, An
         levels.append(draft.hold(own, level))
     draft.put((0,), place)
     draft.put((0, "levels"), place)
-    name = spec.get("name")
     data = [draft.hold((0,), {"levels": draft.hold((0, "levels"), levels)})]
-    return draft.finish(AUTOEVALS, data, name=name if isinstance(name, str) else "", task=prompt)
+    return draft.finish(AUTOEVALS, data, name=read_text(spec, "name"), task=prompt)
 
 
 def _as_levels(scores: list[Decimal]) -> dict[Decimal, int]:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, read_threshold, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold, walk
 
 _NAMES = {"scoreRange": "score_range", "expectedOutcome": "expected_outcome"}
 
@@ -26,16 +26,11 @@ def find(document: Document) -> Iterator[View]:
             if not isinstance(bands, list) or not any(map(_is_band, bands)):
                 continue
             draft = Draft(document, (*path, field))
-            data = [
-                draft.rename(band, _NAMES, (index,), (*draft.path, index)) if isinstance(band, dict) else band
-                for index, band in enumerate(bands)
-            ]
-            name, task = metric.get("name"), metric.get("criteria")
             yield draft.finish(
                 CONFIDENT_AI,
-                data,
-                name=name if isinstance(name, str) else "",
-                task=task if isinstance(task, str) else "",
+                draft.rename_each(bands, _NAMES),
+                name=read_text(metric, "name"),
+                task=read_text(metric, "criteria"),
                 threshold=read_threshold(document, metric, "threshold", _PASSES_AT),
             )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, Loss, View, walk
+from rubric_lint.interop.view import Dialect, Draft, Loss, View, read_text, walk
 
 _NAMES = {"criterion": "expected_outcome", "points": "weight"}
 
@@ -25,16 +25,14 @@ def find(document: Document) -> Iterator[View]:
         if not isinstance(rubrics, list) or not any(map(_is_criterion, rubrics)):
             continue
         draft = Draft(document, (*path, "rubrics"))
-        data: list[Any] = []
         losses: list[Loss] = []
         for index, item in enumerate(rubrics):
             place = (*draft.path, index)
-            data.append(draft.rename(item, _NAMES, (index,), place) if isinstance(item, dict) else item)
             if isinstance(item, dict):
                 losses += [Loss("tags", (*place, "tags"))] if item.get("tags") else []
                 losses += [Loss("points below 0", (*place, "points"))] if _is_negative(item.get("points")) else []
-        name = sample.get("prompt_id")
-        yield draft.finish(HEALTHBENCH, data, name=name if isinstance(name, str) else "", losses=tuple(losses))
+        data = draft.rename_each(rubrics, _NAMES)
+        yield draft.finish(HEALTHBENCH, data, name=read_text(sample, "prompt_id"), losses=tuple(losses))
 
 
 def _is_criterion(item: Any) -> bool:

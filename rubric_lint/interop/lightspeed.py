@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, read_threshold, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold, walk
 
 LIGHTSPEED = Dialect("lightspeed", "lightspeed-evaluation", "lightspeed/v1.json")
 DIALECTS = (LIGHTSPEED,)
@@ -24,14 +24,10 @@ def find(document: Document) -> Iterator[View]:
             if not isinstance(rubrics, list) or not rubrics:
                 continue
             draft = Draft(document, (*path, key, "rubrics"))
-            data = [
-                draft.rename(band, _NAMES, (index,), (*draft.path, index)) if isinstance(band, dict) else band
-                for index, band in enumerate(rubrics)
-            ]
             yield draft.finish(
                 LIGHTSPEED,
-                data,
+                draft.rename_each(rubrics, _NAMES),
                 name=key.removeprefix(_PREFIX),
-                task=metric["criteria"] if isinstance(metric.get("criteria"), str) else "",
+                task=read_text(metric, "criteria"),
                 threshold=read_threshold(document, metric, "threshold", _PASSES_AT),
             )

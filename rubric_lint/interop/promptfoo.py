@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, read_threshold, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold, walk
 from rubric_lint.schema import schema_for
 
 # Whatever `value` holds is text for the judge, so there is no format but ours that it could follow.
@@ -26,7 +26,6 @@ def find(document: Document) -> Iterator[View]:
             field = next((name for name in _WITHIN if isinstance(value.get(name), list)), "")
             place, value = (*place, field), value.get(field)
         if isinstance(value, list) and _is_ours(value):
-            name = assertion.get("metric")
             draft = Draft(document, place)
             for index, entry in enumerate(value):
                 draft.put((index,), (*place, index))
@@ -35,7 +34,7 @@ def find(document: Document) -> Iterator[View]:
             yield draft.finish(
                 PROMPTFOO,
                 list(value),
-                name=name if isinstance(name, str) else "",
+                name=read_text(assertion, "metric"),
                 threshold=read_threshold(document, assertion, "threshold"),
             )
 

@@ -138,8 +138,9 @@ class Draft:
         self._homes[id(container)] = (*self.path, *own)
         return container
 
-    def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path, source: Path) -> dict[str, Any]:
-        """The fields of a mapping that `names` has a name of v2 for, under that name."""
+    def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path) -> dict[str, Any]:
+        """The fields of a mapping that `names` has a name of v2 for, under that name, at the same place in the list."""
+        source = (*self.path, *own)
         self.put(own, source)
         found: dict[str, Any] = {}
         for key, value in mapping.items():
@@ -147,6 +148,13 @@ class Draft:
                 found[name] = value
                 self.put((*own, name), (*source, key))
         return self.hold(own, found)  # type: ignore[no-any-return]
+
+    def rename_each(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
+        """The same for each of a list of mappings; what is none stays as it is."""
+        return [
+            self.rename(item, names, (*own, index)) if isinstance(item, dict) else item
+            for index, item in enumerate(items)
+        ]
 
     def finish(self, dialect: Dialect, data: list[Any], **more: Any) -> View:
         """The view."""
@@ -171,6 +179,12 @@ def walk(root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
         else:
             children = list(enumerate(value)) if type(value) is list else []
         stack += [((*path, step), child) for step, child in reversed(children) if type(child) in (dict, list)]
+
+
+def read_text(mapping: Mapping[str, Any], key: str) -> str:
+    """The text that a mapping has under `key`, empty where it has none."""
+    value = mapping.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def read_threshold(
