@@ -39,9 +39,9 @@ def percent(part: "Fraction") -> str:
     return f"{float(part) * 100:.1f}".removesuffix(".0") + "%"
 
 
-def shorten(text: str) -> str:
-    """At most 40 characters of a text that a message quotes."""
-    return text if len(text) <= 40 else text[:39] + "…"
+def shorten(text: str, most: int = 40) -> str:
+    """At most so many characters of a text that a message quotes."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def describe(value: Any, written: str) -> str:

@@ -14,6 +14,7 @@ from rubric_lint.report.visible import visible
 from rubric_lint.rubric import SHAPE_FIELDS, Criterion, Rubric, Shape
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Span
+from rubric_lint.wording import shorten
 
 
 def make_hover(analysis: Analysis, offset: int) -> types.Hover | None:
@@ -172,6 +173,5 @@ _LONGEST = 200
 
 def escape(text: str | None) -> str:
     """Text of a file so that Markdown shows it as it is, on one line and not too long."""
-    shown = visible(" ".join((text or "").split()))
-    shown = shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    shown = shorten(visible(" ".join((text or "").split())), _LONGEST)
     return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", shown)

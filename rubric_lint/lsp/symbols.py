@@ -14,6 +14,7 @@ from rubric_lint.lsp.positions import Text
 from rubric_lint.report.visible import visible
 from rubric_lint.rubric import Criterion, Shape
 from rubric_lint.source import Span
+from rubric_lint.wording import shorten
 
 _LONGEST = 60
 
@@ -123,8 +124,7 @@ def _name_part(path: Path, value: dict[str, object]) -> str:
 
 
 def _clip(text: str) -> str:
-    shown = visible(" ".join(text.split()))
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    return shorten(visible(" ".join(text.split())), _LONGEST)
 
 
 def as_tree(nodes: list[Node], text: Text) -> list[types.DocumentSymbol]:
