@@ -16,7 +16,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const status = new Status();
   const restart = (): Promise<void> => started.restart();
   const teller = new Teller(output, restart);
-  const started = new Server(output, status, (complaint: Complaint) => {
+  const started = new Server(output, status, (complaint: Complaint | undefined) => {
     teller.tell(complaint);
   });
   server = started;

@@ -15,12 +15,13 @@ export class Server {
   readonly #backoff = new Backoff();
   readonly #output: vscode.LogOutputChannel;
   readonly #status: Status;
-  readonly #tell: (complaint: Complaint) => void;
+  readonly #tell: (complaint: Complaint | undefined) => void;
   #connection: Connection | undefined;
   #retry: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(output: vscode.LogOutputChannel, status: Status, tell: (complaint: Complaint) => void) {
+  /** `tell` is given what is wrong, and nothing once that may be mended. */
+  constructor(output: vscode.LogOutputChannel, status: Status, tell: (complaint: Complaint | undefined) => void) {
     this.#output = output;
     this.#status = status;
     this.#tell = tell;
@@ -58,6 +59,7 @@ export class Server {
 
   async #start(): Promise<void> {
     await this.#end();
+    this.#tell(undefined);
     const folders = localFolders();
     if (!vscode.workspace.isTrusted) {
       this.#status.schemasOnly("Trust this workspace to have its findings shown");

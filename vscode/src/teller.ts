@@ -22,8 +22,8 @@ export class Teller implements vscode.Disposable {
     });
   }
 
-  /** Tells it now or as soon as it matters; the same complaint is not shown again. */
-  tell(complaint: Complaint): void {
+  /** Tells it now or as soon as it matters, unless it is taken back; the same complaint is not shown again. */
+  tell(complaint: Complaint | undefined): void {
     this.#waiting = complaint;
     this.#show();
   }

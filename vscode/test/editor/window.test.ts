@@ -98,6 +98,21 @@ describe("a window", () => {
     await window.close();
   });
 
+  it("says nothing of what was wrong and is mended by the time that a rubric is opened", async () => {
+    const folder = workspace({ "values.yaml": "services: {}\n", "a.rubric.yaml": FAULTY });
+    const window = await editor.open(folder, "values.yaml");
+    await window.status("Not installed");
+    symlinkSync(PROJECT_VENV, path.join(folder, ".venv"));
+    mkdirSync(path.join(folder, ".vscode"));
+    const settings = { "rubric-lint.interpreter": "${workspaceFolder}/.venv/bin/python" };
+    writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify(settings));
+    await window.status("rubric-lint 0");
+    await window.page.getByRole("treeitem", { name: "a.rubric.yaml" }).dblclick();
+    await problems(window, /1\s*0/);
+    assert.equal(await window.notification("rubric-lint").count(), 0);
+    await window.close();
+  });
+
   it("says how to upgrade what is too old", async () => {
     const folder = withPython({ "a.rubric.yaml": RUBRIC }, "echo rubric-lint 0.0.9");
     const window = await editor.open(folder, "a.rubric.yaml");
