@@ -22,6 +22,9 @@ SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
 LIMIT = 50_000_000
 """The size in bytes above which a file is not read."""
 
+_LOCK = ".#"
+"""How the name of the dangling link begins by which Emacs tells that a file is being edited."""
+
 _VCS_FOLDERS = frozenset({".git", ".hg", ".svn"})
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -64,15 +67,17 @@ class _Reached(NamedTuple):
     identity: object
 
 
-def find(paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder) -> Iterator[File | Unreadable]:
+def find(
+    paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder, passed_over: list[str] | None = None
+) -> Iterator[File | Unreadable]:
     """The files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
 
     A file that is named is found, whatever its name and whatever is ignored, unless the settings force what they
-    exclude. In a folder those are found that have one
-    of SUFFIXES or that `include` names, less what .gitignore files and `exclude` name. Links to folders are followed
-    only where they are named.
+    exclude. In a folder those are found that have one of SUFFIXES or that `include` names, less what .gitignore files
+    and `exclude` name. Links to folders are followed only where they are named. `passed_over` is told of what would be
+    found if it were a file and not a link that leads nowhere, a pipe or the like.
     """
-    search = _Search(finder)
+    search = _Search(finder, [] if passed_over is None else passed_over)
     seen = set()
     for path in paths:
         for item, identity in search.reach(_tidy(os.fsdecode(path))):
@@ -115,8 +120,9 @@ def read_stdin(name: str) -> bytes | Unreadable:
 class _Search:
     """One search for files; it remembers where folders really are."""
 
-    def __init__(self, finder: SettingsFinder) -> None:
+    def __init__(self, finder: SettingsFinder, passed_over: list[str]) -> None:
         self._finder = finder
+        self._passed_over = passed_over
         self._reals: dict[str, str] = {}
 
     def reach(self, name: str) -> Iterator[_Reached]:
@@ -181,30 +187,33 @@ class _Search:
             if entry.is_dir(follow_symlinks=False):
                 yield from _judge_folder(entry.name, here, settings)
             else:
-                yield from _judge_file(entry, here, settings)
+                yield from self._judge_file(entry, here, settings)
+
+    def _judge_file(self, entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
+        path = parent.path + entry.name
+        if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
+            return
+        if _is_left_out(path, parent, settings, is_folder=False):
+            return
+        name = parent.prefix + entry.name
+        try:
+            if entry.is_file():
+                real = os.path.realpath(path) if entry.is_symlink() else parent.real + entry.name
+                yield _Reached(File(name, settings.for_file(name)), real)
+            elif not entry.is_dir() and not entry.name.startswith(_LOCK):
+                self._passed_over.append(name)
+        except OSError as fault:
+            # A link in a circle leads to no file, like one that leads nowhere; nobody has asked for it by name.
+            if fault.errno == errno.ELOOP:
+                self._passed_over.append(name)
+            else:
+                yield _refuse(name, fault)
 
 
 def _judge_folder(name: str, parent: _Folder, settings: Settings) -> Iterator[_Folder]:
     path = parent.path + name
     if name not in _VCS_FOLDERS and not _is_left_out(path, parent, settings, is_folder=True):
         yield _Folder(parent.prefix + name + os.sep, path + os.sep, parent.real + name + os.sep, parent.ignores)
-
-
-def _judge_file(entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
-    path = parent.path + entry.name
-    if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
-        return
-    if _is_left_out(path, parent, settings, is_folder=False):
-        return
-    name = parent.prefix + entry.name
-    try:
-        if entry.is_file():
-            real = os.path.realpath(path) if entry.is_symlink() else parent.real + entry.name
-            yield _Reached(File(name, settings.for_file(name)), real)
-    except OSError as fault:
-        # A link in a circle leads to no file, like one that leads nowhere; nobody has asked for it by name.
-        if fault.errno != errno.ELOOP:
-            yield _refuse(name, fault)
 
 
 def _is_left_out(path: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:

@@ -228,6 +228,15 @@ def test_a_path_that_cannot_be_read_hides_no_other():
     assert (output, errors, 2) == call("nope.yaml", "sub/link.yaml", "bad.yaml", "--format=concise", *CALM)
 
 
+def test_a_link_to_nowhere_that_is_found_is_counted_and_no_fault():
+    Path("sub").mkdir()
+    Path("sub/link.yaml").symlink_to("nowhere.yaml")
+    os.mkfifo("sub/pipe.yaml")
+    told = "No file was linted.\n2 dead links or pipes not read.\n"
+    assert call("sub") == (told, "", 0)
+    assert json.loads(call("sub", "--format=json")[0])["summary"]["passed_over"] == 2
+
+
 def test_nothing_to_lint_is_said():
     Path("empty").mkdir()
     assert call("empty") == ("No file was linted.\n", "", 0)

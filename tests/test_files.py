@@ -104,6 +104,21 @@ def test_links_in_a_circle_and_links_to_nowhere_are_passed_over():
     assert search(".", "a/up/a") == ["a/x.yaml"]
 
 
+@needs_posix
+def test_what_is_passed_over_although_its_name_fits_is_told_of_but_for_the_locks_of_emacs():
+    grow("a/x.yaml", "b/c/z.yaml", ".gitignore")
+    Path(".git").mkdir()
+    Path(".gitignore").write_text("ignored.yaml\n", "utf-8")
+    for name in ("a/y.yaml", "a/y.txt", "a/.#x.yaml", "a/ignored.yaml"):
+        Path(name).symlink_to("nowhere")
+    Path("a/self.yaml").symlink_to("self.yaml")
+    Path("a/folder.yaml").symlink_to("../b")
+    os.mkfifo("a/pipe.yaml")
+    passed_over = []
+    found = [item.name for item in find(["."], SettingsFinder(), passed_over)]
+    assert (found, passed_over) == (["a/x.yaml", "b/c/z.yaml"], ["a/pipe.yaml", "a/self.yaml", "a/y.yaml"])
+
+
 def test_folders_nested_deeper_than_calls():
     deep = "/".join(["d"] * 1500)
     here = Path.cwd()

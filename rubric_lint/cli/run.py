@@ -17,7 +17,7 @@ from rubric_lint.sieve import Sieve
 STDIN = "-"
 """The path that means standard input."""
 
-Find = Callable[[Iterable[str], SettingsFinder], Iterable[File | Unreadable]]
+Find = Callable[[Iterable[str], SettingsFinder, list[str]], Iterable[File | Unreadable]]
 Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, Outcome]]]
 
 
@@ -57,11 +57,12 @@ class Run:
         summary = Summary()
         for file in stdin:
             summary = summary.plus(self._lint_stdin(file))
-        files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder))
+        passed_over: list[str] = []
+        files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder, passed_over))
         total = len(files := list(files)) if self._progress.is_shown else 0
         for found, outcome in self._progress.over(self._lint(files), total):
             summary = summary.plus(self._report(found, outcome))
-        return summary.plus(Summary(**self._skipped))
+        return summary.plus(Summary(**self._skipped, passed_over=len(passed_over)))
 
     def _wants(self, file: File | Unreadable) -> bool:
         for sieve in self._sieves:

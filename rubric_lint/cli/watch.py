@@ -5,7 +5,7 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import NamedTuple, cast
 
@@ -48,9 +48,10 @@ class _Known(NamedTuple):
 
     def is_rewritten(self, before: "_Known") -> bool:
         """Whether the file itself is another one than before, not only its settings."""
-        if self.stamp != before.stamp or self.file != before.file:
-            return self.stamp != before.stamp
-        return not isinstance(self.outcome, Exception) and self.outcome != before.outcome
+        if self.stamp != before.stamp:
+            return True
+        has_news = not isinstance(self.outcome, Exception) and self.outcome != before.outcome
+        return self.file == before.file and has_news
 
 
 class _Finder(SettingsFinder):
@@ -86,6 +87,7 @@ class Watch:
         self._config = config
         self._isolated = isolated
         self._known: dict[str | Unreadable, _Known] = {}
+        self._passed_over: list[str] = []
         self._searched: set[str] = set()
         self._fault: SettingsError | None = None
 
@@ -129,7 +131,8 @@ class Watch:
         """Look at everything anew, lint what is not known yet, and show it all if there is news."""
         try:
             finder = _Finder(self._overrides, file=self._config, isolated=self._isolated)
-            files = [file for file in find(self._paths, finder) if self._is_there(file)]
+            self._passed_over = []
+            files = [file for file in find(self._paths, finder, self._passed_over) if self._is_there(file)]
             news = self._learn(files, processes=None if is_first else 1)
             names = [file.name for file in files if isinstance(file, File)]
             linked = {os.path.dirname(os.path.realpath(name)) for name in names if os.path.islink(name)}
@@ -153,12 +156,16 @@ class Watch:
     def _show_all(self, finder: SettingsFinder, heading: str) -> None:
         click.clear()
         _tell(heading)
-        known = self._known.values()
         self._show(
             finder,
-            find=lambda *_: (each.file for each in known),
+            find=self._find,
             lint=lambda files: ((file, self._known[_key(file)].outcome) for file in files),
         )
+
+    def _find(self, _paths: object, _finder: object, passed_over: list[str]) -> Iterator[Found]:
+        """What is known, as `files.find` would find it."""
+        yield from (each.file for each in self._known.values())
+        passed_over.extend(self._passed_over)
 
     def _learn(self, files: list[Found], *, processes: int | None) -> list[str]:
         """Lint what is not known as it is now; what is new, changed or gone, in words."""
@@ -206,7 +213,8 @@ class Watch:
             folder = pending.pop()
             folders.add(folder)
             exclude = os.path.join(folder, ".git", "info")
-            folders.add(exclude) if os.path.isdir(exclude) else None
+            if os.path.isdir(exclude):
+                folders.add(exclude)
             above = os.path.dirname(folder)
             if above not in folders:
                 pending.append(above)

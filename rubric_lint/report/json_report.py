@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warnings", "ignored")
-_COUNTS_OF_SIEVES = ("known", "untouched", "unchanged_files")
+_RARE_COUNTS = ("known", "untouched", "unchanged_files", "passed_over")
 
 
 class Json(Reporter):
@@ -30,7 +30,7 @@ class Json(Reporter):
 
     def end(self, summary: Summary) -> None:
         """Write the object."""
-        named = {name: getattr(summary, name) for name in (*_COUNTS, *_COUNTS_OF_SIEVES)}
+        named = {name: getattr(summary, name) for name in (*_COUNTS, *_RARE_COUNTS)}
         counts = dump({name: count for name, count in named.items() if count or name in _COUNTS})
         self._write(f'{{"version": {VERSION},\n "summary": {counts},\n "findings": [')
         for number, finding in enumerate(self._findings):

@@ -16,6 +16,7 @@ class Summary(NamedTuple):
     """Counts over the files of a run. `files` were read and linted; those of `unreadable` and `faults` were not.
 
     `known` findings a baseline holds, `untouched` ones are in what has not changed; `unchanged_files` were not read.
+    `passed_over` is what was found under the name of a file and is none.
     """
 
     files: int = 0
@@ -33,6 +34,7 @@ class Summary(NamedTuple):
     known: int = 0
     untouched: int = 0
     unchanged_files: int = 0
+    passed_over: int = 0
 
     @classmethod
     def of(cls, result: Result) -> Summary:
@@ -65,6 +67,10 @@ class Summary(NamedTuple):
             (self.known, f"{counted(self.known, 'finding')} left out by the baseline"),
             (self.untouched, f"{counted(self.untouched, 'finding')} left out as nothing has changed there"),
             (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
+            (
+                self.passed_over,
+                f"{counted(self.passed_over, 'dead link or pipe', 'dead links or pipes')} not read",
+            ),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
             (self.faults, f"{counted(self.faults, 'file')} could not be linted for a fault of rubric-lint"),
         ]
