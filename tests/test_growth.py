@@ -1,11 +1,16 @@
 """What a file costs grows with its size, not with the square of it: counted in calls and characters, not in seconds."""
 
 import sys
+from functools import cache, partial
+from pathlib import Path
 
 import pytest
 
+from rubric_lint.config import FileSettings
 from rubric_lint.fix import fix
 from rubric_lint.lint import examine, lint
+from rubric_lint.sieve.changed import Changed
+from rubric_lint.sieve.git import Changes, Lines
 from rubric_lint.source import Source
 
 LINE = '{"id": "a", "rubrics": [{"id": "a", "expected_outcome": "Names %d sources"}]}\n'
@@ -52,6 +57,22 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
     text = '{"rubrics": [{"id": "a", "description": "Names a source"}]}\n'
     text = text if name.endswith(".jsonl") else f"---\n{text}"
     once, twice = (work(fix, name, text * count) for count in (100, 200))
+    assert twice < 2.2 * once
+
+
+def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
+    text = '{"rubrics": [{"id": "a", "description": "Names a source"}]}\n'
+    known = cache(partial(lint, "a.jsonl"))
+
+    def sift(_name, data):
+        lines = data.count(b"\n")
+        every_second = tuple((line, line) for line in range(2, lines + 1, 2))
+        changes = Changes(str(Path.cwd()), {"a.jsonl": Lines(every_second)}, frozenset())
+        result = known(data)
+        left = Changed(changes).sift(result, FileSettings())
+        assert (len(result.findings), len(left.findings)) == (lines, lines / 2)
+
+    once, twice = (work(sift, "a.jsonl", text * count) for count in (100, 200))
     assert twice < 2.2 * once
 
 

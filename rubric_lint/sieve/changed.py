@@ -56,6 +56,7 @@ class _Touch:
     def __init__(self, source: Source, lines: Lines) -> None:
         self._source = source
         self._added, self._cuts = lines
+        self._last_added = [last for _, last in lines.added]
         self._ends = [at for at, character in enumerate(source.text) if character == "\n"]
 
     def concerns(self, finding: Finding) -> bool:
@@ -65,33 +66,36 @@ class _Touch:
     def _is_touched(self, span: Span) -> bool:
         first = bisect_left(self._ends, span.start) + 1
         last = bisect_left(self._ends, max(span.start, span.end - 1)) + 1
-        return any(start <= last and first <= end for start, end in self._added) or any(
-            first - 1 <= cut <= last for cut in self._cuts
+        # The first run of lines, and the first cut, that do not stand wholly above.
+        run, cut = bisect_left(self._last_added, first), bisect_left(self._cuts, first - 1)
+        return any(start <= last for start, _ in self._added[run : run + 1]) or any(
+            below <= last for below in self._cuts[cut : cut + 1]
         )
 
     def _extents(self, finding: Finding) -> Iterator[Span]:
         """The value that a finding is about, where it is written and where an alias stands for it."""
         steps = [step.replace("~1", "/").replace("~0", "~") for step in finding.pointer.split("/")[1:]]
-        for document in self._documents:
-            if document.number is not None:
-                if not steps or steps[0] != str(document.number):
-                    continue
-                steps = steps[1:]
-            path: list[str | int] = []
-            value = document.data
-            for step in steps:
-                if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-                    path.append(int(step))
-                elif isinstance(value, dict) and step in value:
-                    path.append(step)
-                else:  # the field is missing: it is about what lacks it
-                    break
-                value = value[path[-1]]
-            if path:
-                yield document.extent(tuple(path))
-            yield document.span(tuple(path))
+        document = self._documents.get("")
+        if document is None and steps:
+            document = self._documents.get(steps.pop(0))
+        if document is None:
             return
+        path: list[str | int] = []
+        value = document.data
+        for step in steps:
+            if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+                path.append(int(step))
+            elif isinstance(value, dict) and step in value:
+                path.append(step)
+            else:  # the field is missing: it is about what lacks it
+                break
+            value = value[path[-1]]
+        if path:
+            yield document.extent(tuple(path))
+        yield document.span(tuple(path))
 
     @cached_property
-    def _documents(self) -> list[Document]:
-        return read_documents(self._source)[0]
+    def _documents(self) -> dict[str, Document]:
+        """The documents by how a pointer names them; one that is alone is not named."""
+        documents = read_documents(self._source)[0]
+        return {"" if each.number is None else str(each.number): each for each in documents}
