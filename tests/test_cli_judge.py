@@ -193,6 +193,33 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown():
     )
 
 
+def test_what_got_no_reply_is_counted_and_asked_for_again():
+    def behave(asked):
+        return (
+            Response({"error": {"message": "Too long."}}, 400) if "1" in asked.answer and not asked.before else SCORED
+        )
+
+    with serving(behave) as server:
+        first, second = judge(server), judge(server)
+    assert first == (
+        1,
+        "",
+        (
+            'rubric-score: answer "a1": not judged: HTTP 400: Too long.\n'
+            "2 of 3 answers judged; 1 without a reply; 200 tokens read and 20 written by the model\n"
+            "rubric-score: the same command asks again for what got no reply\n"
+        ),
+    )
+    assert second == (
+        0,
+        "",
+        (
+            "answers.judged.jsonl holds 2 of 3 answers; going on with the others\n"
+            "1 of 1 answers judged; 100 tokens read and 10 written by the model\n"
+        ),
+    )
+
+
 def test_a_command_that_holds_a_secret_is_not_printed():
     with serving(Response({"error": {"message": "No."}}, 401)) as server:
         url = server.url.replace("://", "://me:secret@")

@@ -214,17 +214,24 @@ def _run(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], left: 
         except KeyboardInterrupt:
             stopped = "interrupted"
     _report(run.tally, plan, left)
+    _say_how_to_go_on(stopped, run.tally)
+    if stopped == "interrupted":
+        raise click.Abort
+    if stopped:
+        return Exit.USAGE
+    return Exit.FOUND if run.tally.invalid or run.tally.unanswered else Exit.CLEAN
+
+
+def _say_how_to_go_on(stopped: str, tally: Tally) -> None:
+    """What to do about answers that are not judged; `stopped` says why a run did not get through."""
     if stopped:
         context = click.get_current_context()
         given = ", given the same answers" if context.params["answers"] == _STDIN else ""
         complain(f"{stopped}; what was judged is kept, and the same command goes on from there{given}")
         if command := _same_command(context):
             click.echo(f"  {command}", err=True)
-    if stopped == "interrupted":
-        raise click.Abort
-    if stopped:
-        return Exit.USAGE
-    return Exit.FOUND if run.tally.invalid or run.tally.unanswered else Exit.CLEAN
+    elif tally.unanswered:
+        complain("the same command asks again for what got no reply")
 
 
 def _same_command(context: click.Context) -> str:
