@@ -39,6 +39,14 @@ rubrics:
 """
 
 
+def test_a_scale_under_another_name_is_the_same_in_any_order():
+    bands = ["{score_range: [0, 4], expected_outcome: Wrong}", "{score_range: [5, 10], expected_outcome: Right}"]
+    one, other = (f"tests:\n  - {{id: x, rubrics: [{bands[0]}, {bands[1]}]}}\n", "  - {id: y, rubrics: [It is so]}\n")
+    new = f"tests:\n  - {{id: z, rubrics: [{bands[1]}, {bands[0]}]}}\n"
+    found = [change.what for change in compare(pair_rubrics(scored(one + other), scored(new + other)))]
+    assert found == [What.RUBRIC_RENAMED]
+
+
 @pytest.mark.parametrize(
     "new",
     [

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from rubric_lint.compare.rubrics import compare, pair_rubrics
 from rubric_lint.config import FileSettings
 from rubric_lint.fix import fix
 from rubric_lint.lint import examine, lint
+from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.sieve.changed import Changed
 from rubric_lint.sieve.git import Changes, Lines
 from rubric_lint.source import Source
@@ -30,17 +32,21 @@ FILES = {
 
 def work(run, name, text):
     """How many calls it takes to lint or fix a text."""
+    return count_calls(run, name, text.encode())
+
+
+def count_calls(run, *arguments):
+    """How many calls something takes."""
     calls = 0
 
     def count(_frame, _event, _argument):
         nonlocal calls
         calls += 1
 
-    data = text.encode()
-    run(name, data)  # what is loaded once is not counted
+    run(*arguments)  # what is loaded once is not counted
     sys.setprofile(count)
     try:
-        run(name, data)
+        run(*arguments)
     finally:
         sys.setprofile(None)
     return calls
@@ -74,6 +80,30 @@ def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
 
     once, twice = (work(sift, "a.jsonl", text * count) for count in (100, 200))
     assert twice < 2.2 * once
+
+
+def write_renamed(part, head=""):
+    """What writes two files of as many parts as one likes, no two of which have the same name."""
+
+    def load(names, count):
+        text = head + "".join(part.format(name=f"{names}{number}", number=number) for number in range(count))
+        return load_rubrics("a.yaml", text.encode())
+
+    return lambda count: (load("a", count), load("b", count))
+
+
+CASES = write_renamed("  - {{id: {name}, rubrics: [{{id: a, expected_outcome: Names {name}}}]}}\n", "tests:\n")
+CRITERIA = write_renamed("  - {{id: {name}, expected_outcome: Names {name}}}\n", "rubrics:\n")
+
+
+@pytest.mark.parametrize("write", [CASES, CRITERIA], ids=["rubrics", "criteria"])
+def test_twice_as_much_to_compare_is_twice_the_work(write):
+    once, twice = (count_calls(compare_all, *write(count)) for count in (50, 100))
+    assert twice < 2.2 * once
+
+
+def compare_all(old, new):
+    return list(compare(pair_rubrics(old, new)))
 
 
 class Watched(str):

@@ -1,5 +1,6 @@
 """Which criteria of two versions are the same, and what differs in them."""
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby
@@ -37,12 +38,15 @@ def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
     left = list(old)
     keys: tuple[Callable[[Judged], Hashable], ...] = (_own_id, says, lambda each: each.criterion.id)
     for key in keys:
+        waiting: dict[Hashable, deque[Judged]] = {}
+        for judged in left:
+            waiting.setdefault(key(judged), deque()).append(judged)
+        waiting.pop(None, None)
         for place, judged in enumerate(new):
-            wanted = key(judged)
-            found = next((each for each in left if key(each) == wanted), None) if wanted is not None else None
-            if place not in was and found is not None:
-                was[place] = found
-                left.remove(found)
+            if place not in was and (same := waiting.get(key(judged))):
+                was[place] = same.popleft()
+        taken = set(map(id, was.values()))
+        left = [judged for judged in left if id(judged) not in taken]
     pairs: list[Pair] = [(was.get(place), judged) for place, judged in enumerate(new)]
     return [*pairs, *((judged, None) for judged in left)]
 
@@ -105,9 +109,14 @@ def says(judged: Judged) -> Hashable:
     levels = judged.criterion.levels or ()
     return (
         text(judged.criterion.outcome),
-        tuple((score, text(outcome)) for score, outcome in _outcomes(judged.scoring).items()),
+        tell_scores(judged.scoring),
         frozenset((level.number, level.name, text(level.outcome)) for level in levels),
     )
+
+
+def tell_scores(criterion: ScoringCriterion) -> Hashable:
+    """What each score earns, in words."""
+    return frozenset((score, text(outcome)) for score, outcome in _outcomes(criterion).items())
 
 
 def _own_id(judged: Judged) -> str | None:

@@ -1,10 +1,10 @@
 """What differs in meaning between the rubrics of two files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import NamedTuple
 
 from rubric_lint.compare.change import Change, Value, What
-from rubric_lint.compare.criteria import Judged, compare_pair, compare_scores, pair_up
+from rubric_lint.compare.criteria import Judged, compare_pair, compare_scores, pair_up, tell_scores, text
 from rubric_lint.interop.export.entries import shares
 from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import ScoringRubric
@@ -29,15 +29,26 @@ def pair_rubrics(old: Rubrics, new: Rubrics) -> list[Pair]:
         return [Pair(*old.values(), *new.values())]
     was = {name: old[name] for name in new if name in old}
     left = {name: rubric for name, rubric in old.items() if name not in was}
+    alike: dict[Hashable, list[str]] = {}
+    for name, rubric in left.items():
+        alike.setdefault(_gist(rubric), []).append(name)
     for name, rubric in new.items():
         if name not in was:
-            same = next((each for each in left if not any(_compare_contents(left[each], rubric))), None)
+            names = alike.get(_gist(rubric), [])
+            same = next((each for each in names if not any(_compare_contents(left[each], rubric))), None)
             if same is not None:
+                names.remove(same)
                 was[name] = left.pop(same)
     return [
         *(Pair(was.get(name), rubric) for name, rubric in new.items()),
         *(Pair(each, None) for each in left.values()),
     ]
+
+
+def _gist(rubric: ScoringRubric) -> Hashable:
+    """A part of what is alike in rubrics that say the same, so that few have to be held against each other."""
+    scale = tell_scores(rubric.criteria[0]) if rubric.shape is Shape.HOLISTIC else None
+    return scale, frozenset((criterion.id, text(criterion.outcome)) for criterion in rubric.model.criteria)
 
 
 def compare(pairs: list[Pair]) -> Iterator[Change]:
