@@ -20,12 +20,13 @@ _Fault = tuple[tuple[str, ...], str]
 
 
 class SettingsError(Exception):
-    """A settings file that cannot be used; `faults` says why, each on its own."""
+    """A settings file that cannot be used; `faults` says why, each on its own, and `lines` with the path before it."""
 
     def __init__(self, path: str, *faults: str) -> None:
-        super().__init__("\n".join(f"{path}: {fault}" for fault in faults))
         self.path = path
         self.faults = faults
+        self.lines = tuple(f"{path}: {fault}" for fault in faults)
+        super().__init__("\n".join(self.lines))
 
 
 def read_table(path: Path, shown: str) -> Mapping[str, Any] | None:

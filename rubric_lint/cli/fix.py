@@ -94,8 +94,8 @@ def fix(
         fixing = Fixing(report, progress, is_dry=is_dry, unsafe=unsafe_fixes, target=target)
         totals = fixing.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
     except SettingsError as wrong:
-        for fault in wrong.faults:
-            complain(f"{wrong.path}: {fault}")
+        for line in wrong.lines:
+            complain(line)
         return Exit.USAGE
     if form == "json":
         click.echo(as_report(files, totals), nl=False)

@@ -91,7 +91,7 @@ def load_given(given: Given, finder: "SettingsFinder") -> "dict[str, Loaded]":
         settings = finder.for_file(given.path)
         return load_models(given.label, given.data, settings)
     except SettingsError as wrong:
-        raise UnusableError(*(f"{wrong.path}: {fault}" for fault in wrong.faults)) from None
+        raise UnusableError(*wrong.lines) from None
     except RubricError as wrong:
         raise UnusableError(*wrong.faults) from None
 
@@ -111,7 +111,7 @@ def find_settings(config: str | None, *, isolated: bool) -> "SettingsFinder":
     try:
         return SettingsFinder(file=config, isolated=isolated)
     except SettingsError as wrong:
-        raise UnusableError(*(f"{wrong.path}: {fault}" for fault in wrong.faults)) from None
+        raise UnusableError(*wrong.lines) from None
 
 
 def refuse(unusable: UnusableError) -> int:

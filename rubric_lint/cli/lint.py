@@ -137,8 +137,8 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
         with nullcontext() if no_cache else _open_cache() as cache:
             summary = run(finder, lint=partial(lint_files, cache=cache))
     except SettingsError as wrong:
-        for fault in wrong.faults:
-            complain(f"{wrong.path}: {fault}")
+        for line in wrong.lines:
+            complain(line)
         return Exit.USAGE
     if output_file is not None and not quiet:
         click.echo(summary)

@@ -59,7 +59,7 @@ def load(
             return None
         return load_rubrics(path, data, settings)
     except SettingsError as wrong:
-        faults = [f"{wrong.path}: {fault}" for fault in wrong.faults]
+        faults = [*wrong.lines]
     except RubricError as wrong:
         faults = [*wrong.faults, f"{path} cannot be scored with, so no output was read"]
     for fault in faults:

@@ -195,8 +195,8 @@ class Watch:
     def _tell_fault(self, error: SettingsError) -> None:
         if self._fault is None or self._fault.faults != error.faults:
             self._fault = error
-            for fault in error.faults:
-                complain(f"{error.path}: {fault}")
+            for line in error.lines:
+                complain(line)
             _tell("Watching; everything stays as shown until the settings can be used")
 
     def _named(self) -> set[str]:
