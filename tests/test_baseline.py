@@ -186,6 +186,9 @@ def test_its_mode_and_a_link_to_it_stay():
     write()
     assert (Path("known.json").is_symlink(), Path("real.json").stat().st_mode & 0o777) == (True, 0o640)
     assert len(known("real.json")) == 2
+    Path("new.json").symlink_to("none.json")
+    call("--baseline=new.json", "--write-baseline")
+    assert (Path("new.json").is_symlink(), len(known("none.json"))) == (True, 2)
 
 
 @pytest.mark.skipif(os.sep != "/", reason="names of bytes")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.fix.write import WriteError, replace_file
+from rubric_lint.fix.write import WriteError, replace_file, write_file
 
 ROOT = Path(__file__).parent.parent
 OLD, NEW = b"old: 1\n" * 1000, b"new: 2\n" * 1000
@@ -98,6 +98,13 @@ def test_a_link_stays_a_link_and_what_it_leads_to_is_written(file, tmp_path):
     assert (file.read_bytes(), second.read_bytes()) == (NEW, NEW)
     assert (str(first.readlink()), second.readlink()) == ("../suite.yaml", first)
     assert names(other) == ["first.yaml", "second.yaml"]
+
+
+def test_a_link_to_a_file_that_is_not_there_yet_stays_a_link(tmp_path):
+    link = tmp_path / "link.yaml"
+    link.symlink_to("new.yaml")
+    write_file(str(link), NEW)
+    assert (link.is_symlink(), (tmp_path / "new.yaml").read_bytes()) == (True, NEW)
 
 
 def test_other_hard_links_are_counted_and_keep_the_old_text(file, tmp_path):

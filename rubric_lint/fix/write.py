@@ -22,13 +22,13 @@ class Written:
 
 
 def write_file(name: str, data: bytes) -> None:
-    """Have the file `name` hold `data`, whether there is one by now or not.
+    """Have the file `name` hold `data`, whether there is one by now or not; a symbolic link stays one.
 
     Raises:
         WriteError: when it may not or cannot be written. It is as it was then.
     """
-    path = Path(name)
     try:
+        path = Path(name).resolve()
         if path.is_file():
             replace_file(name, path.read_bytes(), data)
             return
@@ -36,8 +36,8 @@ def write_file(name: str, data: bytes) -> None:
             raise WriteError("is no regular file, and only such are written")
         with _write_beside(path, data, None) as beside:
             beside.replace(path)
-    except OSError as fault:
-        raise WriteError(f"cannot be written: {fault.strerror or fault}") from fault
+    except (OSError, RuntimeError) as fault:  # as in replace_file
+        raise _refuse(fault) from fault
     _sync_folder(path.parent)
 
 
@@ -59,9 +59,13 @@ def replace_file(name: str, old: bytes, new: bytes) -> Written:
                 raise WriteError("has been changed by another program meanwhile; run this again")
             beside.replace(path)
     except (OSError, RuntimeError) as fault:  # RuntimeError: links in a circle, before Python 3.13
-        raise WriteError(f"cannot be written: {getattr(fault, 'strerror', None) or fault}") from fault
+        raise _refuse(fault) from fault
     _sync_folder(path.parent)
     return Written(before.st_nlink - 1)
+
+
+def _refuse(fault: OSError | RuntimeError) -> WriteError:
+    return WriteError(f"cannot be written: {getattr(fault, 'strerror', None) or fault}")
 
 
 def _check(path: Path, status: os.stat_result) -> None:

@@ -1,8 +1,6 @@
 """A baseline file: the findings that are known, read, checked and written."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,18 +79,12 @@ def write_known(path: str, shown: str, known: Iterable[Known]) -> None:
     lines = ",\n".join(f"  {_dump(each)}" for each in sorted(known))
     findings = f"[\n{lines}\n ]" if lines else "[]"
     data = f'{{"version": {VERSION},\n "findings": {findings}}}\n'.encode()
-    target = Path(os.path.realpath(path))
+    from rubric_lint.fix.write import WriteError, write_file  # noqa: PLC0415  (most runs write none)
+
     try:
-        descriptor, beside = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(data)
-            Path(beside).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_mask())
-            Path(beside).replace(target)
-        finally:
-            Path(beside).unlink(missing_ok=True)
-    except OSError as fault:
-        raise SettingsError(shown, f"the baseline cannot be written: {fault.strerror or fault}") from None
+        write_file(path, data)
+    except WriteError as fault:
+        raise SettingsError(shown, f"the baseline {fault}") from None
 
 
 def _dump(known: Known) -> str:
@@ -101,9 +93,3 @@ def _dump(known: Known) -> str:
     except UnicodeEncodeError:  # a file whose name is not UTF-8
         return json.dumps(known._asdict())
     return json.dumps(known._asdict(), ensure_ascii=False)
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
