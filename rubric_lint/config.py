@@ -168,7 +168,7 @@ class SettingsFinder:
             path = os.path.abspath(file)
             self._only = self._read(path, here)
             if self._only is None:
-                raise SettingsError(_shorten(path), "has no table [tool.rubric-lint]")
+                raise SettingsError(shorten(path), "has no table [tool.rubric-lint]")
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
         """What holds for the file at `path`, which need not exist.
@@ -227,9 +227,10 @@ class SettingsFinder:
         return None
 
     def _read(self, path: str, root: str) -> Settings | None:
-        table = read_table(Path(path), _shorten(path))
+        table = read_table(Path(path), shorten(path))
         return None if table is None else Settings.from_table(root, path, table).override(self._overrides)
 
 
-def _shorten(path: str) -> str:
+def shorten(path: str) -> str:
+    """An absolute path as messages show it: from the current folder, where it is in it."""
     return path.removeprefix(os.path.join(Path.cwd(), ""))

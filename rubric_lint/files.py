@@ -117,13 +117,27 @@ def read_stdin(name: str) -> bytes | Unreadable:
     return data
 
 
+class RealFolders:
+    """Where folders really are; each is looked up once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def locate(self, name: str) -> str:
+        """The file `name` in the folder where it really is; it may be a link itself."""
+        folder, base = os.path.split(name)
+        if folder not in self._known:
+            self._known[folder] = os.path.realpath(folder)
+        return os.path.join(self._known[folder], base)
+
+
 class _Search:
     """One search for files; it remembers where folders really are."""
 
     def __init__(self, finder: SettingsFinder, passed_over: list[str]) -> None:
         self._finder = finder
         self._passed_over = passed_over
-        self._reals: dict[str, str] = {}
+        self._folders = RealFolders()
 
     def reach(self, name: str) -> Iterator[_Reached]:
         """What is at `name`: a file, or the files of a folder."""
@@ -143,10 +157,7 @@ class _Search:
     def _resolve(self, name: str) -> str:
         if os.path.islink(name):
             return os.path.realpath(name)
-        folder, base = os.path.split(name)
-        if folder not in self._reals:
-            self._reals[folder] = os.path.realpath(folder)
-        return os.path.join(self._reals[folder], base)
+        return self._folders.locate(name)
 
     def _search(self, name: str) -> Iterator[_Reached]:
         path = os.path.join(os.path.abspath(name), "")

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.config import FileSettings, SettingsFinder
+from rubric_lint.config import FileSettings, SettingsFinder, shorten
+from rubric_lint.files import RealFolders
 from rubric_lint.finding import Result
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Baselines:
         self._path = None if path is None else os.path.abspath(path)
         self._renews = renews
         self._baselines: dict[str, _Baseline] = {}
-        self._folders: dict[str, str] = {}
+        self._folders = RealFolders()
         if self._path:
             self._open(self._path)
 
@@ -94,7 +95,7 @@ class Baselines:
 
             is_new = self._renews and not os.path.exists(path)
             known: dict[str, set[Known]] = {}
-            for each in () if is_new else read_known(path, _shorten(path)):
+            for each in () if is_new else read_known(path, shorten(path)):
                 known.setdefault(each.file, set()).add(each)
             self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known, set(), set(), set())
         return self._baselines[path]
@@ -103,10 +104,7 @@ class Baselines:
         """The path of a file as a baseline in the folder `root` has it."""
         from unicodedata import normalize  # noqa: PLC0415  (most runs have no baseline)
 
-        folder, base = os.path.split(name)
-        if folder not in self._folders:
-            self._folders[folder] = os.path.realpath(folder)
-        path = os.path.relpath(os.path.join(self._folders[folder], base), root)
+        path = os.path.relpath(self._folders.locate(name), root)
         return normalize("NFC", path.replace(os.sep, "/"))
 
     def _identify(self, result: Result, file: str) -> "list[Known]":
@@ -127,7 +125,7 @@ class Baselines:
             missing = {file for file in baseline.known.keys() - baseline.files if not self._exists(baseline, file)}
             lost = {each for file in missing for each in baseline.known[file]} | (baseline.settled - baseline.found)
             for (file, rule), count in sorted(Counter((each.file, each.rule) for each in lost).items()):
-                yield Gone(_shorten(path), file, rule, count, file in missing)
+                yield Gone(shorten(path), file, rule, count, file in missing)
 
     def write(self) -> Iterator[Renewed]:
         """Write the baselines anew; what this run cannot tell of stays in them.
@@ -141,8 +139,8 @@ class Baselines:
             before = {each for known in baseline.known.values() for each in known}
             kept = {each for each in before - baseline.settled if self._exists(baseline, each.file)}
             after = kept | baseline.found
-            write_known(path, _shorten(path), after)
-            yield Renewed(_shorten(path), len(after), len(after - before), len(before - after))
+            write_known(path, shorten(path), after)
+            yield Renewed(shorten(path), len(after), len(after - before), len(before - after))
 
     @staticmethod
     def _exists(baseline: _Baseline, file: str) -> bool:
@@ -156,8 +154,3 @@ def _settle(known: "set[Known]", result: Result, settings: FileSettings) -> "Ite
         is_run = settings.enabled is None or each.rule in settings.enabled
         if is_run and (not is_broken or each.rule == "syntax"):
             yield each
-
-
-def _shorten(path: str) -> str:
-    here = os.path.join(os.getcwd(), "")  # noqa: PTH109
-    return path.removeprefix(here)

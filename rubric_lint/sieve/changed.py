@@ -7,6 +7,7 @@ from functools import cached_property
 
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
+from rubric_lint.files import RealFolders
 from rubric_lint.finding import Finding, Result
 from rubric_lint.reading import read_documents
 from rubric_lint.sieve.git import UNCHANGED, Changes, Lines
@@ -25,7 +26,7 @@ class Changed:
 
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
-        self._folders: dict[str, str] = {}
+        self._folders = RealFolders()
 
     def wants(self, name: str) -> bool:
         """Whether anything in the file has changed."""
@@ -43,10 +44,7 @@ class Changed:
         return result._replace(findings=tuple(filter(touch.concerns, result.findings)))
 
     def _lines(self, name: str) -> Lines | None:
-        folder, base = os.path.split(name)
-        if folder not in self._folders:
-            self._folders[folder] = os.path.realpath(folder)
-        path = os.path.join(self._folders[folder], base)  # noqa: PTH118 (see config.py)
+        path = self._folders.locate(name)
         return self._changes.of(os.path.realpath(path) if os.path.islink(path) else path)  # noqa: PTH114
 
 
