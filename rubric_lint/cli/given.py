@@ -3,9 +3,8 @@
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
 from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.options import check_settings
 
 if TYPE_CHECKING:
     from rubric_lint.config import SettingsFinder
@@ -106,8 +105,7 @@ def find_settings(config: str | None, *, isolated: bool) -> "SettingsFinder":
     from rubric_lint.config import SettingsFinder  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
-    if config and isolated:
-        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
+    check_settings(config, isolated=isolated)
     try:
         return SettingsFinder(file=config, isolated=isolated)
     except SettingsError as wrong:

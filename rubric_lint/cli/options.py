@@ -58,7 +58,16 @@ def check_sources(paths: tuple[str, ...], stdin_filename: str | None, config: st
     """
     if "" in paths:
         raise click.UsageError("a path is empty; leave it out for this folder")
-    if config and isolated:
-        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
+    check_settings(config, isolated=isolated)
     if stdin_filename and "-" not in paths:
         raise click.UsageError("--stdin-filename says what standard input is called; give the path - to read it")
+
+
+def check_settings(config: str | None, *, isolated: bool) -> None:
+    """See to it that settings are not both named and left out.
+
+    Raises:
+        click.UsageError: when they are.
+    """
+    if config and isolated:
+        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from rubric_lint.cli.exits import Exit, complain
-from rubric_lint.cli.options import CONFIG
+from rubric_lint.cli.options import CONFIG, check_settings
 
 if TYPE_CHECKING:
     from rubric_lint.config import FileSettings
@@ -48,8 +48,7 @@ def load(
     from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
-    if config and isolated:
-        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
+    check_settings(config, isolated=isolated)
     try:
         settings = SettingsFinder(file=config, isolated=isolated).for_file(path)
         settings = _set_thresholds(settings, pass_at, borderline_at)
