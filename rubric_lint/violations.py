@@ -167,7 +167,7 @@ def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> 
         if path[-2:-1] == ("score_ranges",):
             subject = f"the outcome of {subject}"
     match error.validator:
-        case "pattern" if error.instance.strip() == "" and not is_key:
+        case "pattern" if error.validator_value == r"\S" and not is_key:
             blank = "blank" if " is " in subject else "a blank text"
             return f"{subject.removesuffix(found)}{blank}, expected a text that says something"
         case "minItems" | "minProperties" if not error.instance:

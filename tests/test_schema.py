@@ -315,6 +315,24 @@ def test_both_validators_and_the_findings_agree(entry, version):
     assert bundled.is_valid(data) == schema.is_valid(data["rubrics"])
 
 
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"id": "a", "expected_outcome": "\ufeff"}, "`expected_outcome` is blank, expected a text that says something"),
+        (
+            {"id": "a", "score_ranges": {"0": "It", "10\n": "So"}},
+            "`score_ranges` has the key `10\n`, expected an integer from 0 to 10",
+        ),
+    ],
+    ids=["white space to JSON Schema alone", "an end of the line before the end"],
+)
+def test_both_validators_read_patterns_as_json_schema_has_them(entry, expected):
+    (document,) = read_documents(Source("a.json", json.dumps({"rubrics": [entry]})))[0]
+    schema = schema_for()
+    found = [problem.message for _, problem in find_violations(schema, document, ("rubrics",), [entry])]
+    assert (schema.is_valid([entry]), found) == (False, [expected])
+
+
 def test_the_schemas_in_use_are_those_of_the_checkout():
     authored = Path(__file__).parents[1] / "schemas"
     held = {path.relative_to(schemas_root()): path.read_bytes() for path in schemas_root().rglob("*.json")}
