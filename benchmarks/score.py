@@ -76,9 +76,12 @@ def write(path: Path, count: int, form: str) -> Path:
 
 def run(*arguments: str) -> Run:
     """Run a Python program to its end, its results written to a file as a user would have it."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with (
         tempfile.TemporaryFile() as results,
-        subprocess.Popen([sys.executable, "-c", *arguments], stdout=results, stderr=subprocess.DEVNULL) as process,
+        subprocess.Popen(
+            [sys.executable, "-c", *arguments], stdout=results, stderr=subprocess.DEVNULL, env=environment
+        ) as process,
     ):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

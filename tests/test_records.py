@@ -137,6 +137,11 @@ def results(entry, rubrics=SEVERAL):
             f'{{"rubric": "one", {SEVEN}, "n": 9007199254740993, "m": 5.0, "z": 0.0}}',
             id="numbers-beyond-doubles",
         ),
+        pytest.param(
+            b'{"output": {"score": 7}, "half": "\\ud800"}',
+            f'{{"rubric": "one", {SEVEN}, "half": "\ud800"}}',
+            id="half-a-surrogate-pair",
+        ),
         pytest.param(b' {"score": 7}\r', f'{{"rubric": "one", {SEVEN}}}', id="blanks"),
     ],
 )
@@ -305,7 +310,7 @@ def test_the_fast_way_takes_what_is_in_order(output, form):
         '"judge": {"model": "m", "attempts": [1, 2], "agreement": 0.5, "fault": null}',
         '"a": {}, "b": [], "c": [[], {"d": [true, false]}]',
         '"temperature": 1.0, "seconds": 1.25e-3, "zero": -0.0, "n": 1E2',
-        '"größe": "\\u00e4\\n", "half": "\\ud800"',
+        '"größe": "\\u00e4\\n", "face": "\\ud83d\\ude00"',
     ],
 )
 def test_the_fast_way_carries_fields_of_any_kind(rest):

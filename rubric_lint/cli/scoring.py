@@ -82,13 +82,12 @@ class Scoring:
         """
         entries = line = 0
         file = name if self._several else None
-        shortcut = None if self._observe else self._shortcut.score
+        score = (lambda _: None) if self._observe else self._shortcut.score
         take = self._pending.append
         with Interruption() as interruption:
             try:
                 for line, text in read_entries(self._chunks(stream, interruption)):
-                    found = shortcut(text) if shortcut and type(text) is bytes else None
-                    take(found or self._take_slowly(text, line, file))
+                    take(score(text) or self._take_slowly(text, line, file))
                     entries += 1
                     if interruption.asked:
                         raise KeyboardInterrupt

@@ -1,8 +1,8 @@
 """The fast way from an entry to its result, for what is plainly in order; all else goes the slow way.
 
-The reader hands out each object as a tuple of pairs, which costs less than a mapping and hides no key that stands
-twice. What is taken here has the very fields and types that are expected, each once, so nothing is left to check
-but that the ids are there and the answers may be given; and what was given is remembered, with its result as text.
+msgspec reads an output into the very fields and types that are expected, in a fraction of the time that the standard
+library needs; but it keeps the last of two equal keys in silence, so the quotes of the text are counted beside those of
+what was read. What answers come to is remembered as text.
 """
 
 import json
@@ -10,32 +10,34 @@ from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring as _quote
 from typing import Any, NamedTuple
 
+from msgspec import MsgspecError, Raw, ValidationError, defstruct, field
+from msgspec.json import Decoder
+
 from rubric_lint.rubric import Shape
-from rubric_lint.scoring.extract import MOST_DIGITS, read_constant, read_float
+from rubric_lint.scoring.extract import MOST_DIGITS, OutputError
 from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.output import form_of
 from rubric_lint.scoring.records import RESERVED
 
-# The scanner, without the Python around it; integers are read by C, so those with too many digits are told later.
-_DECODER: Any = json.JSONDecoder(object_pairs_hook=tuple, parse_constant=read_constant, parse_float=read_float)
-_read = _DECODER.scan_once
+_read = Decoder().decode
+_read_record = Decoder(dict[str, Raw]).decode
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 _BLANK = " \t\r\n"
-_HOLISTIC = {"score", "reasoning"}
+_QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
+_EXACT = 1e15
+"""Below it, a double is what was written to the last digit that is printed."""
+
 _MOST_REMEMBERED = 20_000
 
-_Pairs = tuple[tuple[str, Any], ...]
-"""An object as it is read."""
-
-Given = tuple[Any, ...]
-"""The ids and answers of an output in its own order: id, answer, id, answer, ...; of a holistic one the answer."""
+Answers = tuple[Answer, ...]
+"""The answers of an output, in the rubric's order."""
 
 
 class Tally(NamedTuple):
     """How often a rubric got these answers."""
 
     rubric: ScoringRubric
-    answers: tuple[Answer, ...]
+    answers: Answers
     times: int
 
 
@@ -48,95 +50,74 @@ class _Piece(NamedTuple):
 
 
 class _Known:
-    """What was given: its answers in the rubric's order, its result as text, and how often it was met."""
+    """What answers come to: their result as text, and how often they were met."""
 
-    __slots__ = ("answers", "count", "text")
+    __slots__ = ("count", "text")
 
-    def __init__(self, answers: tuple[Answer, ...], text: str) -> None:
-        self.answers = answers
+    def __init__(self, text: str) -> None:
         self.text = text
         self.count = 0
 
 
 class _Path:
-    """The fast way for one rubric."""
+    """The fast way for one rubric. `decode` reads an output, or what a judge wrote as text."""
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
-        self.field = form_of(rubric.shape).field
-        self.kind: type = bool if rubric.shape is Shape.CHECKLIST else int
-        self.known: dict[Given, _Known] = {}
-        self.pieces = {criterion.id: _render_pieces(criterion) for criterion in rubric.criteria}
+        output = _output_type(rubric.shape) | str
+        self.decode = Decoder(output).decode
+        self.decode_record = Decoder(_define("Record", ("id", str), ("output", output))).decode
+        self.ids = [criterion.id for criterion in rubric.criteria]
+        self.known: dict[Answers, _Known] = {}
+        self.pieces = [_render_pieces(criterion) for criterion in rubric.criteria]
         self.head = f'"rubric": {_quote(rubric.name)}, "shape": "{rubric.shape}", "score": '
         self.read = self._read_holistic if rubric.shape is Shape.HOLISTIC else self._read_checks
 
-    def _read_checks(self, output: _Pairs) -> Given | None:  # noqa: C901, PLR0911, PLR0912 (the hot path: a call a check would cost a tenth of all time)
-        """What pairs hold, if each field is one of these and stands once; nothing is said of the ids and answers."""
-        if len(output) == 2:
-            (first, checks), (second, reason) = output
-            if first == "overall_reasoning":
-                first, checks, second, reason = second, reason, first, checks
-            if second != "overall_reasoning" or type(reason) is not str:
-                return None
-        elif len(output) == 1:
-            ((first, checks),) = output
-        else:
+    def find(self, output: Any, quotes: int) -> _Known | None:
+        """What an output comes to, if each of its keys stands once: then it has so many `quotes`."""
+        if type(output) is str and quotes == 2:
+            text = _unwrap(output).encode()
+            output, quotes = self.decode(text), _count_quotes(text)
+        answers = None if type(output) is str else self.read(output, quotes)
+        if answers is None:
             return None
-        if first != "checks" or type(checks) is not list:
-            return None
-        field, kind = self.field, self.kind
-        given: list[Any] = []
-        add = given.append
-        for check in checks:
-            if type(check) is not tuple:
-                return None
-            if len(check) == 3:
-                (first, name), (second, answer), (third, reason) = check
-                if third != "reasoning":
-                    second, answer, third, reason = third, reason, second, answer
-                    if third != "reasoning":
-                        return None
-                if type(reason) is not str:
-                    return None
-            elif len(check) == 2:
-                (first, name), (second, answer) = check
-            else:
-                return None
-            if first != "id" or second != field or type(answer) is not kind or type(name) is not str:
-                return None
-            add(name)
-            add(answer)
-        return tuple(given)
+        known = self.known.get(answers) or self.learn(answers)
+        if known:
+            known.count += 1
+        return known
 
-    def _read_holistic(self, output: _Pairs) -> Given | None:
-        fields = dict(output)
-        answer, reason = fields.get("score"), fields.get("reasoning", "")
-        if (
-            len(fields) != len(output)
-            or fields.keys() - _HOLISTIC
-            or type(answer) is not int
-            or type(reason) is not str
-        ):
+    def _read_checks(self, output: Any, quotes: int) -> Answers | None:
+        """The answers of an output that has these ids, and each key once; whether they are allowed is not known."""
+        ids = []
+        answers = []
+        texts = 1 if output.overall_reasoning is None else 3
+        for check in output.checks:
+            ids.append(check.id)
+            answers.append(check.answer)
+            texts += 3 if check.reasoning is None else 5
+        if quotes != 2 * texts:
             return None
-        return (answer,)
-
-    def learn(self, given: Given) -> _Known | None:
-        """What was not met before; None when an id is missing, unknown or there twice, or an answer not allowed."""
-        answers = given
-        if self.rubric.shape is not Shape.HOLISTIC:
-            found = dict(zip(given[::2], given[1::2], strict=True))
-            if len(found) * 2 != len(given) or found.keys() != self.pieces.keys():
+        if ids != self.ids:
+            found = dict(zip(ids, answers, strict=True))
+            if len(found) != len(ids) or found.keys() != set(self.ids):
                 return None
-            answers = tuple(found[name] for name in self.pieces)
-        pieces = [graded.get(answer) for graded, answer in zip(self.pieces.values(), answers, strict=True)]
+            answers = [found[name] for name in self.ids]
+        return tuple(answers)
+
+    def _read_holistic(self, output: Any, quotes: int) -> Answers | None:
+        return (output.score,) if quotes == (2 if output.reasoning is None else 6) else None
+
+    def learn(self, answers: Answers) -> _Known | None:
+        """What answers come to that were not met before; None when one is not allowed."""
+        pieces = [graded.get(answer) for graded, answer in zip(self.pieces, answers, strict=True)]
         if None in pieces:
             return None
         points = sum(piece.points for piece in pieces if piece)
         verdict = self.rubric.verdict(points, gates_met=all(piece.gate_met for piece in pieces if piece))
         criteria = ", ".join(piece.text for piece in pieces if piece)
         score = points / self.rubric.full  # of integers, so it is the nearest float as well
-        text = f'{self.head}{score!r}, "verdict": "{verdict}", "criteria": [{criteria}]'
-        known = self.known[given] = _Known(answers, text)
+        known = _Known(f'{self.head}{score!r}, "verdict": "{verdict}", "criteria": [{criteria}]')
+        self.known[answers] = known
         return known
 
 
@@ -145,51 +126,59 @@ class Shortcut:
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._paths = {name: _Path(rubric) for name, rubric in rubrics.items()}
-        self._only = next(iter(self._paths.values())) if len(rubrics) == 1 else None
+        self._only: Any = next(iter(self._paths.values())) if len(rubrics) == 1 else None
 
-    def score(self, entry: bytes) -> str | None:
+    def score(self, entry: bytes | OutputError) -> str | None:
         """The result as a line of JSON; None when the slow way has to decide."""
         try:
-            text = entry.decode()
-            top, end = _read(text, 0)
-            if type(top) is not tuple or (end != len(text) and text[end:].strip(_BLANK)):
-                return None
-            head, rest, output, path = self._open(top)
-            given = path.read(output) if path and type(output) is tuple else None
-        except (ValueError, RecursionError, StopIteration):  # not UTF-8, not JSON, a number of thousands of digits, ...
-            return None
-        known = given and path and (path.known.get(given) or path.learn(given))
-        if not known:
-            return None
-        known.count += 1
-        return f"{head}{known.text}{rest}}}"
+            return self._score_usual(entry) if self._only else self._score_any(entry)
+        except (MsgspecError, ValueError, LookupError, TypeError, RecursionError):
+            return (
+                None  # refused, not UTF-8, a rubric that there is not, a key of a result, nested a thousand times, ...
+            )
 
-    def _open(self, top: _Pairs) -> tuple[str, str, Any, _Path | None]:
-        """What stands before a result and behind it, the output, and the way that it goes.
+    def _score_usual(self, entry: Any) -> str | None:
+        """The result where an entry is most likely a record with nothing but a text as `id` and the output."""
+        try:
+            record = self._only.decode_record(entry)
+        except ValidationError:
+            return self._score_any(entry)
+        known = self._only.find(record.output, _count_quotes(entry) - 6)
+        return f'{{"id": {_quote(record.id)}, {known.text}}}' if known else None
+
+    def _score_any(self, entry: Any) -> str | None:
+        """The result of any record, or of an output that is in none."""
+        record = _read_record(entry)
+        head, rest, path, texts, output = "{", "", self._only, 0, record.get("output")
+        if output is not None:
+            head, rest, path, texts = self._open(record)
+        if path is None:
+            return None
+        known = path.find(path.decode(entry if output is None else output), _count_quotes(entry) - 2 * texts)
+        return f"{head}{known.text}{rest}}}" if known else None
+
+    def _open(self, record: dict[str, Raw]) -> tuple[str, str, _Path | None, int]:
+        """What stands before a result and behind it, the way that it goes, and how many texts are around the output.
 
         Raises:
-            ValueError: for a record that is not in order.
+            MsgspecError, ValueError, LookupError, TypeError: for a record that is not in order.
         """
-        if len(top) == 2:  # the commonest record
-            (first, name), (second, output) = top
-            if first == "id" and second == "output" and type(name) is str:
-                return f'{{"id": {_quote(name)}, ', "", _read_raw(output) if type(output) is str else output, self._only
-        record = dict(top)
-        if "output" not in record:
-            return "{", "", top, self._only
-        if len(record) != len(top):
-            raise ValueError
-        head, rest, output, path = "{", "", record["output"], self._only
-        for name, value in top:
+        head, rest, path = "{", "", self._only
+        texts = len(record)
+        for name, raw in record.items():
+            if name == "output":
+                continue
+            value = _read(raw)
+            texts += 1 if type(value) is str else _count_texts(value)
             if name == "id":
-                head = f'{{"id": {_quote(value) if type(value) is str else _render(value)}, '
+                head = f'{{"id": {_render(value)}, '
             elif name == "rubric":
-                path = self._paths.get(value) if type(value) is str else None
+                path = self._paths[value]
             elif name in RESERVED:
                 raise ValueError
-            elif name != "output":
+            else:
                 rest += f", {_quote(name)}: {_render(value)}"
-        return head, rest, _read_raw(output) if type(output) is str else output, path
+        return head, rest, path, texts
 
     @property
     def is_full(self) -> bool:
@@ -199,9 +188,23 @@ class Shortcut:
     def take_tallies(self) -> Iterator[Tally]:
         """What was counted since the last time; it is forgotten with that."""
         for path in self._paths.values():
-            for known in path.known.values():
-                yield Tally(path.rubric, known.answers, known.count)
+            for answers, known in path.known.items():
+                yield Tally(path.rubric, answers, known.count)
             path.known.clear()
+
+
+def _define(name: str, *fields: Any) -> Any:
+    return defstruct(name, fields, forbid_unknown_fields=True, gc=False)
+
+
+def _output_type(shape: Shape) -> Any:
+    """What a judge output has by the shape of its rubric: these fields and types, and no others."""
+    reason = (str | None, None)
+    if shape is Shape.HOLISTIC:
+        return _define("Output", ("score", int), ("reasoning", *reason))
+    kind = bool if shape is Shape.CHECKLIST else int
+    check = _define("Check", ("id", str), ("answer", kind, field(name=form_of(shape).field)), ("reasoning", *reason))
+    return _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
 
 
 def _render_pieces(criterion: ScoringCriterion) -> dict[Answer, _Piece]:
@@ -215,28 +218,47 @@ def _render_pieces(criterion: ScoringCriterion) -> dict[Answer, _Piece]:
     }
 
 
-def _read_raw(text: str) -> Any:
-    """The pairs of a text that is nothing but one object, perhaps in a fence."""
+def _count_texts(value: Any) -> int:
+    """How many texts a value is made of, keys and values."""
+    kind = type(value)
+    if kind is str:
+        return 1
+    if kind is dict:
+        return len(value) + sum(map(_count_texts, value.values()))
+    return sum(map(_count_texts, value)) if kind is list else 0
+
+
+def _count_quotes(text: bytes) -> int:
+    """How many quotes begin or end a text in JSON."""
+    if _BACKSLASH not in text:
+        return text.count(_QUOTE)
+    rest = text.replace(b"\\\\", b"")
+    return rest.count(_QUOTE) - rest.count(b'\\"')
+
+
+def _unwrap(text: str) -> str:
+    """What stands in a fence, if the text is one."""
     body = text.strip(_BLANK)
-    if body.endswith("```"):
-        body = body.removeprefix("```json").removeprefix("```").removesuffix("```").strip(_BLANK)
-    value, end = _read(body, 0)
-    return value if end == len(body) else None
+    return body.removeprefix("```json").removeprefix("```").removesuffix("```") if body.endswith("```") else body
 
 
 def _render(value: Any) -> str:
-    """A value as the slow way writes it; ValueError for one that JSON does not have, or that has a key twice."""
+    """A value as the slow way writes it.
+
+    Raises:
+        ValueError: for a number that may not be what was written.
+    """
     kind = type(value)
     if kind is str:
         return _quote(value)
     if kind is int and len(text := str(value)) <= MOST_DIGITS:
         return text
-    if kind is float:
+    if kind is float and abs(value) < _EXACT:
         return repr(value)
     if kind is list:
         return f"[{', '.join([_render(item) for item in value])}]"
-    if kind is tuple and len(dict(value)) == len(value):
-        return f"{{{', '.join([f'{_quote(name)}: {_render(item)}' for name, item in value])}}}"
+    if kind is dict:
+        return f"{{{', '.join([f'{_quote(name)}: {_render(item)}' for name, item in value.items()])}}}"
     if value is None or kind is bool:
         return _CONSTANTS[value]
     raise ValueError
