@@ -1,7 +1,8 @@
 """The results of earlier runs, by what they depend on: the bytes of a file, its name, its settings, and this tool.
 
 One file a working folder, below a folder for this very build of the tool. Whatever is wrong with it, it counts as
-empty; what cannot be written is not kept: a cache may be slow, but neither wrong nor in the way.
+empty; what cannot be written is not kept: a cache may be slow, but neither wrong nor in the way. It may stand among the
+files of others, of which nothing is taken away.
 """
 
 # Paths are str here, see config.py.
@@ -94,7 +95,7 @@ class Cache:
         if not (folder := cache_folder()):
             return cls("")
         place = _digest(os.getcwd().encode("utf-8", "surrogateescape")).hexdigest()
-        return cls(os.path.join(folder, identify_tool(), place))
+        return cls(os.path.join(folder, _BUILD + identify_tool(), place))
 
     def __enter__(self) -> Self:
         return self
@@ -143,7 +144,7 @@ class Cache:
         with suppress(OSError):
             if not os.path.isdir(folder):
                 os.makedirs(folder)
-                _tidy(os.path.dirname(folder), folder)
+                _begin(folder)
             handle, temporary = tempfile.mkstemp(dir=folder)
             try:
                 with open(handle, "wb") as file:
@@ -162,28 +163,43 @@ def clear() -> int:
     import shutil  # noqa: PLC0415
 
     folder = cache_folder()
-    # A folder that is no cache of ours is left alone, whatever the variable says.
-    if not os.path.isfile(os.path.join(folder, _TAG)):
-        return 0
-    count = sum(len(files) for _, _, files in os.walk(folder)) - 1
-    shutil.rmtree(folder)
+    count = 0
+    for build in _builds(folder):
+        count += sum(name != _TAG for _, _, names in os.walk(build.path) for name in names)
+        shutil.rmtree(build.path)
+    with suppress(OSError):  # where there is something else in it, or nothing at all
+        os.rmdir(folder)
     return count
 
+
+_BUILD = "rubric-lint-"
+"""How the names of our folders begin, so that none of another tool is taken for one."""
 
 _TAG = "CACHEDIR.TAG"
 
 
-def _tidy(folder: str, ours: str) -> None:
+def _builds(folder: str) -> "list[os.DirEntry[str]]":
+    """The folders of all builds, of this tool and no other."""
+    import re  # noqa: PLC0415  (most runs only read)
+
+    ours = re.compile(_BUILD + "[0-9a-f]{32}")
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if ours.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _begin(ours: str) -> None:
     """Tell backups that this is a cache (bford.info/cachedir), and drop what builds have left that are not used now."""
-    with open(os.path.join(folder, _TAG), "w", encoding="ascii") as file:
+    with open(os.path.join(ours, _TAG), "w", encoding="ascii") as file:
         file.write("Signature: 8a477f597d28d172789f06886806bc55\n# The cache of rubric-lint.\n")
     import shutil  # noqa: PLC0415
     import time  # noqa: PLC0415
 
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir() and entry.path != ours and entry.stat().st_mtime < time.time() - _OUTDATED:
-                shutil.rmtree(entry.path, ignore_errors=True)
+    for build in _builds(os.path.dirname(ours)):
+        if build.path != ours and build.stat().st_mtime < time.time() - _OUTDATED:
+            shutil.rmtree(build.path, ignore_errors=True)
 
 
 def _load(path: str) -> dict[str, Any]:

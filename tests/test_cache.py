@@ -207,7 +207,7 @@ def test_several_processes_at_once_leave_it_whole(folder):
         for _ in range(3):
             assert dict(zip(expected, pool.map(run, expected), strict=True)) == expected
     left = results().parent
-    assert [path.name for path in left.iterdir()] == [results().name]
+    assert {path.name for path in left.iterdir()} == {results().name, "CACHEDIR.TAG"}
     assert run(".") == run(".", "--no-cache")
 
 
@@ -256,11 +256,41 @@ def test_a_folder_that_is_no_cache_is_not_cleared(folder, monkeypatch):
     assert (folder / "a.yaml").exists()
 
 
+def others(folder):
+    """What a folder may hold beside a cache, and has held for long: files, folders, and what is named much as ours."""
+    (folder / "old").mkdir(parents=True)
+    (folder / "old" / "letters").write_text("precious")
+    (folder / "CACHEDIR.TAG").write_text("of another tool")
+    (folder / f"rubric-lint-{'0123' * 8}").symlink_to("old")
+    (folder / "rubric-lint-0123").mkdir()
+    (folder / ("0123" * 8)).mkdir()
+    names = sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    for name in names:
+        os.utime(folder / name, (0, 0), follow_symlinks=False)
+    return names
+
+
+def test_nothing_is_taken_away_that_stands_beside_the_cache():
+    folder = Path(cache_folder())
+    before = others(folder)
+    run("a.yaml")
+    (ours,) = {path.name for path in folder.iterdir()} - {str(name) for name in before}
+    assert ours.startswith("rubric-lint-")
+    assert clear() == 1
+    assert sorted(path.relative_to(folder) for path in folder.rglob("*")) == before
+    assert (folder / "CACHEDIR.TAG").read_text() == "of another tool"
+
+
+def test_backups_are_told_that_it_is_a_cache():
+    run("a.yaml")
+    assert results().with_name("CACHEDIR.TAG").read_bytes().startswith(b"Signature: 8a477f597d28d172789f06886806bc55")
+
+
 def test_results_of_builds_that_write_no_more_are_dropped_in_time():
     run("a.yaml")
     ours = results().parent
-    old = Path(cache_folder()) / "0123"
-    recent = Path(cache_folder()) / "4567"
+    old = ours.with_name(f"rubric-lint-{'0123' * 8}")
+    recent = ours.with_name(f"rubric-lint-{'4567' * 8}")
     for path in (old, recent):
         path.mkdir()
         (path / "results").write_text("")
