@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from rubric_lint.wording import list_names
 
 _HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 
@@ -16,6 +18,17 @@ def find_near(name: str, known: Iterable[str]) -> list[str]:
     near = sorted((item for item in ratios if item[0] >= 0.8), key=lambda item: (-item[0], item[1]))
     # A perfect match in another spelling leaves no doubt.
     return [word for ratio, word in near if ratio == near[0][0] or near[0][0] < 1]
+
+
+def point_to_known(name: str, known: Collection[str]) -> str:
+    """What to say behind a name that is not known: which one it may have meant, or else which there are."""
+    # Shown side by side, the two look alike, and the question whether one was meant would be no help.
+    alike = [word for word in known if unicodedata.normalize("NFC", word) == unicodedata.normalize("NFC", name)]
+    if alike:
+        return f"`{alike[0]}` looks the same but is made of other Unicode characters"
+    if near := find_near(name, known):
+        return f"did you mean `{near[0]}`?"
+    return f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}"
 
 
 def _fold(name: str) -> str:

@@ -1,6 +1,7 @@
 """Small pieces of messages that several rules share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ def join_words(words: Sequence[str], conjunction: str = "and") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
+
+
+def list_names(names: Collection[str], most: int = 5) -> str:
+    """The first of some names, and how many more there are: "`a`, `b` and 3 more"."""
+    shown = [f"`{name}`" for name in islice(names, most)]
+    return join_words([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
 
 
 def percent(part: "Fraction") -> str:

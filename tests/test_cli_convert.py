@@ -119,7 +119,7 @@ def test_one_rubric_of_a_suite(run):
 def test_a_rubric_that_the_suite_lacks(run):
     code, text, said = run("suite.yaml", "--rubric", "secnd")
     assert (code, text) == (2, "")
-    assert said.endswith("Error: no rubric is named 'secnd'; did you mean 'second'?\n")
+    assert said.endswith("Error: no rubric is named `secnd`; did you mean `second`?\n")
 
 
 def test_standard_input_is_of_the_kind_that_its_name_says(run):

@@ -222,7 +222,7 @@ def test_texts_of_a_rubric_command_no_terminal(run, tmp_path):
         (("old.yaml", "outputs.jsonl"), "outputs.jsonl: holds no rubrics"),
         (("nowhere:old.yaml", "new.yaml"), "nowhere:old.yaml: no such file, and no revision of one either"),
         (("-", "-"), "standard input can be read once only"),
-        (("old.yaml", "new.yaml", "--rubric", "other"), "no rubric is named 'other'; there are old, new"),
+        (("old.yaml", "new.yaml", "--rubric", "other"), "no rubric is named `other`; there are `old` and `new`"),
         (("old.yaml", "new.yaml", "--outputs", "none.jsonl"), "none.jsonl: No such file or directory"),
         (("old.yaml", "new.yaml", "--outputs", "/dev/null"), "/dev/null: holds no outputs"),
         (("old.yaml", "new.yaml", "--stdin-filename", "x"), "give the path - to read it"),

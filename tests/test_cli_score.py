@@ -322,9 +322,9 @@ def test_what_is_bad_costs_one_error_each_and_the_rest_is_scored():
         "the number 1e400 is too large",
         "the key `id` stands twice in one object",
         "byte ff at column 9 is not UTF-8",
-        "more than 10 MB, and no more are read of one output",
+        "more than 10 MB, and no more are read of one entry",
         'the rubric has no criterion "Accuracy"; ids are compared exactly, and this differs from "accuracy"',
-        "there is no rubric `other`; there is `r`",
+        "no rubric is named `other`; there is `r`",
         "not JSON at column 27: this text has no closing quote",
     ]
     assert found[0::2] == [GOOD_RESULT] * 8

@@ -288,7 +288,7 @@ def test_an_object_of_another_language_is_an_object_too(text):
         ('{"score": 1e400}', "/score", None, "the number 1e400 is too large"),
         ('{"a": [{"b": 1, "b": 2}]}', "/a/0/b", None, "the key `b` stands twice in one object"),
         ('{"score": ' + "1" * 5000 + "}", "/score", None, "the number 11111111111111111111... has 5000 digits"),
-        ('{"a":' * 100_000, "", 1, "nested too deeply to be a judge output"),
+        ('{"a":' * 100_000, "", 1, "nested too deeply to be read"),
     ],
 )  # fmt: skip
 def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, message):

@@ -52,7 +52,7 @@ def entries(*chunks):
         pytest.param(b"[1, 23]", [(1, "1"), (1, "23")], id="a-list-of-numbers"),
         pytest.param(
             b'[{"a":1}',
-            [(1, '{"a":1}'), (1, "the list is cut off or broken: expected `,` or `]` behind an output")],
+            [(1, '{"a":1}'), (1, "the list is cut off or broken: expected `,` or `]` behind an entry")],
             id="a-list-cut-off",
         ),
         pytest.param(
@@ -64,6 +64,11 @@ def entries(*chunks):
             b'[{"a":1},\n{"a" 2}]',
             [(1, '{"a":1}'), (2, "not JSON at column 6: expecting ':' delimiter; nothing behind it is read")],
             id="a-list-that-is-broken",
+        ),
+        pytest.param(
+            b'[{"a":1},\n{"a":"2}]',
+            [(1, '{"a":1}'), (2, "not JSON at column 6: this text has no closing quote; nothing behind it is read")],
+            id="a-list-with-an-open-text",
         ),
         pytest.param(
             b'[{"a":1}]\n{"a":2}',
@@ -81,7 +86,7 @@ def test_entries_are_told_apart_however_they_come_in(text, expected, size):
 
 def test_a_line_that_is_too_long_costs_that_line_only():
     long = [b'{"a":"', *[b"x" * CHUNK] * (100 * 1_000_000 // CHUNK), b'"}\n{"a":2}\n']
-    message = f"more than {LIMIT / 1e6:.0f} MB, and no more are read of one output"
+    message = f"more than {LIMIT / 1e6:.0f} MB, and no more are read of one entry"
     assert entries(b'{"a":1}\n', *long) == [(1, '{"a":1}'), (2, message), (3, '{"a":2}')]
     assert entries(*long) == [(1, message), (2, '{"a":2}')]
 
@@ -215,13 +220,13 @@ def test_an_entry_becomes_a_result(entry, expected):
             {"id": "a", "rubric": "ones", "output": {"score": 7}},
             {"id": "a"},
             "/rubric",
-            "there is no rubric `ones`; did you mean `one`?",
+            "no rubric is named `ones`; did you mean `one`?",
         ),
         (
             {"id": "a", "rubric": "x", "output": {"score": 7}},
             {"id": "a"},
             "/rubric",
-            "there is no rubric `x`; there is `one`, `two` and `three`",
+            "no rubric is named `x`; there are `one`, `two` and `three`",
         ),
         (
             {"id": "a", "rubric": None, "output": {"score": 7}},

@@ -90,11 +90,9 @@ def _lost_before(found: "dict[str, Loaded]") -> Iterator[str]:
 
 def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":
     if name not in found:
-        from rubric_lint.near import find_near  # noqa: PLC0415
+        from rubric_lint.near import point_to_known  # noqa: PLC0415
 
-        near = find_near(name, found)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(found)}"
-        raise click.UsageError(f"no rubric is named {name!r}; {hint}")
+        raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, found)}")
     return found[name]
 
 

@@ -89,8 +89,10 @@ def _choose(pairs: "list[Pair]", name: str | None) -> "list[Pair]":
         return pairs
     chosen = [pair for pair in pairs if any(rubric and rubric.name == name for rubric in pair)]
     if not chosen:
+        from rubric_lint.near import point_to_known  # noqa: PLC0415
+
         names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
-        raise click.UsageError(f"no rubric is named {name!r}; there are {', '.join(names)}")
+        raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, names)}")
     return chosen
 
 

@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 _NAME = click.option("--rubric", "name", metavar="NAME", help="Which rubric of RUBRIC, where it has several.")
 
 
+_STDIN_READ_BY = f"{__name__}.stdin"
+
+
 def _read_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """The text itself, or after an @ the name of the file that holds it, - for standard input."""
     if value is None or not value.startswith("@"):
         return value
-    if value == "@-" and sys.stdin is None:
-        raise click.BadParameter("standard input is closed", ctx, param)
+    if value == "@-":
+        if sys.stdin is None:
+            raise click.BadParameter("standard input is closed", ctx, param)
+        first = ctx.meta.setdefault(_STDIN_READ_BY, param)
+        if first is not param:
+            raise click.BadParameter(f"standard input is read by {first.opts[0]} already", ctx, param)
     try:
         with click.open_file(value[1:], encoding="utf-8", errors="strict") as file:
             return str(file.read())
@@ -92,14 +99,10 @@ def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -
 def _choose(rubrics: dict[str, ScoringRubric], name: str | None) -> ScoringRubric:
     if name is None and len(rubrics) == 1:
         return next(iter(rubrics.values()))
-    listed = ", ".join(rubrics)
     if name is None:
-        raise click.UsageError(f"the file has {len(rubrics)} rubrics; name one with --rubric: {listed}")
+        raise click.UsageError(f"the file has {len(rubrics)} rubrics; name one with --rubric: {', '.join(rubrics)}")
     if name not in rubrics:
-        from rubric_lint.near import find_near  # noqa: PLC0415
+        from rubric_lint.near import point_to_known  # noqa: PLC0415
 
-        near = find_near(name, rubrics)
-        raise click.UsageError(
-            f"no rubric is named {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {listed}")
-        )
+        raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}")
     return rubrics[name]

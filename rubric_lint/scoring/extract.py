@@ -114,15 +114,16 @@ def decode_with_flaws(text: str, start: int = 0) -> tuple[Any, int]:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as fault:
         place = f"column {fault.colno}" if fault.lineno == 1 else f"line {fault.lineno}, column {fault.colno}"
-        raise OutputError(f"not JSON at {place}: {_word(fault)}", line=fault.lineno) from None
+        raise OutputError(f"not JSON at {place}: {word_fault(fault)}", line=fault.lineno) from None
     except RecursionError:
-        raise OutputError("nested too deeply to be a judge output", line=line_of(text, start)) from None
+        raise OutputError("nested too deeply to be read", line=line_of(text, start)) from None
     return value, end
 
 
-def _word(fault: json.JSONDecodeError) -> str:
+def word_fault(fault: json.JSONDecodeError, whole: str = "text") -> str:
+    """What is wrong with JSON, without the place; `whole` is what to call that which was read."""
     if fault.pos >= len(fault.doc.rstrip()):
-        return "the text ends too early"
+        return f"the {whole} ends too early"
     if fault.msg.startswith("Unterminated string"):
         return "this text has no closing quote"
     return fault.msg[:1].lower() + fault.msg[1:].removesuffix(" at")

@@ -153,7 +153,7 @@ def _as_plain(value: Any, path: Path) -> Any:
     try:
         return _simplify(value, path)
     except RecursionError:
-        raise OutputError("nested too deeply to be a judge output") from None
+        raise OutputError("nested too deeply to be read") from None
 
 
 def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each type)

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rubric_lint.near import find_near
+from rubric_lint.near import find_near, point_to_known
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, keys_twice, refuse_flaws
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.output import read_output
-from rubric_lint.wording import join_words
+from rubric_lint.wording import list_names
 
 RESERVED = frozenset({"rubric", "shape", "score", "verdict", "criteria", "error"})
 """The fields of a result, which no field of a record may cover."""
@@ -148,17 +148,14 @@ def _refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
 def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:
     if name is _UNNAMED and len(rubrics) == 1:
         return next(iter(rubrics.values()))
-    known = [f"`{known}`" for known in rubrics]
-    shown = join_words(known) if len(known) <= 5 else f"{', '.join(known[:5])} and {len(known) - 5} more"
     if name is _UNNAMED:
-        raise OutputError(f"the record does not say which rubric; name it in `rubric`: {shown}", "/rubric")
+        known = list_names(rubrics)
+        raise OutputError(f"the record does not say which rubric; name it in `rubric`: {known}", "/rubric")
     if not isinstance(name, str):
         raise OutputError("`rubric` is no text; expected the name of a rubric", "/rubric")
     if name in rubrics:
         return rubrics[name]
-    near = find_near(name, rubrics)
-    hint = f"did you mean `{near[0]}`?" if near else f"there is {shown}"
-    raise OutputError(f"there is no rubric `{name}`; {hint}", "/rubric")
+    raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 
 def _score(output: Any, rubric: ScoringRubric) -> Scored:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.extract import OutputError, word_fault
 
 LIMIT = 10_000_000
 """How many bytes an entry may have; a judge output has some hundreds."""
@@ -64,7 +64,7 @@ def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:
 
 
 def _refuse_size() -> OutputError:
-    return OutputError(f"more than {LIMIT / 1e6:.0f} MB, and no more are read of one output")
+    return OutputError(f"more than {LIMIT / 1e6:.0f} MB, and no more are read of one entry")
 
 
 def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
@@ -82,7 +82,7 @@ def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
             yield from text.refuse_rest()
             return
         if not text.take(","):
-            yield text.refuse("the list is cut off or broken: expected `,` or `]` behind an output")
+            yield text.refuse("the list is cut off or broken: expected `,` or `]` behind an entry")
             return
 
 
@@ -156,15 +156,13 @@ class _Text:
             yield self.refuse("text behind the end of the list, which is not read")
 
     def _refuse_value(self, line: int, fault: Exception) -> Entry:
-        message = "nested too deeply to be a judge output"
+        message = "nested too deeply to be read"
         if not self._ended:
             return (line, _refuse_size())
         if isinstance(fault, json.JSONDecodeError):
             line = self._line + self._text.count("\n", self._position, fault.pos)
             column = fault.pos - self._text.rfind("\n", 0, fault.pos)
-            at_end = fault.pos >= len(self._text.rstrip())
-            what = "the file ends too early" if at_end else fault.msg[:1].lower() + fault.msg[1:]
-            message = f"not JSON at column {column}: {what}; nothing behind it is read"
+            message = f"not JSON at column {column}: {word_fault(fault, 'file')}; nothing behind it is read"
         elif isinstance(fault, ValueError):
             message = "a number has more digits than can be read; nothing behind it is read"
         return (line, OutputError(message))
