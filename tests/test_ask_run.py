@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rubric_lint.ask.answers import AnswersError, check_answers, read_answers
 from rubric_lint.ask.endpoint import Call, Endpoint
 from rubric_lint.ask.journal import Journal, JournalError
-from rubric_lint.ask.run import Plan, Run, StaleError, StoppedError, Tally, check_journal
+from rubric_lint.ask.run import Earlier, Plan, Run, StaleError, StoppedError, Tally, check_journal
 from rubric_lint.ask.samples import agreement, combine, to_json
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
@@ -62,9 +62,10 @@ def test_the_rubric_need_not_be_named_where_there_is_one():
     assert check_answers(lines({"id": "a", "answer": "So."}), {"only": HOLISTIC}) == 1
 
 
-NAMES = "`ranges`, `checklist`, `holistic`"
+NAMES = "`ranges`, `checklist` and `holistic`"
 MANY = f"missing field `rubric`: the file has 3 rubrics: {NAMES}"
 TAKEN = "`score` is what a field of the results is called; give this one another name"
+MISSPELT = "the field `qeustion` is not read; if it is no `question`, give it another name"
 GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
 
 
@@ -78,8 +79,8 @@ GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
         (b'{"id": 1' + b"0" * 5000 + b', "answer": "So."}', "/id: the number 10000000000000000000... has 5001 digits"),
         (b'{"id": "b", "answer": "So.", "answer": "No."}', "/answer: the key `answer` stands twice in one object"),
         (GOOD + b" {}", "more text behind the JSON value, at column 51; expected one answer a line"),
-        (b'{"id": "b", "answer": "' + b"x" * 10_000_000 + b'"}', "more than 10 MB, and no more are read of one output"),
-        (b"[" * 100_000, "nested too deeply to be a judge output"),
+        (b'{"id": "b", "answer": "' + b"x" * 10_000_000 + b'"}', "more than 10 MB, and no more are read of one entry"),
+        (b"[" * 100_000, "nested too deeply to be read"),
         (b'["a"]', 'is no object, expected {"id": ..., "answer": ...}'),
         (b'{"answer": "So."}', "missing field `id`"),
         (b'{"id": null, "answer": "So."}', "`id` is no text or integer"),
@@ -87,6 +88,8 @@ GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
         (b'{"id": "b", "anwser": "So."}', "missing field `answer`; did you mean it by `anwser`?"),
         (b'{"id": "b", "answer": ["So."]}', "`answer` is no text"),
         (b'{"id": "b", "answer": "So.", "question": 1}', "`question` is no text"),
+        (b'{"id": "b", "answer": "So.", "qeustion": "Why?"}', MISSPELT),
+        (b'{"id": "b", "answer": "So.", "Question": "Why?"}', MISSPELT.replace("qeustion", "Question")),
         (b'{"id": "b", "answer": "So.", "score": 1}', TAKEN),
         (b'{"id": "b", "answer": "So."}', MANY),
         (b'{"id": "b", "answer": "So.", "rubric": "range"}', 'no rubric is named "range"; did you mean `ranges`?'),
@@ -419,14 +422,35 @@ def test_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_path, 
         before = Call("judge-1", server.url), Plan()
     with Journal(tmp_path / "results.jsonl") as journal:
         same = read_answers(lines(answer(1), answer(2)), RUBRICS)
-        assert check_journal(same, journal.judged, *before) == 1
+        assert check_journal(same, journal, *before) == Earlier(judged=1, invalid=0, others=())
         with pytest.raises(StaleError, match='holds answer "a1" as it was judged with another model'):
             check_journal(
                 read_answers(lines(answer(1, **changed)), RUBRICS),
-                journal.judged,
+                journal,
                 Call(**{"model": "judge-1", "base_url": server.url, **call}),
                 Plan(**plan),
             )
+
+
+def test_of_several_stale_answers_the_first_is_named(tmp_path):
+    with serving(SCORED) as server:
+        judge(server, tmp_path, answer(1), answer(2))
+    changed = read_answers(lines(answer(2, question="Why?"), answer(1, question="Why?")), RUBRICS)
+    with Journal(tmp_path / "results.jsonl") as journal, pytest.raises(StaleError) as refused:
+        check_journal(changed, journal, Call("judge-1", server.url), Plan())
+    assert str(refused.value) == (
+        'holds 2 of the answers, "a2" the first, as they were judged with another model, rubric, text, temperature or '
+        "number of samples; name another file with --output"
+    )
+
+
+def test_what_a_journal_holds_of_other_answers_is_found(tmp_path):
+    with serving(lambda asked: completion("8/10") if "1" in asked.answer else SCORED) as server:
+        judge(server, tmp_path, answer(1), answer(2), answer(3))
+        with Journal(tmp_path / "results.jsonl") as journal:
+            given = read_answers(lines(answer(1), answer(2), answer(4)), RUBRICS)
+            earlier = check_journal(given, journal, Call("judge-1", server.url), Plan())
+    assert earlier == Earlier(judged=2, invalid=1, others=('"a3"',))
 
 
 def test_a_new_weight_is_no_reason_to_judge_again(tmp_path):
@@ -437,7 +461,7 @@ def test_a_new_weight_is_no_reason_to_judge_again(tmp_path):
         judge(server, tmp_path, answer(1, rubric="ranges"))
         with Journal(tmp_path / "results.jsonl") as journal:
             answers = read_answers(lines(answer(1, rubric="ranges")), weighed)
-            assert check_journal(answers, journal.judged, Call("judge-1", server.url), Plan()) == 1
+            assert check_journal(answers, journal, Call("judge-1", server.url), Plan()) == Earlier(1, 0, ())
 
 
 def test_a_disk_without_room_ends_the_run_and_names_the_file(tmp_path):

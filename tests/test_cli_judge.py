@@ -92,6 +92,21 @@ def test_a_text_that_cannot_be_read_is_named(folder):
     ]
 
 
+def test_standard_input_is_one_text_and_not_two():
+    asked = run("prompt", "a.rubric.yaml", "--question", "@-", "--answer", "@-", text="Why?")
+    assert asked == (2, "", "Invalid value for '--answer': standard input is read by --question already")
+
+
+def test_a_name_that_looks_the_same_is_told_apart(folder):
+    suite = "tests:\n  - {id: Caf\u00e9, rubrics: [Names the year]}\n  - {id: b, rubrics: [Names the place]}\n"
+    (folder / "suite.yaml").write_text(suite, encoding="utf-8")
+    assert run("schema", "suite.yaml", "--rubric", "Cafe\u0301") == (
+        2,
+        "",
+        "no rubric is named `Cafe\u0301`; `Caf\u00e9` looks the same but is made of other Unicode characters",
+    )
+
+
 def test_the_schema_is_printed_as_json():
     code, out, err = run("schema", "suite.yaml", "--rubric", "second")
     assert (code, json.loads(out), err) == (0, output_schema(rubric("suite.yaml", SUITE)["second"]), "")
@@ -100,7 +115,7 @@ def test_the_schema_is_printed_as_json():
 def test_which_rubric_is_meant_must_be_said_where_there_are_several():
     assert [run("schema", "suite.yaml"), run("schema", "suite.yaml", "--rubric", "secnd")] == [
         (2, "", "the file has 2 rubrics; name one with --rubric: first, second"),
-        (2, "", "no rubric is named 'secnd'; did you mean 'second'?"),
+        (2, "", "no rubric is named `secnd`; did you mean `second`?"),
     ]
 
 
@@ -156,8 +171,13 @@ def test_results_of_another_model_are_refused():
     with serving(SCORED) as server:
         judge(server)
         code, _, err = judge(server, "--model", "judge-2")
-    assert code == 2
-    assert err.startswith('rubric-score: answers.judged.jsonl: holds answer "a0" as it was judged with another model')
+    assert (code, err) == (
+        2,
+        (
+            'rubric-score: answers.judged.jsonl: holds 3 of the answers, "a0" the first, as they were judged with '
+            "another model, rubric, text, temperature or number of samples; name another file with --output\n"
+        ),
+    )
 
 
 def test_the_agreement_between_samples_is_told():
@@ -177,6 +197,55 @@ def test_invalid_outputs_make_the_exit_code_1_and_are_counted_by_the_scorer():
     assert err.splitlines()[1].startswith("3 of 3 answers judged; 1 with an invalid output; ")
     code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
     assert (code, [json.loads(line)["id"] for line in out.splitlines() if "error" in json.loads(line)]) == (1, ["a1"])
+
+
+def test_an_output_that_stayed_invalid_is_not_asked_again_and_still_told():
+    with serving(lambda asked: completion("8/10") if "1" in asked.answer else SCORED) as server:
+        judge(server)
+        again = judge(server)
+    assert again == (
+        1,
+        "",
+        (
+            "answers.judged.jsonl holds 3 of 3 answers; going on with the others\n"
+            "rubric-score: answers.judged.jsonl: 1 of these has an invalid output and will not be asked again, "
+            "unless the lines that say `fault` are taken out of the file\n"
+            "0 of 0 answers judged\n"
+        ),
+    )
+    assert len(server.asked) == 5
+
+
+def test_an_answer_whose_line_is_taken_out_of_the_results_is_asked_again(folder):
+    with serving(lambda asked: completion("8/10") if "1" in asked.answer and asked.before < 3 else SCORED) as server:
+        judge(server)
+        results = folder / "answers.judged.jsonl"
+        lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
+        results.write_text("".join(line for line in lines if '"fault"' not in line), encoding="utf-8")
+        code, _, err = judge(server)
+    assert (code, err.splitlines()[0]) == (0, f"{results.name} holds 2 of 3 answers; going on with the others")
+
+
+@pytest.mark.parametrize(("count", "told"), [(2, '"a2"'), (1, '"a1" and "a2"')], ids=["one", "two"])
+def test_results_of_answers_that_are_not_given_any_more_are_told(folder, count, told):
+    with serving(SCORED) as server:
+        judge(server)
+        write_answers(folder, count)
+        code, _, err = judge(server, "--concurrency", "1")
+    assert (code, err.splitlines()[1]) == (
+        0,
+        "rubric-score: answers.judged.jsonl: also holds results of answers that were not given now, and keeps them: "
+        + told,
+    )
+
+
+@pytest.mark.parametrize("model", ["", " "])
+def test_a_model_without_a_name_is_refused(model):
+    assert run("judge", "a.rubric.yaml", "answers.jsonl", "--model", model, "--base-url", "http://127.0.0.1:9/v1") == (
+        2,
+        "",
+        "Invalid value for '--model': is blank",
+    )
 
 
 def test_a_wrong_key_ends_the_run_and_is_not_shown():

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
-from unicodedata import normalize
 
 from rubric_lint.judge import Case
-from rubric_lint.near import find_near
+from rubric_lint.near import find_near, point_to_known
 from rubric_lint.scoring.extract import OutputError, decode
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.records import RESERVED
 from rubric_lint.scoring.streams import read_entries
+from rubric_lint.wording import list_names
 
 _TAKEN = (RESERVED - {"rubric"}) | {"output", "judge"}
 """The fields that a judge run and the scorer write, so that an answer cannot bring them along."""
@@ -85,6 +85,7 @@ def _read(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric]) -> A
         raise _LineError("`id` is no text or integer" if "id" in record else _missing("id", record))
     for field in sorted(_TAKEN & record.keys()):
         raise _LineError(f"`{field}` is what a field of the results is called; give this one another name")
+    _refuse_misspelt(record)
     case = Case(*(_text(record, field, needed=field == "answer") for field in Case._fields))
     return Answer(json.dumps(key), _find_rubric(record, rubrics), case, record)
 
@@ -111,6 +112,13 @@ def _text(record: dict[str, Any], field: str, *, needed: bool) -> Any:
     raise _LineError(f"`{field}` is no text" if field in record else _missing(field, record))
 
 
+def _refuse_misspelt(record: dict[str, Any]) -> None:
+    """Refuse a field that was likely meant for one that would else be missed in silence."""
+    for field in ("question", "reference"):
+        if field not in record and (near := find_near(field, record)):
+            raise _LineError(f"the field `{near[0]}` is not read; if it is no `{field}`, give it another name")
+
+
 def _missing(field: str, record: dict[str, Any]) -> str:
     near = find_near(field, record)
     return f"missing field `{field}`" + (f"; did you mean it by `{near[0]}`?" if near else "")
@@ -121,16 +129,8 @@ def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric]) -
     if name is None and len(rubrics) == 1:
         return next(iter(rubrics.values()))
     if name is None:
-        raise _LineError(f"missing field `rubric`: the file has {len(rubrics)} rubrics: {_list(rubrics)}")
+        raise _LineError(f"missing field `rubric`: the file has {len(rubrics)} rubrics: {list_names(rubrics)}")
     if not isinstance(name, str) or name not in rubrics:
-        near = find_near(str(name), rubrics)
-        hint = f"did you mean `{near[0]}`?" if near else f"there are {_list(rubrics)}"
-        if near and normalize("NFC", near[0]) == normalize("NFC", str(name)):
-            hint = f"`{near[0]}` looks the same but is made of other Unicode characters"
-        raise _LineError(f"no rubric is named {json.dumps(name, ensure_ascii=False)[:80]}; {hint}")
+        shown = json.dumps(name, ensure_ascii=False)[:80]
+        raise _LineError(f"no rubric is named {shown}; {point_to_known(str(name), rubrics)}")
     return rubrics[name]
-
-
-def _list(rubrics: Mapping[str, ScoringRubric], most: int = 5) -> str:
-    shown = [f"`{name}`" for name in list(rubrics)[:most]]
-    return ", ".join([*shown, "..."] if len(rubrics) > most else shown)

@@ -30,13 +30,21 @@ class Journal:
         try:
             self._require_file()
             self._lock()
-            self.judged = dict(self._read())
+            self.judged = {}
+            self.invalid = set()
+            for key, fingerprint, is_valid in self._read():
+                self.judged[key] = fingerprint
+                if not is_valid:
+                    self.invalid.add(key)
         except BaseException:
             os.close(self._file)
             raise
 
     judged: dict[str, str]
     """The id, as JSON, of each answer that was judged when the file was opened, and the fingerprint of its request."""
+
+    invalid: set[str]
+    """Those of them whose output stayed invalid."""
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +80,7 @@ class Journal:
         except BlockingIOError:
             raise JournalError("another run is writing to it") from None
 
-    def _read(self) -> Iterator[tuple[str, str]]:
+    def _read(self) -> Iterator[tuple[str, str, bool]]:
         line = torn = b""
         with self._path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
@@ -97,11 +105,11 @@ def encode(record: Mapping[str, Any]) -> bytes:
         return json.dumps(record).encode()
 
 
-def _identify(line: bytes) -> tuple[str, str]:
+def _identify(line: bytes) -> tuple[str, str, bool]:
     record = json.loads(line)
     match record:
         case {"id": str() | int() as key, "judge": {"fingerprint": str(fingerprint)}}:
-            return json.dumps(key), fingerprint
+            return json.dumps(key), fingerprint, "fault" not in record["judge"]
     raise ValueError
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -168,22 +168,39 @@ class Run:
         return {**answer.record, "output": output, "judge": about}
 
 
-def check_journal(answers: Iterable[Answer], judged: Mapping[str, str], call: Call, plan: Plan) -> int:
-    """How many of the answers are judged already.
+class Earlier(NamedTuple):
+    """What earlier runs left: how many answers are judged, with what is `invalid`, and the `others` that were."""
+
+    judged: int
+    invalid: int
+    others: tuple[str, ...]
+
+
+def check_journal(answers: Iterable[Answer], journal: Journal, call: Call, plan: Plan) -> Earlier:
+    """What the journal holds of the answers, and the ids, as JSON, of those it holds that are not among them.
 
     Raises:
         StaleError: when one of them was judged by another rubric, model or number of samples, or has changed since.
     """
-    done = 0
+    others = dict.fromkeys(journal.judged)
+    judged = invalid = 0
+    stale: list[str] = []
     for answer in answers:
-        if fingerprint := judged.get(answer.key):
+        if fingerprint := journal.judged.get(answer.key):
+            del others[answer.key]
+            judged += 1
+            invalid += answer.key in journal.invalid
             if fingerprint != make_fingerprint(answer, call, plan):
-                raise StaleError(
-                    f"holds answer {answer.key} as it was judged with another model, rubric, text, temperature or "
-                    "number of samples; name another file with --output"
-                )
-            done += 1
-    return done
+                stale.append(answer.key)
+    if stale:
+        which = f"answer {stale[0]} as it was"
+        if len(stale) > 1:
+            which = f"{len(stale)} of the answers, {stale[0]} the first, as they were"
+        raise StaleError(
+            f"holds {which} judged with another model, rubric, text, temperature or number of samples; name another "
+            "file with --output"
+        )
+    return Earlier(judged, invalid, tuple(others))
 
 
 def make_fingerprint(answer: Answer, call: Call, plan: Plan) -> str:

@@ -19,6 +19,7 @@ from click.core import ParameterSource
 
 from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
+from rubric_lint.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rubric_lint.ask.answers import Answer
     from rubric_lint.ask.endpoint import Endpoint
     from rubric_lint.ask.journal import Journal
-    from rubric_lint.ask.run import Plan, Run, Tally
+    from rubric_lint.ask.run import Earlier, Plan, Run, Tally
 
 _KEY = "OPENAI_API_KEY"
 _BASE_URL = "OPENAI_BASE_URL"
@@ -58,11 +59,18 @@ def _check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) ->
     return url
 
 
+def _require_text(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """A text that says something: a variable of the shell that is not set leaves an empty one."""
+    if not value.strip():
+        raise click.BadParameter("is blank", ctx, param)
+    return value
+
+
 @click.command()
 @rubric_argument
 @with_settings
 @click.argument("answers", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--model", required=True, help="The model that judges.")
+@click.option("--model", required=True, callback=_require_text, help="The model that judges.")
 @click.option(
     "--base-url",
     metavar="URL",
@@ -141,7 +149,7 @@ def judge(
             total = check_answers(_read_from_start(source), rubrics)
             endpoint = Endpoint(call, key)
             journal = opened.enter_context(Journal(output))
-            done = check_journal(read_answers(_read_from_start(source), rubrics), journal.judged, call, plan)
+            earlier = check_journal(read_answers(_read_from_start(source), rubrics), journal, call, plan)
         except AnswersError as wrong:
             for fault in wrong.faults:
                 complain(f"{'standard input' if answers == _STDIN else answers}: {fault}")
@@ -155,9 +163,24 @@ def judge(
         except KeyboardInterrupt:
             complain("interrupted before anything was asked")
             raise click.Abort from None
-        if done:
-            click.echo(f"{output} holds {done} of {total} answers; going on with the others", err=True)
-        return _run(endpoint, journal, read_answers(_read_from_start(source), rubrics), total - done, plan)
+        _report_earlier(earlier, output, total)
+        left = total - earlier.judged
+        code = _run(endpoint, journal, read_answers(_read_from_start(source), rubrics), left, plan)
+        return Exit.FOUND if code == Exit.CLEAN and earlier.invalid else code
+
+
+def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
+    """Say on standard error what is not asked again, and what else the results file holds."""
+    if earlier.judged:
+        click.echo(f"{output} holds {earlier.judged} of {total} answers; going on with the others", err=True)
+    if earlier.invalid:
+        complain(
+            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output and "
+            "will not be asked again, unless the lines that say `fault` are taken out of the file"
+        )
+    if others := earlier.others:
+        ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)
+        complain(f"{output}: also holds results of answers that were not given now, and keeps them: {ids}")
 
 
 def _name_results(answers: str) -> Path:
