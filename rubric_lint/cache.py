@@ -6,7 +6,7 @@ files of others, of which nothing is taken away.
 """
 
 # Paths are str here, see config.py.
-# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH109, PTH111, PTH112, PTH113, PTH117, PTH118, PTH119, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH103, PTH105, PTH106, PTH108, PTH109, PTH111, PTH112, PTH117, PTH118, PTH119, PTH120, PTH123, PTH208
 
 import hashlib
 import os
