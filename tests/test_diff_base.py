@@ -208,6 +208,23 @@ def test_what_git_takes_for_binary_is_compared_all_the_same():
     assert lint("--diff-base=HEAD")[0] == [("a.yaml", "vague-outcome", 14)]
 
 
+@pytest.mark.parametrize("name", ["a.yaml", "sub folder/ü.yaml"])
+def test_what_git_holds_another_text_of_is_reported_as_a_whole(name):
+    """As Git LFS does, of which Git itself has pointers: there the second line is what has changed."""
+    git("config", "filter.lfs.clean", "echo version && cksum")
+    git("config", "filter.lfs.smudge", "cat")
+    write(".gitattributes", "*.yaml filter=lfs diff=lfs merge=lfs -text\n")
+    write(name)
+    write("b.yml")
+    git("add", "--renormalize", ".")
+    commit()
+    assert lint("--diff-base=HEAD")[0] == []
+    for changed in (name, "b.yml"):
+        write(changed, RUBRIC.replace("outcome: Good", "outcome: Fine"))
+    expected = [*((name, *each) for each in OLD), ("b.yml", *OLD[1])]
+    assert sorted(lint("--diff-base=HEAD")[0]) == sorted(expected)
+
+
 def test_utf_16_is_reported_as_a_whole():
     write("a.yaml", RUBRIC.encode("utf-16"))
     commit()
@@ -317,7 +334,6 @@ def test_many_hunks_are_read_line_by_line():
 REFUSALS = {
     "no revision": ("nix", "nix is no commit that git knows here; fetch it first, or name another"),
     "an option": ("--all", "--all is no commit that git knows here; fetch it first, or name another"),
-    "no name": ("", " is no commit that git knows here; fetch it first, or name another"),
 }
 
 

@@ -91,11 +91,30 @@ def read_changes(revision: str) -> Changes:
     if code:
         raise GitError(f"git cannot compare the work tree with {revision}: {tell(fault)}")
     files, unknown = _read_diff(diff)
+    for name in _find_filtered([name for name, lines in files.items() if lines], tree):
+        files[name] = None
     return Changes(root, files, frozenset(map(os.fsdecode, tracked.split(b"\0"))), unknown)
 
 
-def ask(*arguments: str) -> tuple[int, bytes, bytes]:
-    """The exit code, standard output and standard error of a git command.
+def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]:
+    """Those of the files of which Git holds another text than the work tree, such as the pointers of Git LFS.
+
+    What it says of changed lines is said of that text.
+    """
+    given = b"".join(os.fsencode(name) + b"\0" for name in names)
+    if not given:
+        return
+    code, answer, fault = ask(*tree, "check-attr", "--stdin", "-z", "filter", given=given)
+    if code:
+        raise GitError(f"git cannot say what filters there are: {tell(fault)}")
+    parts = answer.split(b"\0")
+    for name, value in zip(parts[::3], parts[2::3], strict=False):
+        if value not in (b"unspecified", b"unset"):
+            yield os.fsdecode(name)
+
+
+def ask(*arguments: str, given: bytes = b"") -> tuple[int, bytes, bytes]:
+    """The exit code, standard output and standard error of a git command, to which something may be `given`.
 
     Raises:
         GitError: when git cannot be run.
@@ -106,7 +125,7 @@ def ask(*arguments: str) -> tuple[int, bytes, bytes]:
     environment.pop("GIT_DIFF_OPTS", None)
     try:
         done = subprocess.run(  # noqa: S603 (a list, no shell)
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            command, env=environment, input=given, capture_output=True, check=False
         )
     except OSError as fault:
         raise GitError(f"it needs the program git, which cannot be run: {fault.strerror or fault}") from None
