@@ -204,6 +204,16 @@ def test_a_rubric_file_that_cannot_be_read_is_told_and_fails(program, data, plac
     assert program("--format=json")[1].count('"unreadable": 1') == 1
 
 
+def test_dead_links_and_pipes_that_are_found_are_counted(program, suite):
+    suite.unlink()
+    (program.folder / "link.yaml").symlink_to("nowhere.yaml")
+    os.mkfifo(program.folder / "pipe.yaml")
+    told = "Nothing to fix in 0 files.\n2 dead links or pipes not read.\n"
+    assert program() == (0, told, "")
+    assert program("--check") == (0, told, "")
+    assert json.loads(program("--format=json")[1])["summary"]["passed_over"] == 2
+
+
 def test_a_read_only_file_is_left_alone(program, suite):
     suite.chmod(0o444)
     code, out, _ = program("-q")

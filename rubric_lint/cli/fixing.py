@@ -56,10 +56,12 @@ class Fixing:
             self._stdin = File(stdin_name, finder.for_file(stdin_name))
             stdin = [self._stdin]
         gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
-        files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder))
+        passed_over: list[str] = []
+        files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder, passed_over))
         total = len(files := list(files)) if self._progress.is_shown else 0
         for file in self._progress.over(files, total):
             self._take(file)
+        self._totals.passed_over = len(passed_over)
         return self._totals
 
     def _take(self, file: File | Unreadable) -> None:

@@ -11,7 +11,7 @@ from rubric_lint.files import File, Unreadable, find, read
 from rubric_lint.finding import Severity
 from rubric_lint.fix.silence import Silenced, silence
 from rubric_lint.fix.write import WriteError, replace_file
-from rubric_lint.report.summary import counted
+from rubric_lint.report.summary import counted, word_passed_over
 from rubric_lint.report.visible import visible
 
 
@@ -23,12 +23,14 @@ class Silencing:
         self._reason = reason
         self._quiet = quiet
         self._files = self._changed = self._findings = self._comments = self._left = 0
+        self._passed_over: list[str] = []
+        self._refused: set[str] = set()
         self._worst: set[Severity] = set()
         self._exit = Exit.CLEAN
 
     def silence_all(self, paths: Iterable[str], finder: SettingsFinder, fail_on: str) -> Exit:
         """Silence everything, and tell of it; how the run ends."""
-        files: Iterable[File | Unreadable] = find(paths, finder)
+        files: Iterable[File | Unreadable] = find(paths, finder, self._passed_over)
         total = len(files := list(files)) if self._progress.is_shown else 0
         for file in self._progress.over(files, total):
             self._take(file)
@@ -40,7 +42,7 @@ class Silencing:
     def _take(self, file: File | Unreadable) -> None:
         data = file if isinstance(file, Unreadable) else read(file)
         if isinstance(data, Unreadable) or isinstance(file, Unreadable):
-            self._refuse(f"{data.path}: {data.reason}")  # type: ignore[union-attr]
+            self._refuse(data.path, data.reason)  # type: ignore[union-attr]
             return
         try:
             done = silence(file.name, data, file.settings, self._reason)
@@ -58,7 +60,7 @@ class Silencing:
         try:
             others = replace_file(name, data, done.data).others
         except WriteError as fault:
-            self._refuse(f"{name}: left as it was: {fault}")
+            self._refuse(name, f"left as it was: {fault}")
             return False
         if others:
             self._progress.clear()
@@ -78,9 +80,10 @@ class Silencing:
             self._left += 1
             self._worst.add(finding.severity)
 
-    def _refuse(self, what: str) -> None:
+    def _refuse(self, name: str, why: str) -> None:
         self._progress.clear()
-        complain(what)
+        complain(f"{name}: {why}")
+        self._refused.add(name)  # a settings file may have several faults
         self._exit = max(self._exit, Exit.USAGE)
 
     def _word(self) -> str:
@@ -89,4 +92,10 @@ class Silencing:
             text = f"{done} in {self._changed} of {counted(self._files, 'file')}."
         else:
             text = f"No comment written in {counted(self._files, 'file')}."
-        return text + (f"\n{counted(self._left, 'finding')} left that no comment silences." if self._left else "")
+        more = [
+            (self._left, f"{counted(self._left, 'finding')} left that no comment silences"),
+            (len(self._passed_over), word_passed_over(len(self._passed_over))),
+            (len(self._refused), f"{counted(len(self._refused), 'file')} could not be read or written"),
+        ]
+        notes = "; ".join(note for count, note in more if count)
+        return text + (f"\n{notes}." if notes else "")

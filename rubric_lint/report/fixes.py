@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.report.summary import counted
+from rubric_lint.report.summary import counted, word_passed_over
 from rubric_lint.report.visible import visible
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Totals:
     """Counts over the files of a run.
 
     Those of `unreadable` could not be read or written, those of `faults` were left as they were for a doubt.
+    `passed_over` is what was found under the name of a file and is none.
     """
 
     files: int = 0
@@ -57,6 +58,7 @@ class Totals:
     left: int = 0
     unreadable: int = 0
     faults: int = 0
+    passed_over: int = 0
     fixes: Counter[str] = field(default_factory=Counter)
 
     def add(self, outcome: Outcome) -> None:
@@ -81,6 +83,7 @@ class Totals:
             text = f"Nothing to fix in {read}." if not self.faults + self.unreadable else f"Nothing fixed in {read}."
         more = [
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
+            (self.passed_over, word_passed_over(self.passed_over)),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
             (self.faults, f"{counted(self.faults, 'file')} left alone for doubt in the outcome"),
         ]
@@ -149,6 +152,7 @@ def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
         "left": totals.left,
         "unreadable": totals.unreadable,
         "faults": totals.faults,
+        **({"passed_over": totals.passed_over} if totals.passed_over else {}),
     }
     told = [each for each in files if each["changed"] or each["left"] or each["left_out"] or each["error"]]
     return json.dumps({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"

@@ -67,10 +67,7 @@ class Summary(NamedTuple):
             (self.known, f"{counted(self.known, 'finding')} left out by the baseline"),
             (self.untouched, f"{counted(self.untouched, 'finding')} left out as nothing has changed there"),
             (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
-            (
-                self.passed_over,
-                f"{counted(self.passed_over, 'dead link or pipe', 'dead links or pipes')} not read",
-            ),
+            (self.passed_over, word_passed_over(self.passed_over)),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
             (self.faults, f"{counted(self.faults, 'file')} could not be linted for a fault of rubric-lint"),
         ]
@@ -92,6 +89,11 @@ class Summary(NamedTuple):
         )
         where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
         return f"Found {found} in {where} ({held})."
+
+
+def word_passed_over(count: int) -> str:
+    """What is said of things that were found under the names of files and are none."""
+    return f"{counted(count, 'dead link or pipe', 'dead links or pipes')} not read"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
