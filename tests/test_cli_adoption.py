@@ -37,12 +37,26 @@ def test_only_what_is_selected_is_silenced():
 def test_what_cannot_be_written_stays_and_is_told():
     Path("bad.yaml").chmod(0o444)
     out, err, code = call("--add-ignores", "bad.yaml", "missing.yaml")
-    assert (out, code) == ("No comment written in 1 file.\n", 2)
+    assert (out, code) == ("No comment written in 1 file.\n2 files could not be read or written.\n", 2)
     assert err == (
         "rubric-lint: bad.yaml: left as it was: is read-only; allow writing to it first\n"
         "rubric-lint: missing.yaml: does not exist\n"
     )
     assert Path("bad.yaml").read_text() == BAD
+
+
+def test_dead_links_and_pipes_that_are_found_are_counted():
+    Path("sub").mkdir()
+    Path("sub/link.yaml").symlink_to("nowhere.yaml")
+    os.mkfifo("sub/pipe.yaml")
+    told = "No comment written in 0 files.\n2 dead links or pipes not read.\n"
+    assert call("--add-ignores", "sub") == (told, "", 0)
+
+
+def test_a_pipe_is_not_waited_for_when_a_baseline_is_written():
+    os.mkfifo("pipe")
+    told = "rubric-lint: pipe: the baseline is no file that could be replaced; name another one\n"
+    assert call("--baseline=pipe", "--write-baseline") == ("", told, 2)
 
 
 def test_a_link_that_shares_the_text_is_told_of():
@@ -62,6 +76,8 @@ WRONG = {
         ["--add-ignores", "--format=json"],
         "--add-ignores writes comments and no report; leave the options for reports out",
     ),
+    "no revision": (["--diff-base="], "--diff-base names no revision"),
+    "a blank revision": (["--diff-base= "], "--diff-base names no revision"),
     "a reason alone": (["--reason=x"], "--reason is for the comments of --add-ignores; add that"),
     "a reason of two lines": (["--add-ignores", "--reason=a\nb"], "--reason is a text of one line"),
     "an empty reason": (["--add-ignores", "--reason="], "--reason is a text of one line"),

@@ -120,6 +120,11 @@ def test_init_prints(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_init_says_that_a_name_is_empty():
+    _, errors, code = init("")
+    assert ("Error: FILE names no file", 2) == (errors.splitlines()[-1], code)
+
+
 def test_init_says_why_it_cannot_write(tmp_path):
     file = tmp_path / "missing/a.yaml"
     _, errors, code = init(file)

@@ -34,6 +34,8 @@ class Adoption(NamedTuple):
         Raises:
             click.UsageError: when they do.
         """
+        if self.diff_base is not None and not self.diff_base.strip():
+            raise click.UsageError("--diff-base names no revision")
         if self.diff_base is not None and "-" in paths:
             raise click.UsageError("--diff-base compares files, and standard input is none")
         if self.no_baseline and (self.baseline is not None or self.write_baseline):

@@ -92,7 +92,8 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
             paths,
             form,
             fix=fix,
-            is_otherwise=output_file is not None or adoption.add_ignores or adoption.write_baseline,
+            writes=adoption.add_ignores or adoption.write_baseline,
+            has_file=output_file is not None,
         )
     check_sources(paths, stdin_filename, config, isolated=isolated)
     adoption.check(paths, fix=fix, has_report=form not in {None, "full"} or output_file is not None or statistics)
@@ -165,12 +166,14 @@ def _check_call(paths: tuple[str, ...], form: str | None, *, statistics: bool, f
         raise click.UsageError("--fix writes files; `rubric-fix -` fixes standard input to standard output")
 
 
-def _check_watch(paths: tuple[str, ...], form: str | None, *, fix: bool, is_otherwise: bool) -> None:
+def _check_watch(paths: tuple[str, ...], form: str | None, *, fix: bool, writes: bool, has_file: bool) -> None:
     if "-" in paths:
         raise click.UsageError("--watch follows files and folders; standard input is read once")
     if fix:
         raise click.UsageError("--watch changes no file; run rubric-fix, and it shows what is left")
-    if is_otherwise or form not in {None, *WATCHABLE}:
+    if writes:
+        raise click.UsageError("--watch changes no file; write ignore comments and baselines in a run of their own")
+    if has_file or form not in {None, *WATCHABLE}:
         raise click.UsageError(f"--watch writes one report after another, for people: {' or '.join(WATCHABLE)}")
 
 

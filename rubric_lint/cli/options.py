@@ -13,7 +13,8 @@ class FileName(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name, as it is."""
         if value == "" and param:
-            raise click.UsageError(f"{max(param.opts, key=len)} names no file", ctx)
+            name = param.opts[0].upper() if isinstance(param, click.Argument) else max(param.opts, key=len)
+            raise click.UsageError(f"{name} names no file", ctx)
         return super().convert(value, param, ctx)
 
 

@@ -10,6 +10,7 @@ import click
 
 import rubric_lint
 from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.options import FileName
 
 if TYPE_CHECKING:
     from rubric_lint.catalogue import Entry
@@ -101,7 +102,7 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
 @click.option("--suite", is_flag=True, help="A suite with one case, instead of a rubric file.")
 @click.option("--shape", type=click.Choice(SHAPES), default=SHAPES[0], show_default=True, help="How the judge answers.")
 @click.option("--force", is_flag=True, help="Replace FILE when it is there.")
-@click.argument("file", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", metavar="[FILE]", required=False, type=FileName(dir_okay=False, path_type=Path))
 def write_starter(file: Path | None, shape: str, *, suite: bool, force: bool) -> None:
     """Write a file to begin with, which names its schema for editors.
 

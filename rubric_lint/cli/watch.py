@@ -186,7 +186,8 @@ class Watch:
         now = self._known
         written = [key for key in now if key not in before or now[key].is_rewritten(before[key])]
         gone = [key for key in before if key not in now]
-        news = [visible(key if isinstance(key, str) else key.path) for key in (*written, *gone)]
+        # What could not be read and is a file now is both gone and new, under one name.
+        news = [*dict.fromkeys(visible(key if isinstance(key, str) else key.path) for key in (*written, *gone))]
         if len(news) > _MOST_NAMES:
             news[_MOST_NAMES:] = [f"{len(news) - _MOST_NAMES} more"]
         others = sum(before[key].file != now[key].file for key in now.keys() - written)

@@ -1,7 +1,7 @@
 """The sieve of baselines: known findings are left out, and those that are gone are told of."""
 
 # Paths are str, see config.py.
-# ruff: noqa: PTH100, PTH110, PTH118, PTH120
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120
 
 import os
 from collections import Counter
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rubric_lint.config import FileSettings, SettingsFinder, shorten
 from rubric_lint.files import RealFolders
 from rubric_lint.finding import Result
+from rubric_lint.settings_file import SettingsError
 
 if TYPE_CHECKING:
     from rubric_lint.sieve.known import Known
@@ -94,6 +95,8 @@ class Baselines:
             from rubric_lint.sieve.known import read_known  # noqa: PLC0415  (most runs have no baseline)
 
             is_new = self._renews and not os.path.exists(path)
+            if self._renews and not is_new and not (os.path.isfile(path) or os.path.isdir(path)):
+                raise SettingsError(shorten(path), "the baseline is no file that could be replaced; name another one")
             known: dict[str, set[Known]] = {}
             for each in () if is_new else read_known(path, shorten(path)):
                 known.setdefault(each.file, set()).add(each)
