@@ -20,7 +20,6 @@ from rubric_lint.near import find_near
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, Shape, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
-from rubric_lint.schema import schema_for, schema_of
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source, Span, UndecodableError
 from rubric_lint.thresholds import Thresholds
@@ -152,8 +151,7 @@ def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
 
 def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
     value = document.value(rubric.path)
-    view = rubric.view
-    schema = schema_of(view.dialect.schema) if view else schema_for(rubric.version)
+    schema, view = rubric.schema, rubric.view
     if not schema.is_valid(value):
         from rubric_lint.violations import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 

@@ -1,7 +1,7 @@
 """The model: rubrics, criteria, bands and levels, each with its path. Made of whatever part of a value is sound."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
@@ -12,7 +12,7 @@ from rubric_lint.deprecation import Replacement
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.scalar import Ambiguity
-from rubric_lint.schema import schema_for
+from rubric_lint.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -87,6 +87,11 @@ class Rubric(_RubricFields):
         """The name of the dialect in which it is written, empty for the format itself."""
         return self.view.dialect.name if self.view else ""
 
+    @property
+    def schema(self) -> RubricSchema:
+        """The schema that it follows as it is written."""
+        return schema_of(self.view.schema) if self.view else schema_for(self.version)
+
     def word_field(self, name: str) -> str:
         """What a field of the format is called in the file, in the form in which messages name it."""
         return f"`{self.view.dialect.fields.get(name, name) if self.view else name}`"
@@ -133,6 +138,7 @@ class _Reader(Protocol):
     def is_alias(self, container: Any, step: str | int) -> bool: ...
     def is_merged(self, mapping: Any, key: str) -> bool: ...
     def written(self, container: Any, step: str | int) -> str: ...
+    def ambiguous_scalars(self, within: Path) -> Iterable[tuple[Path, Ambiguity]]: ...
 
 
 def build_rubric(
@@ -171,7 +177,7 @@ def build_rubric(
         thresholds=thresholds,
         implicit_required=implicit_required,
         replacements={} if view else schema.replacements,
-        ambiguous=tuple(document.ambiguous_scalars(path)),
+        ambiguous=tuple(reader.ambiguous_scalars(path)),
         view=view,
     )
 

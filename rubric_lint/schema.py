@@ -14,12 +14,13 @@ from rubric_lint.near import find_near
 class RubricSchema:
     """The schema of the rubrics of one version of the format, or of one dialect, and the facts that it holds.
 
-    `version` is empty for a dialect.
+    `version` is empty for a dialect. `whole` is the definition of a list of criteria.
     """
 
-    def __init__(self, source: str, version: str = "") -> None:
+    def __init__(self, source: str, version: str = "", whole: str = "rubrics") -> None:
         self.source = source
         self.version = version
+        self.whole = whole
         self.contents = load(source)
 
     @property
@@ -28,9 +29,15 @@ class RubricSchema:
         return self.contents["definitions"]  # type: ignore[no-any-return]
 
     @cached_property
+    def item(self) -> str:
+        """The definition of what stands in such a list."""
+        items = self.definitions[self.whole].get("items", {})
+        return str(items.get("$ref", "entry")).rpartition("/")[2]
+
+    @cached_property
     def entry_fields(self) -> Mapping[str, Any]:
         """The fields of a criterion, each with its subschema."""
-        return self.contents["definitions"]["entry"]["properties"]  # type: ignore[no-any-return]
+        return self.definitions[self.item]["properties"]  # type: ignore[no-any-return]
 
     @cached_property
     def distinctive(self) -> Mapping[str, str]:
@@ -48,11 +55,11 @@ class RubricSchema:
 
     def is_valid(self, rubrics: Any) -> bool:
         """Whether a `rubrics` value has the right shape, types and bounds."""
-        return self._fast("rubrics").is_valid(rubrics)  # type: ignore[no-any-return]
+        return self._fast(self.whole).is_valid(rubrics)  # type: ignore[no-any-return]
 
     def is_valid_entry(self, entry: Any) -> bool:
         """The same for one entry of the list."""
-        return self._fast("entry").is_valid(entry)  # type: ignore[no-any-return]
+        return self._fast(self.item).is_valid(entry)  # type: ignore[no-any-return]
 
     def find_errors(self, definition: str, value: Any) -> Iterator[Any]:
         """What jsonschema has against a value, at length: many errors may come of one fault."""
@@ -110,9 +117,10 @@ def schema_for(version: str = CURRENT) -> RubricSchema:
 
 
 @cache
-def schema_of(source: str) -> RubricSchema:
-    """The schema of a dialect, such as `lightspeed/v1.json`."""
-    return RubricSchema(source)
+def schema_of(reference: str) -> RubricSchema:
+    """The schema of a dialect, such as `lightspeed/v1.json`; a fragment names another definition than `rubrics`."""
+    source, _, whole = reference.partition("#/definitions/")
+    return RubricSchema(source, whole=whole or "rubrics")
 
 
 @cache

@@ -16,7 +16,7 @@ def find_violations(
 ) -> Iterator[tuple[str, Problem]]:
     """What is wrong with the `rubrics` value at `path`: the name of the rule, and the problem."""
     if not isinstance(rubrics, list) or not rubrics:
-        yield from _find(schema, "rubrics", document, path, rubrics)
+        yield from _find(schema, schema.whole, document, path, rubrics)
         return
     for index, entry in enumerate(rubrics):
         if not schema.is_valid_entry(entry):
@@ -25,9 +25,9 @@ def find_violations(
             elif isinstance(entry, dict) and len(entry) == 1 and not schema.knows(*entry):
                 yield "schema", Problem(_word_accident(*entry), (*path, index), Part.HEAD)
             else:
-                yield from _find(schema, "entry", document, (*path, index), entry)
+                yield from _find(schema, schema.item, document, (*path, index), entry)
     if not schema.version:  # what a list lacks as a whole; the format itself asks for nothing of the kind
-        for error in schema.find_errors("rubrics", rubrics):
+        for error in schema.find_errors(schema.whole, rubrics):
             if not error.absolute_path:
                 yield from _word(schema, error, document, path)
 
@@ -91,7 +91,7 @@ _INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_range
 def _missing(schema: RubricSchema, error: Any) -> list[str]:
     """The required fields that are not there, but for those that stand there misspelt, which is a finding already."""
     absent = [name for name in error.validator_value if name not in error.instance]
-    if schema.definitions["entry"].get("additionalProperties", True):
+    if schema.definitions[schema.item].get("additionalProperties", True):
         return absent  # a stranger is no finding there
     known = schema.entry_fields.keys() | error.schema.get("properties", {}).keys()
     strangers = [key for key in error.instance if key not in known]
@@ -107,7 +107,7 @@ _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 
 def _word_missing(schema: RubricSchema, name: str, error: Any, path: Path) -> str:
-    definition = schema.definitions["band" if path[-2:-1] == ("score_ranges",) else "entry"]
+    definition = schema.definitions["band" if path[-2:-1] == ("score_ranges",) else schema.item]
     here = {field: known for field, known in error.schema["properties"].items() if known is not True}
     known = {**definition.get("properties", {}), **here}
     clause = _FIRST_CLAUSE.match(known[name].get("description", ""))

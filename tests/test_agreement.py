@@ -22,6 +22,7 @@ from rubric_lint.interop.export.target import RefusedError
 from rubric_lint.lint import lint
 from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import JudgeOutput, Verdict, prepare
+from rubric_lint.scoring.loading import load_rubrics
 
 pytestmark = pytest.mark.slow
 
@@ -239,6 +240,19 @@ def test_agentv_reads_the_criteria_that_we_wrote(agentv, tmp_path):
         (grader,) = (tmp_path / f"out/suite/r{number}/llm_graders").glob("*.json")
         read = json.loads(grader.read_text("utf-8"))["rubrics"]
         assert read == [as_agentv_reads(criterion) for criterion in rubric.criteria]
+
+
+def test_agentv_reads_the_texts_among_assertions_as_one_rubric(agentv, tmp_path):
+    entries = ["Mentions the pivot", {"type": "contains", "value": "pivot"}, " ", "Says why"]
+    case = {"id": "one", "input": "Why?", "criteria": "Explains it", "assertions": entries}
+    (tmp_path / "suite.eval.yaml").write_text(json.dumps({"tests": [case]}), "utf-8")
+    done = agentv("pipeline", "input", "suite.eval.yaml", "--out", "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (grader,) = (tmp_path / "out/suite/one/llm_graders").glob("*.json")
+    entries.remove(" ")  # which it leaves out, with a warning
+    (rubric,) = load_rubrics("suite.json", json.dumps({"tests": [case]}).encode()).values()
+    expected = [as_agentv_reads(criterion) for criterion in rubric.model.entries]
+    assert json.loads(grader.read_text("utf-8"))["rubrics"] == expected
 
 
 def as_agentv_reads(criterion):

@@ -240,6 +240,111 @@ def test_what_a_sample_means(dialect):
     assert model(text.replace(" differs from the source", " differs"), name) == MEANINGS[dialect]
 
 
+TEXTS = """\
+    tests:
+      - id: one
+        input: Why?
+        criteria: Explains it
+        assertions:
+          - Mentions the pivot
+          - {type: contains, value: pivot}
+          - Says why
+    """
+NOT_SURE = TEXTS.replace("        criteria: Explains it\n", "")
+BESIDE = "  - {id: two, input: x, assert: [{type: rubrics, criteria: [{id: a, outcome: Says how}]}]}\n"
+BESIDE_LATE = BESIDE.replace("id: a", "id: a, operator: correctness")
+BESIDE_LAST = BESIDE.replace("type: rubrics, criteria", "type: llm-rubric, value")
+ONE = ("tests", 0, "assertions")
+TWO = ("tests", 1, "assert", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        (TEXTS, "a.yaml", [("agentv-a4", ONE)]),
+        (TEXTS.replace("assertions", "assert"), "a.yaml", [("agentv-a7", ("tests", 0, "assert"))]),
+        (NOT_SURE, "a.eval.yaml", [("agentv-a4", ONE)]),
+        (NOT_SURE.replace("input: Why?", "vars: {q: Why?}"), "A.EVAL.yml", [("agentv-a4", ONE)]),
+        (NOT_SURE + BESIDE, "a.yaml", [("agentv-a4", ONE), ("agentv-a4", (*TWO, "criteria"))]),
+        (NOT_SURE + BESIDE_LATE, "a.yaml", [("agentv-a6", ONE), ("agentv-a6", (*TWO, "criteria"))]),
+        (NOT_SURE + BESIDE_LAST, "a.yaml", [("agentv-a7", ONE), ("agentv-a7", (*TWO, "value"))]),
+        (f"{TEXTS}assertions: [Is polite]\n", "a.yaml", [("agentv-a4", ONE), ("agentv-a4", ("assertions",))]),
+        (f"{TEXTS}    assert: [Is polite]\n", "a.yaml", [("agentv-a4", ONE)]),
+    ],
+)
+def test_texts_among_assertions_are_one_rubric(text, name, expected):
+    assert (located(text, name), findings(text, name), could_hold_rubrics(text.encode())) == (expected, [], True)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (NOT_SURE, "a.yaml"),
+        (TEXTS.replace("input: Why?", "vars: {q: Why?}"), "a.yaml"),
+        (TEXTS.replace("- id: one", "- name: one"), "a.yaml"),
+        (TEXTS.replace("tests:", "evals:"), "a.eval.yaml"),
+        (TEXTS.replace("- Mentions the pivot", "- {type: is-json}").replace("- Says why", "- 7"), "a.eval.yaml"),
+        (NOT_SURE.replace("assertions", "checks"), "a.eval.yaml"),
+        ("tests: [{id: one, input: x, criteria: It, assertions: Says why}]\n", "a.eval.yaml"),
+        ("tests: {id: one, input: x, criteria: It, assertions: [Says why]}\n", "a.eval.yaml"),
+        ("- {id: one, input: x, criteria: It, assertions: [Says why]}  # tests\n", "a.eval.yaml"),
+        ("tests: [{name: refunds, endpoint: x, assert: [is polite]}]\n", "a.yaml"),
+        ('{"tests": [{"id": 1, "input": [2], "expected_output": 4, "assertions": ["double(2) == 4"]}]}', "a.json"),
+    ],
+)
+def test_texts_among_the_assertions_of_other_tools_are_none(text, name):
+    assert (located(text, name), findings(text, name)) == ([], [])
+
+
+def test_the_criteria_among_assertions_are_the_texts_alone():
+    text = TEXTS.replace("value: pivot", "value: yes").replace("- Mentions the pivot", "- {type: latency, max: 0o12}")
+    checklist = [("rubric-1", "Says why", 1, 10, None, [])]
+    assert (model(text), findings(text)) == ((Shape.CHECKLIST, checklist), [])
+
+
+def test_what_is_wrong_among_assertions_is_told_once_and_at_its_place():
+    more = """\
+      - " "
+      - States: the complexity
+      - 404
+      - {id: a, outcome: Says how}
+      - {include: shared}
+      - type: rubrics
+        criteria: [{id: a, outcome: " "}, no]
+      - no
+"""
+    text = dedent(TEXTS).replace("criteria: Explains it", "criteria: Yes") + more
+    readings = "`no` is false to readers of YAML 1.1, but text to those of YAML 1.2"
+    advice = "write false, or put it in quotes if it is text"
+    label = '"no" is a label; say what an observer sees in an answer that earns it'
+    assert findings(text) == [
+        "empty-outcome /tests/0/assertions/3: `assertions` has a blank text, expected a text that says something",
+        (
+            "schema /tests/0/assertions/4: a mapping of `States` alone is no criterion; if it is a text that holds "
+            "a `: `, put it in quotes"
+        ),
+        "schema /tests/0/assertions/5: `assertions` has 404, expected a text or a mapping",
+        "schema /tests/0/assertions/6: missing field `type`: how it judges",
+        (
+            "empty-outcome /tests/0/assertions/8/criteria/0/outcome: `outcome` is blank, expected a text that says "
+            "something"
+        ),
+        f"ambiguous-scalar /tests/0/assertions/8/criteria/1: {readings}; {advice}",
+        f"vague-outcome /tests/0/assertions/8/criteria/1: {label}",
+        f"ambiguous-scalar /tests/0/assertions/9: {readings}; {advice}",
+        f"vague-outcome /tests/0/assertions/9: {label}",
+    ]
+
+
+def test_texts_among_assertions_are_scored_beside_what_stands_in_the_same_list():
+    text = dedent(TEXTS) + "      - {type: rubrics, name: style, criteria: [{id: a, outcome: Says how}]}\n"
+    scored = load_rubrics("a.yaml", text.encode())
+    assert {name: [each.id for each in rubric.criteria] for name, rubric in scored.items()} == {
+        "one": ["rubric-1", "rubric-2"],
+        "one/style": ["a"],
+    }
+
+
 SCORED = [name for name in SAMPLES if name != "healthbench"]
 
 

@@ -363,6 +363,9 @@ def test_broken_files_that_speak_of_rubrics_are_reported(text):
         (b"a: {expected_outcome: b}\n", True),
         ("\ufeffa: 1".encode("utf-16-le"), True),
         (b"\xff\xfea\x00", True),
+        (b"tests: [{assertions: [a]}]\n", True),
+        (b"tests:\n", False),
+        (b"- assert:\n", False),
     ],
 )
 def test_a_look_at_the_bytes_rules_out_most_files(data, expected):

@@ -138,11 +138,59 @@ AGENTV = PROMPTFOO.replace("vars: {question: Why?}", "input: Why?").replace("exp
         (AGENTV, "tests", ""),
         (AGENTV, "assert", "**`assert`**\n\nWhat judges an answer; an assertion may hold criteria."),
         (AGENTV, "value", "**`value`**: a list of criteria"),
+        (
+            AGENTV.replace("outcome: States why", "score_ranges: {0: Does not say why, 5: States why}"),
+            "score_ranges",
+            "**`score_ranges`**: a list of bands, or a map from lower bound to outcome",
+        ),
     ],
 )
 def test_the_fields_of_another_system_go_by_their_names_and_by_what_its_schema_says(text, at, expected):
     *_, card = (hover(text, at) or "").split("\n\n---\n\n")
     assert card[: len(expected) or None] == expected
+
+
+MIXED = """\
+tests:
+  - id: one
+    input: Why?
+    criteria: It
+    assertions:
+      - Says why
+      - type: rubrics
+        criteria:
+          - {id: how, outcome: Says how, required: false}
+      - Says when
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        ("Says why", "**rubric-1**: weight 1 of 2, 50.0%; gate: must be met\n\nSays why"),
+        ("Says when", "**rubric-2**: weight 1 of 2, 50.0%; gate: must be met\n\nSays when"),
+        (
+            "assertions",
+            (
+                f"**checklist**\n\n{CRITERIA}| rubric-1 | 1 of 2, 50.0% | must be met |\n"
+                "| rubric-2 | 1 of 2, 50.0% | must be met |\n\n---\n\n**`assertions`**: a list of texts and "
+                "other assertions\n\nWhat judges an answer. All plain texts of the list together are one checklist."
+            ),
+        ),
+        ("type: rubrics", "**`type`**\n\nHow it judges; an assertion that does not say is left out."),
+        ("how, outcome", "**how**: weight 1 of 1, 100.0%; gate: none\n\nSays how"),
+    ],
+)
+def test_of_rubrics_within_each_other_the_innermost_is_explained(at, expected):
+    assert hover(MIXED, at) == expected
+
+
+def test_an_assertion_with_criteria_is_in_the_outline_beside_the_texts():
+    (case,) = make_outline(analyse(state_of(MIXED)))
+    assert (case.name, [(node.name, [each.name for each in node.children]) for node in case.children]) == (
+        "one",
+        [("assertions", ["rubric-1", "rubric-2"]), ("rubrics", ["criteria"])],
+    )
 
 
 @pytest.mark.parametrize(

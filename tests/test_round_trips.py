@@ -7,7 +7,7 @@ from exports import load, meaning, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_rubrics import SHAPES
-from test_interop import SAMPLES
+from test_interop import SAMPLES, TEXTS
 
 from rubric_lint.config import FileSettings
 from rubric_lint.interop.export import load_target
@@ -16,10 +16,10 @@ from rubric_lint.interop.export.sound import make_sound
 from rubric_lint.scoring.loading import load_models
 
 
-@pytest.mark.parametrize("dialect", [*SAMPLES, "agentv-a0", "agentv-a1", "agentv-a2"])
+@pytest.mark.parametrize("dialect", [*SAMPLES, "agentv-a0", "agentv-a1", "agentv-a2", "agentv-texts"])
 def test_every_dialect_comes_in_as_version_2(dialect):
     """What is imported lints without errors and means what it did, but for the criteria that version 2 cannot weigh."""
-    text, name, _ = SAMPLES.get(dialect) or OURS[dialect]
+    text, name, _ = (SAMPLES | OURS)[dialect]
     ((called, before),) = read(dedent(text), name).items()
     rubric, _ = make_sound(called, before)
     (after,) = read(load_target("rubric").write({called: rubric}).text, "r.rubric.yaml").values()
@@ -28,8 +28,9 @@ def test_every_dialect_comes_in_as_version_2(dialect):
         assert said([after._replace(thresholds=before.thresholds)])[0][:3] == said([before])[0][:3]
 
 
-# The generations of AgentV that are our own versions 1 and 2.
+# The generations of AgentV that are our own versions 1 and 2, and what looks the same since then.
 OURS = {
+    "agentv-texts": (TEXTS, "a.yaml", ()),
     "agentv-a0": ("tests: [{rubrics: [Names it, {id: a, description: Says why, required: true}]}]", "a.yaml", ()),
     "agentv-a1": ("tests: [{rubrics: [{score_range: [0, 10], expected_outcome: All of it}]}]", "a.yaml", ()),
     "agentv-a2": ("tests: [{rubrics: [{id: a, score_ranges: {0: Not at all, 5: All of it}}]}]", "a.yaml", ()),

@@ -213,6 +213,34 @@ def test_from_one_agentv_to_the_next():
     assert five == rewritten(A4, "agentv-5")[0]
 
 
+def test_texts_among_assertions_stay_there():
+    text = dedent(
+        """\
+        assert:
+          - Is polite  # whatever the case
+        tests:
+          - id: one
+            input: x
+            criteria: It
+            assert:
+              - Says why
+              - {type: contains, value: why}
+              - {type: llm-rubric, value: [{id: a, outcome: Says how}]}
+          - {id: two, vars: {q: x}, assert: [Says why]}
+        """
+    )
+    four = text.replace("assert:", "assertions:").replace("llm-rubric, value", "rubrics, criteria")
+    assert rewritten(text, "agentv-4") == (four, [], "")
+    assert rewritten(four, "agentv-4") == (four, [], "")
+    assert rewritten(four, "agentv-5") == (text, [], "")
+
+
+def test_texts_in_a_list_that_the_target_would_not_read():
+    text = "tests:\n  - {id: one, input: x, criteria: It, assertions: [Says why], assert: [Says how]}\n"
+    reason = "the case has `assert` too, which would leave this unread"
+    assert rewritten(text, "agentv-5") == (text, [reason], "")
+
+
 def test_a_text_is_a_must_since_february_2026():
     expected = A3.replace("    rubrics:\n", OPENINGS["agentv-4"])
     assert (expected, [], "") == rewritten(A3, "agentv-4")

@@ -147,7 +147,9 @@ def move_criteria(document: Document, path: Path, target: Target) -> Iterator[In
     """What brings the list of criteria at `path` to where the target has it."""
     holder = path[-3] if len(path) > 2 else ""
     owner = document.value(path[:-1])
-    if holder in _LISTS:
+    if path[-1] in _LISTS:
+        yield from _rename_list(document, path, target)  # texts among assertions stay there
+    elif holder in _LISTS:
         yield from _rename_assertion(document, path, owner, target)
     elif holder in case_lists() and isinstance(path[-2], int):
         beside = [name for name in _LISTS if name in owner]
@@ -177,13 +179,16 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Target
     other = "metric" if target.label == "name" else "name"
     if other in owner and target.label not in owner:
         yield RenameKey((*path[:-1], other), target.label)
-    field = path[:-2]
-    siblings = document.value(field[:-1])
-    if field[-1] != target.assertions:
-        if target.assertions in siblings:
-            yield Unmet(f"the case has `{target.assertions}` too, which would leave this unread", field)
-        else:
-            yield RenameKey(field, target.assertions)
+    yield from _rename_list(document, path[:-2], target)
+
+
+def _rename_list(document: Document, path: Path, target: Target) -> Iterator[Intent | Unmet]:
+    if path[-1] == target.assertions:
+        return
+    if target.assertions in document.value(path[:-1]):
+        yield Unmet(f"the case has `{target.assertions}` too, which would leave this unread", path)
+    else:
+        yield RenameKey(path, target.assertions)
 
 
 def rename_cases(document: Document, paths: list[Path]) -> Iterator[Intent]:

@@ -38,7 +38,7 @@ _FAMILIES = (
     _Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
-        ("outcome", "min_score", "criteria", "llm-rubric"),
+        ("outcome", "min_score", "criteria", "llm-rubric", "assert"),
         ("expected_outcome", "required_min_score"),
     ),
     _Family("promptfoo", ("promptfoo",), ("llm-rubric",)),

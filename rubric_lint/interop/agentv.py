@@ -33,6 +33,13 @@ _BESIDES = frozenset({"id", "weight", "required", "min_score", "required_min_sco
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _NAMES = {name: name for name in ("id", "weight", "required", "required_min_score", "score_ranges")}
 
+# Of texts among assertions, which all versions since A4 read alike.
+_ASSERTIONS = ("assertions", "assert")  # where there are both, AgentV reads the first alone
+_ALL_OF_THEM = "agentv/a3.json#/definitions/assertions"
+_CASES = "tests"
+_ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
+_FILE_NAMES = (".eval.yaml", ".eval.yml")
+
 
 class _Found(NamedTuple):
     """A list of criteria, and the dialect that its place speaks for."""
@@ -49,6 +56,9 @@ def find(document: Document) -> Iterator[View]:
     is_late = any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
     for path, value, dialect in found:
         yield _view(document, path, value, A6 if is_late and dialect is not A7 else dialect)
+    for path, value in _find_texts(document, is_told=bool(found)):
+        is_last = any(each.dialect is A7 for each in found) or (not found and path[-1] == "assert")
+        yield _view_texts(document, path, value, A7 if is_last else A6 if is_late else A4)
 
 
 def _find(document: Document) -> Iterator[_Found]:
@@ -63,6 +73,27 @@ def _find(document: Document) -> Iterator[_Found]:
             yield _Found((*path, "criteria"), mapping["criteria"], A4)
         elif isinstance(value := mapping.get("rubrics"), list) and _speaks(value, is_free=holder in case_lists()):
             yield _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
+
+
+def _find_texts(document: Document, *, is_told: bool) -> Iterator[tuple[Path, list[Any]]]:
+    """The lists of assertions with plain texts among them, of a suite and of its cases.
+
+    Other tools have such lists too. So something else must tell that the file is one of AgentV: criteria in its words
+    (`is_told`), the name of the file, or a case.
+    """
+    suite = document.data
+    cases = suite.get(_CASES) if isinstance(suite, dict) else None
+    if not isinstance(cases, list):
+        return
+    is_named = document.source.name.lower().endswith(_FILE_NAMES)
+    if not (is_told or is_named or any(_is_case(case) and case.keys() >= _ONLY_CASES_HAVE for case in cases)):
+        return
+    parts = [((_CASES, index), case) for index, case in enumerate(cases) if isinstance(case, dict) and "id" in case]
+    for path, part in [((), suite), *parts]:
+        name = next((name for name in _ASSERTIONS if name in part), "")
+        value = part.get(name)
+        if isinstance(value, list) and any(isinstance(entry, str) for entry in value):
+            yield (*path, name), value
 
 
 def _is_case(case: Any) -> bool:
@@ -119,6 +150,15 @@ def _view(document: Document, path: Path, value: Any, dialect: Dialect) -> View:
         if isinstance(entry, dict) and entry.get("operator") == "contradiction"
     )
     return draft.finish(dialect, data, losses=losses)
+
+
+def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: Dialect) -> View:
+    """All texts of a list of assertions, which are one rubric; the other assertions are none of its criteria."""
+    draft = Draft(document, path)
+    places = [index for index, assertion in enumerate(assertions) if isinstance(assertion, str)]
+    for own, place in enumerate(places):
+        draft.put((own,), (*path, place))
+    return draft.finish(dialect, [assertions[place] for place in places], around=_ALL_OF_THEM)
 
 
 def _read(draft: Draft, index: int, entry: dict[str, Any], dialect: Dialect) -> dict[str, Any]:

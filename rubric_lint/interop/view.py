@@ -42,7 +42,8 @@ class View:
     """One rubric of a dialect. `data` is what would stand under `rubrics:` in v2, sound or not.
 
     `name` is what the rubric is called and `task` what is judged as a whole, empty where there is none; `threshold` is
-    the score in 0..1 from which an answer passes. Where a path in `data` leads in the document, `place` says.
+    the score in 0..1 from which an answer passes. `around` is set where the list holds more than the rubric: the
+    definition that all of it follows. Where a path in `data` leads in the document, `place` says.
     """
 
     dialect: Dialect
@@ -53,8 +54,14 @@ class View:
     task: str = ""
     threshold: Decimal | None = None
     losses: tuple[Loss, ...] = ()
+    around: str = ""
     _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
     _homes: Mapping[int, Path] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> str:
+        """What the value at `path` follows."""
+        return self.around or self.dialect.schema
 
     def place(self, path: Path) -> Path:
         """The path in the document of what is at `path` in the words of v2."""
@@ -108,7 +115,11 @@ class View:
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """The plain scalars of the rubric that readers of YAML 1.1 and 1.2 take differently."""
-        return self.document.ambiguous_scalars(within)
+        found = self.document.ambiguous_scalars(within)
+        if not self.around:
+            return found
+        own = {place: path for path, (place, _) in self._places.items()}
+        return ((own[place], ambiguity) for place, ambiguity in found if place in own)
 
     def _origin(self, container: Any, step: str | int) -> tuple[Any, str | int] | None:
         home = self._homes.get(id(container))

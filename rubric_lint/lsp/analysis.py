@@ -13,7 +13,6 @@ from rubric_lint.lint import Examined, build_rubrics, examine
 from rubric_lint.lsp.positions import Text
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric
-from rubric_lint.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source
@@ -51,12 +50,6 @@ class Located(NamedTuple):
 
     document: Document
     rubric: Rubric
-
-    @property
-    def schema(self) -> RubricSchema:
-        """The schema that it follows."""
-        view = self.rubric.view
-        return schema_of(view.dialect.schema) if view else schema_for(self.rubric.version)
 
     def place(self, path: Path) -> Path:
         """Where in the document a path of the model leads."""
@@ -107,8 +100,9 @@ class Analysis:
         found = set()
         for located in self.rubrics:
             value = located.document.value(located.rubric.path)
-            if not located.schema.is_valid(value):
-                violations = find_violations(located.schema, located.document, located.rubric.path, value)
+            schema = located.rubric.schema
+            if not schema.is_valid(value):
+                violations = find_violations(schema, located.document, located.rubric.path, value)
                 found |= {(rule, problem.message) for rule, problem in violations}
         return frozenset(found)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import urljoin
 
-from rubric_lint.catalogue import load
+from rubric_lint.catalogue import BASE, load
 from rubric_lint.finding import Path
 from rubric_lint.schema import RubricSchema
 
@@ -61,7 +62,7 @@ def needed_fields(schema: RubricSchema, steps: Path) -> list[Field]:
 
 def _descend(schema: RubricSchema, steps: Path) -> Mapping[str, Any]:
     contents = schema.contents
-    node = _resolve(contents, schema.definitions["rubrics"])
+    node = _resolve(contents, schema.definitions[schema.whole])
     for step in steps:
         node = _resolve(contents, _step(node, step))
     return node
@@ -89,6 +90,6 @@ def _resolve(contents: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[
     for part in (schema, *(part for part in schema.get("allOf", ()) if "$ref" in part)):
         file, _, name = part.get("$ref", "").partition("#/definitions/")
         if name:
-            home = load(file.removeprefix("../")) if file else contents
+            home = load(urljoin(contents["$id"], file).removeprefix(BASE)) if file else contents
             merged = {**_resolve(home, home["definitions"][name]), **merged}
     return merged

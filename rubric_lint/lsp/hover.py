@@ -66,15 +66,18 @@ def _describe(analysis: Analysis, document: Document, path: Path, offset: int) -
     for criterion in rubric.entries:
         if span := _find_head(document, located.place(criterion.path), path, offset):
             yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
-    if is_on_key(document, path, offset) and (field := find_field(located.schema, steps, str(path[-1]))):
+    if is_on_key(document, path, offset) and (field := find_field(located.rubric.schema, steps, str(path[-1]))):
         yield document.span(path, Part.KEY), word_field(field)
 
 
 def _find_rubric(analysis: Analysis, document: Document, path: Path) -> Located | None:
-    for located in analysis.rubrics:
-        if located.document is document and path[: len(located.rubric.path)] == located.rubric.path:
-            return located
-    return None
+    """The innermost rubric around a place: of several assertions one may stand in a list that is a rubric itself."""
+    around = [
+        located
+        for located in analysis.rubrics
+        if located.document is document and path[: len(located.rubric.path)] == located.rubric.path
+    ]
+    return max(around, key=lambda located: len(located.rubric.path), default=None)
 
 
 def _describe_suite_field(

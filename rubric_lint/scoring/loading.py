@@ -14,7 +14,6 @@ from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import Location, locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, build_rubric
-from rubric_lint.schema import schema_for, schema_of
 from rubric_lint.scoring.grading import ScoringRubric, UnscorableError, prepare
 from rubric_lint.source import Source, as_bytes
 from rubric_lint.thresholds import Thresholds
@@ -150,11 +149,10 @@ def _word_errors(result: Result) -> Iterator[str]:
 
 def _load(item: _Located, name: str, settings: FileSettings) -> Loaded:
     document, (path, version, view) = item
-    schema = schema_of(view.dialect.schema) if view else schema_for(version)
-    if not schema.is_valid(document.value(path)):
-        raise RubricError(f"{item.place}: the rubric has faults that a comment or a setting silences; mend them first")
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
+    if not rubric.schema.is_valid(document.value(path)):
+        raise RubricError(f"{item.place}: the rubric has faults that a comment or a setting silences; mend them first")
     return Loaded(name, rubric, document)
 
 
