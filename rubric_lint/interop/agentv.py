@@ -4,7 +4,7 @@ What came before is version 1 and version 2 of the format itself.
 """
 
 from collections.abc import Iterator
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING
 from typing import Any, NamedTuple
 
 from rubric_lint.document import Document
@@ -185,8 +185,3 @@ def _read_gate(draft: Draft, index: int, entry: dict[str, Any], found: dict[str,
         # Scores are integers, so 0.75 lets through what 0.8 does.
         found["required_min_score"] = int((gate * 10).to_integral_value(ROUND_CEILING))
         draft.put((index, "required_min_score"), (*draft.path, index, "min_score"))
-
-
-def in_tenths(gate: Decimal | int) -> str:
-    """A gate 0..10 as a `min_score`."""
-    return f"{Decimal(gate) / 10:f}"

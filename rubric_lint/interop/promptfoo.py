@@ -11,15 +11,15 @@ from rubric_lint.schema import schema_for
 PROMPTFOO = Dialect("promptfoo", "promptfoo", "v2/rubric.json", without=frozenset({"missing-id"}))
 DIALECTS = (PROMPTFOO,)
 
-TYPES = ("llm-rubric", "not-llm-rubric")
-LISTS = ("assert", "assertions")
+_TYPES = ("llm-rubric", "not-llm-rubric")
+_LISTS = ("assert", "assertions")
 _WITHIN = ("rubrics", "criteria")
 
 
 def find(document: Document) -> Iterator[View]:
     """Find the assertions with a structured value."""
     for path, assertion in walk(document.data):
-        if assertion.get("type") not in TYPES or path[-2:-1] not in [(name,) for name in LISTS]:
+        if len(path) < 2 or path[-2] not in _LISTS or assertion.get("type") not in _TYPES:
             continue
         place, value = (*path, "value"), assertion.get("value")
         if isinstance(value, dict):

@@ -1,6 +1,6 @@
 """Rubrics as tests of AgentV, of the releases 4 and 5."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -11,10 +11,9 @@ from rubric_lint.interop.export.texts import to_yaml
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.thresholds import USUAL_THRESHOLDS
 
-Wrap = Callable[[list[dict[str, Any]]], dict[str, Any]]
 
-
-def _write(rubrics: Rubrics, title: str, wrap: Wrap, *, keeps_pass: bool) -> Export:
+def _write(rubrics: Rubrics, title: str, assertions: str, kind: str, field: str, *, keeps_pass: bool) -> Export:
+    """Tests whose list `assertions` has an assertion of a `kind`, with the criteria under `field`."""
     tests: list[dict[str, Any]] = []
     losses: list[Loss] = []
     for name, rubric in rubrics.items():
@@ -23,7 +22,7 @@ def _write(rubrics: Rubrics, title: str, wrap: Wrap, *, keeps_pass: bool) -> Exp
         losses += lost_verdicts(name, rubric, title, keeps_pass=keeps_pass)
         threshold = _threshold(rubric) if keeps_pass else {}
         criteria = [dict(_criterion(criterion)) for criterion in rubric.criteria]
-        tests.append({"id": name, "input": "", **threshold, **wrap(criteria)})
+        tests.append({"id": name, "input": "", **threshold, assertions: [{"type": kind, field: criteria}]})
     gaps = (f"`input`, what the answer is given to, of {', '.join(rubrics)}: no rubric holds it, so it is left empty",)
     return Export(to_yaml({"tests": tests}), tuple(losses), gaps)
 
@@ -50,22 +49,11 @@ def _threshold(rubric: Rubric) -> dict[str, Any]:
 
 
 def _write_4(rubrics: Rubrics) -> Export:
-    return _write(
-        rubrics,
-        "AgentV 4",
-        lambda criteria: {"assertions": [_grader("rubrics", "criteria", criteria)]},
-        keeps_pass=True,
-    )
+    return _write(rubrics, "AgentV 4", "assertions", "rubrics", "criteria", keeps_pass=True)
 
 
 def _write_5(rubrics: Rubrics) -> Export:
-    return _write(
-        rubrics, "AgentV 5", lambda criteria: {"assert": [_grader("llm-rubric", "value", criteria)]}, keeps_pass=False
-    )
-
-
-def _grader(kind: str, field: str, criteria: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"type": kind, field: criteria}
+    return _write(rubrics, "AgentV 5", "assert", "llm-rubric", "value", keeps_pass=False)
 
 
 AGENTV_4 = Target("AgentV 4", "tests for AgentV 4.x, as YAML", _write_4)

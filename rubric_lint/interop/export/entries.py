@@ -5,8 +5,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.bands import Band, Scale
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.bands import SCORES, Band, Scale
+from rubric_lint.rubric import Criterion, Level, Rubric, Shape
 
 Data = dict[str, Any]
 
@@ -21,6 +21,16 @@ def as_entries(rubric: Rubric) -> list[Data | str]:
 def bounds(band: Band) -> tuple[int, int]:
     """The lowest and the highest score of a sound band."""
     return band.scores[0], band.scores[-1]
+
+
+def uncovered(scale: Scale) -> set[int]:
+    """The scores that no band of a scale covers."""
+    return set(SCORES).difference(*(band.scores for band in scale.bands))
+
+
+def sort_levels(criterion: Criterion) -> list[Level]:
+    """The levels of a criterion in ascending order."""
+    return sorted(criterion.levels or (), key=lambda level: level.number or 0)
 
 
 def shares(rubric: Rubric) -> tuple[Fraction, ...]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from rubric_lint.bands import HIGHEST, LOWEST, SCORES, Band, Scale
-from rubric_lint.interop.export.entries import bounds
+from rubric_lint.bands import HIGHEST, LOWEST, Band, Scale
+from rubric_lint.interop.export.entries import bounds, uncovered
 from rubric_lint.interop.export.target import Loss, RefusedError, Rubrics, lost_verdicts, require_shape, task_of
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import join_words, name_scores
@@ -88,7 +88,6 @@ def _lost_average(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
 
 def _lost_gaps(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
     for scale in rubric.scales:
-        covered: set[int] = {score for band in scale.bands for score in band.scores}
-        if gaps := set(SCORES) - covered:
+        if gaps := uncovered(scale):
             message = f"{name_scores(gaps)}, which no band covers and no judge may give: {title} takes any score"
             yield Loss(name, scale.path, message)

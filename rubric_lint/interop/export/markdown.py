@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rubric_lint.bands import HIGHEST, Band
-from rubric_lint.interop.export.entries import bounds, shares
+from rubric_lint.interop.export.entries import bounds, shares, sort_levels
 from rubric_lint.interop.export.target import Export, Rubrics, Target, shape_of
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import percent
@@ -62,7 +62,7 @@ def _details(criterion: Criterion) -> Iterator[str]:
     elif criterion.levels:
         yield f"### {escape(criterion.id)}"
         yield ""
-        levels = sorted(criterion.levels, key=lambda level: -(level.number or 0))
+        levels = reversed(sort_levels(criterion))
         rows = [(str(level.number), level.name or "", level.outcome or "") for level in levels]
         yield from table(("level", "name", "outcome"), rows)
         yield ""

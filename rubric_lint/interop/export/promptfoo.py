@@ -6,7 +6,7 @@ from typing import Any
 from rubric_lint.interop.export.entries import as_entries, as_number
 from rubric_lint.interop.export.target import Export, Loss, Rubrics, Target, lost_verdicts, shape_of
 from rubric_lint.interop.export.texts import to_yaml
-from rubric_lint.rubric import Criterion, Rubric
+from rubric_lint.rubric import Rubric
 
 _TITLE = "promptfoo"
 
@@ -32,13 +32,10 @@ def _lost(name: str, rubric: Rubric) -> Iterator[Loss]:
     if len(rubric.criteria) > 1:
         message = "the exact average of the criteria: the grader is told the weights, and gives the score itself"
         yield Loss(name, rubric.path, message)
-    for criterion in filter(_is_gated, rubric.criteria):
-        message = f"the gate {criterion.gate} of `{criterion.id}`: the grader is told of it, nothing holds to it"
-        yield Loss(name, criterion.gate_path, message)
-
-
-def _is_gated(criterion: Criterion) -> bool:
-    return criterion.gate is not None
+    for criterion in rubric.criteria:
+        if criterion.gate is not None:
+            message = f"the gate {criterion.gate} of `{criterion.id}`: the grader is told of it, nothing holds to it"
+            yield Loss(name, criterion.gate_path, message)
 
 
 TARGET = Target(_TITLE, "tests with an llm-rubric assertion, as YAML", write)

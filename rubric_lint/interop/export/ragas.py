@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.interop.export.entries import sort_levels
 from rubric_lint.interop.export.target import Export, Loss, RefusedError, Rubrics, Target, lost_verdicts, require_shape
 from rubric_lint.interop.export.texts import to_json
 from rubric_lint.rubric import Criterion, Rubric, Shape
@@ -33,8 +34,7 @@ def write(rubrics: Rubrics) -> Export:
 
 
 def _descriptions(criterion: Criterion) -> dict[str, str]:
-    levels = sorted(criterion.levels or (), key=lambda level: level.number or 0)
-    return {f"score{level.number}_description": level.outcome or "" for level in levels}
+    return {f"score{level.number}_description": level.outcome or "" for level in sort_levels(criterion)}
 
 
 def _lost(name: str, criterion: Criterion) -> Iterator[Loss]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_lint.finding import Path
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric, Shape
 from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 Rubrics = Mapping[str, Rubric]
@@ -84,11 +84,6 @@ def require_shape(name: str, rubric: Rubric, title: str, *shapes: Shape, advice:
         message = f"{SHAPES[shape]} has no counterpart in {title}: {advice}; no shape is bent into another"
         raise RefusedError(name, rubric.path, message)
     return shape
-
-
-def level_numbers(criterion: Criterion) -> list[int]:
-    """The levels of a criterion in ascending order."""
-    return sorted(level.number for level in criterion.levels or () if level.number is not None)
 
 
 def task_of(rubric: Rubric) -> str | None:

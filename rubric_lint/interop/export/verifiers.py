@@ -6,14 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 from rubric_lint.bands import HIGHEST, SCORES, Scale
-from rubric_lint.interop.export.entries import as_number, bounds
+from rubric_lint.interop.export.entries import as_number, bounds, sort_levels, uncovered
 from rubric_lint.interop.export.target import (
     Export,
     Loss,
     RefusedError,
     Rubrics,
     Target,
-    level_numbers,
     lost_verdicts,
     shape_of,
 )
@@ -42,7 +41,7 @@ def _criterion(name: str, criterion: Criterion) -> dict[str, Any]:
     if criterion.scale:
         return _entry(criterion.id, criterion.outcome, weight, _write_bands(name, criterion.scale), SCORES)
     if criterion.levels:
-        numbers = level_numbers(criterion)
+        numbers = [level.number or 0 for level in sort_levels(criterion)]
         if len({after - before for before, after in pairwise(numbers)}) > 1:
             message = f"{_TITLE} spaces its answers evenly, and the levels {numbers} are not: the scores would change"
             raise RefusedError(name, (*criterion.path, "levels"), message)
@@ -58,7 +57,7 @@ def _entry(
 
 
 def _write_bands(name: str, scale: Scale) -> Iterator[str]:
-    if {score for band in scale.bands for score in band.scores} != set(SCORES):
+    if uncovered(scale):
         message = (
             f"{_TITLE} spaces its answers evenly, and these bands leave scores out: the others' worth would change"
         )
@@ -69,7 +68,7 @@ def _write_bands(name: str, scale: Scale) -> Iterator[str]:
 
 
 def _write_levels(criterion: Criterion) -> Iterator[str]:
-    for level in sorted(criterion.levels or (), key=lambda level: level.number or 0):
+    for level in sort_levels(criterion):
         named = f" ({level.name})" if level.name else ""
         yield f"{level.number}{named}: {level.outcome}"
 
