@@ -397,11 +397,12 @@ NO_URL = "--base-url is no URL of the form http://HOST:PORT/PATH or https://HOST
         (["--temperature", "nan"], {"OPENAI_API_KEY": KEY},
          "Invalid value for '--temperature': 'nan' is no finite number"),
         (["--timeout", "inf"], {"OPENAI_API_KEY": KEY}, "Invalid value for '--timeout': 'inf' is no finite number"),
+        (["--output", "-"], {"OPENAI_API_KEY": KEY}, "--output: -: is not standard output here; name a file"),
         (["--output", "answers.jsonl"], {"OPENAI_API_KEY": KEY},
          "--output names the file of answers; results go into a file of their own"),
     ],
     ids=["no key", "no key of that name", "the key for a name", "no ASCII", "no URL", "no host",
-         "half a host", "no port", "no temperature", "no time", "answers as results"],
+         "half a host", "no port", "no temperature", "no time", "standard output as results", "answers as results"],
 )  # fmt: skip
 def test_a_wrong_call_is_refused_before_anything_is_asked(folder, arguments, environment, message):
     before = (folder / "answers.jsonl").read_bytes()

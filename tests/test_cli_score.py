@@ -442,6 +442,7 @@ def test_a_page_for_people_is_written_beside_the_results():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        ("-", "is not standard output here; name a file"),
         ("missing/page.html", "the folder missing does not exist; make it first"),
         ("out.jsonl", "is read as well, and would be replaced; name another file"),
         ("./r.rubric.yaml", "is read as well, and would be replaced; name another file"),

@@ -135,11 +135,13 @@ def judge(
     from rubric_lint.ask.endpoint import Call, Endpoint  # noqa: PLC0415
     from rubric_lint.ask.journal import Journal, JournalError  # noqa: PLC0415
     from rubric_lint.ask.run import Plan, StaleError, check_journal  # noqa: PLC0415
+    from rubric_lint.cli.output import require_file_name  # noqa: PLC0415
 
     key = _find_key(api_key_env, base_url)
     rubrics = require(file, config=config, isolated=isolated)
     call = Call(model, base_url, timeout, retries, response_format, temperature)
     plan = Plan(samples, max_attempts, concurrency)
+    require_file_name(str(output), "--output")
     output = output or _name_results(answers)
     if answers != _STDIN and output.resolve() == Path(answers).resolve():
         raise click.UsageError("--output names the file of answers; results go into a file of their own")

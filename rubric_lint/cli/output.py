@@ -40,6 +40,16 @@ def open_report(name: str | None, progress: Progress, look: Look) -> Iterator[Wr
     yield write
 
 
+def require_file_name(name: str, option: str) -> None:
+    """Refuse `-`, which is standard output elsewhere and would here become a file of that name.
+
+    Raises:
+        click.UsageError: for it.
+    """
+    if name == "-":
+        raise click.UsageError(f"{option}: -: is not standard output here; name a file")
+
+
 @contextmanager
 def open_whole(name: str, option: str) -> Iterator[TextIO]:
     """What takes the text of a file that an option names; it is replaced at the end, and only if nothing is raised.
@@ -47,6 +57,7 @@ def open_whole(name: str, option: str) -> Iterator[TextIO]:
     Raises:
         click.UsageError: when the file cannot be written.
     """
+    require_file_name(name, option)
     with ExitStack() as cleaning:
         try:
             mode = _mode(Path(name))
