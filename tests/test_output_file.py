@@ -38,6 +38,23 @@ def test_quiet_leaves_standard_output_empty():
     assert json.loads(Path("x.sarif").read_text("utf-8"))["version"] == "2.1.0"
 
 
+@pytest.mark.parametrize("name", ["bad.yaml", "link.yaml"])
+@pytest.mark.parametrize("args", [(), ("--fail-on=never", ".")])
+def test_a_file_that_holds_rubrics_is_not_replaced_by_the_report_on_it(name, args):
+    Path("link.yaml").symlink_to("bad.yaml")
+    out, err, code = call("--format=sarif", "--output-file", name, *args)
+    told = f"Error: --output-file: {name} holds rubrics, which would be lost; name another file"
+    assert (out, err.splitlines()[-1], code) == ("", told, 2)
+    assert Path("bad.yaml").read_text("utf-8") == BAD
+    assert names() == ["bad.yaml", "good.yaml", "link.yaml", "old.yaml"]
+
+
+def test_an_earlier_report_among_the_files_is_replaced():
+    first = [call(f"--format={form}", f"--output-file={form}.json", "-q") for form in ("json", "sarif", "gitlab")]
+    again = [call(f"--format={form}", f"--output-file={form}.json", "-q") for form in ("json", "sarif", "gitlab")]
+    assert first == again == [("", "", 1)] * 3
+
+
 def test_a_file_is_never_in_colour_unless_that_is_asked_for():
     call("--output-file=plain", FORCE_COLOR="1")
     call("--output-file=colour", "--color=always")

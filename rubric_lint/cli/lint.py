@@ -101,7 +101,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     # --help, --explain and completion do without the engine.
     from rubric_lint.batch import lint_files  # noqa: PLC0415
     from rubric_lint.cli.output import choose_format, open_report  # noqa: PLC0415
-    from rubric_lint.cli.run import Run  # noqa: PLC0415
+    from rubric_lint.cli.run import Run, spare  # noqa: PLC0415
     from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
@@ -136,7 +136,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
         if adoption.add_ignores:
             return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
         with nullcontext() if no_cache else _open_cache() as cache:
-            summary = run(finder, lint=partial(lint_files, cache=cache))
+            summary = run(finder, lint=spare(output_file, partial(lint_files, cache=cache)))
     except SettingsError as wrong:
         for line in wrong.lines:
             complain(line)

@@ -1,8 +1,11 @@
 """One run of the linter: each file reported in its turn, whatever becomes of it."""
 
 import gc
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import click
 
 from rubric_lint.batch import Outcome, lint_bytes, lint_files
 from rubric_lint.cli.exits import complain, report_fault
@@ -19,6 +22,27 @@ STDIN = "-"
 
 Find = Callable[[Iterable[str], SettingsFinder, list[str]], Iterable[File | Unreadable]]
 Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, Outcome]]]
+
+
+def spare(name: str | None, lint: Lint) -> Lint:
+    """As `lint`, but the file `name`, to which the report is to go, is not replaced when it holds rubrics itself.
+
+    Raises:
+        click.UsageError: by what is returned, when it does.
+    """
+    if name is None:
+        return lint
+    real = os.path.realpath(name)
+
+    def lint_all(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, Outcome]]:
+        for file, outcome in lint(files):
+            # An earlier report is JSON too, and may be found; it holds nothing of ours.
+            is_ours = isinstance(outcome, Result) and bool(outcome.rubrics or outcome.findings)
+            if is_ours and isinstance(file, File) and os.path.realpath(file.name) == real:
+                raise click.UsageError(f"--output-file: {name} holds rubrics, which would be lost; name another file")
+            yield file, outcome
+
+    return lint_all
 
 
 class Run:
