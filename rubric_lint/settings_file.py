@@ -25,8 +25,12 @@ class SettingsError(Exception):
     def __init__(self, path: str, *faults: str) -> None:
         self.path = path
         self.faults = faults
-        self.lines = tuple(f"{path}: {fault}" for fault in faults)
         super().__init__("\n".join(self.lines))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The faults as people are told of them, each on a line of its own and with the file."""
+        return tuple(f"{self.path}: {fault}" for fault in self.faults)
 
 
 def read_table(path: Path, shown: str) -> Mapping[str, Any] | None:
