@@ -135,7 +135,7 @@ def test_with_a_revision_both_count():
     assert lint("--baseline=known.json", "--diff-base=HEAD") == (["weight"], "", 1)
 
 
-ANEW = "delete it, and `rubric-lint --write-baseline` writes it anew"
+ANEW = "if it was ever a baseline, delete it, and `rubric-lint --write-baseline` writes it anew"
 MERGE = "it has the marks of a merge: keep the lines of both sides, or "
 BROKEN_FILES = {
     "no JSON": (
@@ -166,6 +166,18 @@ def test_a_broken_one_is_told_of(text, told, more):
     out, err, code = call("--baseline=known.json", *more)
     assert (out, code, err.startswith("rubric-lint: known.json: the baseline")) == ("", 2, True)
     assert told is None or err == f"rubric-lint: known.json: {told}\n"
+
+
+@pytest.mark.parametrize("more", [[], ["--write-baseline"]], ids=["reading", "writing"])
+def test_none_is_read_or_written_as_a_stream(more):
+    before = sorted(Path().iterdir())
+    out, err, code = call("--baseline=-", *more)
+    assert (out, err.splitlines()[-1], code) == (
+        "",
+        "Error: --baseline: -: is not standard output here; name a file",
+        2,
+    )
+    assert sorted(Path().iterdir()) == before
 
 
 def test_one_that_is_missing_or_cannot_be_written():

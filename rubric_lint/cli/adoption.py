@@ -38,6 +38,10 @@ class Adoption(NamedTuple):
             raise click.UsageError("--diff-base names no revision")
         if self.diff_base is not None and "-" in paths:
             raise click.UsageError("--diff-base compares files, and standard input is none")
+        if self.baseline is not None:
+            from rubric_lint.cli.output import require_file_name  # noqa: PLC0415
+
+            require_file_name(self.baseline, "--baseline")
         if self.no_baseline and (self.baseline is not None or self.write_baseline):
             raise click.UsageError("--no-baseline leaves all baselines out; give it alone")
         if self.write_baseline and (fix or self.diff_base is not None or self.add_ignores):

@@ -21,6 +21,7 @@ class Known(NamedTuple):
 
 
 _RENEW = "`rubric-lint --write-baseline` writes it"
+_AGAIN = f"if it was ever a baseline, delete it, and {_RENEW} anew"  # it may be any file that was named by mistake
 
 
 def read_known(path: str, shown: str) -> set[Known]:
@@ -40,19 +41,19 @@ def read_known(path: str, shown: str) -> set[Known]:
         raise SettingsError(shown, f"the baseline cannot be read: {fault.strerror or fault}") from None
     except json.JSONDecodeError as fault:
         place = f"line {fault.lineno}, column {fault.colno}"
-        hint = f"delete it, and {_RENEW} anew"
+        hint = _AGAIN
         if "\n<<<<<<< " in text and "\n>>>>>>> " in text:
             hint = f"it has the marks of a merge: keep the lines of both sides, or {hint}"
         raise SettingsError(shown, f"the baseline is not JSON at {place}: {fault.msg}; {hint}") from None
     except (ValueError, RecursionError) as fault:
-        raise SettingsError(shown, f"the baseline cannot be read: {fault}; delete it, and {_RENEW} anew") from None
+        raise SettingsError(shown, f"the baseline cannot be read: {fault}; {_AGAIN}") from None
     version = data.get("version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > VERSION:
         raise SettingsError(
             shown, f"the baseline is of version {version}, and this rubric-lint knows {VERSION}; update it"
         )
     if reason := _find_fault(data):
-        raise SettingsError(shown, f"{reason}; delete it, and {_RENEW} anew")
+        raise SettingsError(shown, f"{reason}; {_AGAIN}")
     return {Known(**each) for each in data["findings"]}
 
 
