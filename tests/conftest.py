@@ -4,8 +4,12 @@ import atexit
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("here", deadline=None)
@@ -22,3 +26,15 @@ atexit.register(shutil.rmtree, os.environ["RUBRIC_LINT_CACHE_DIR"], ignore_error
 
 # A shell that starts tests in the background lets them, and the programs they start, ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Calls the installed `rubric-lint` in the test's folder: exit code, output, and what it complains of."""
+    path = Path(sys.executable).with_name("rubric-lint")
+
+    def call(*arguments, stdin=""):
+        done = subprocess.run([path, *arguments], cwd=tmp_path, input=stdin.encode(), capture_output=True, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    return call

@@ -1,12 +1,9 @@
 """`rubric-lint convert` as it is run: what is written where, what is said, and how it ends."""
 
-import subprocess
-import sys
-from pathlib import Path
+from functools import partial
 
 import pytest
 
-PROGRAM = Path(sys.executable).with_name("rubric-lint")
 RUBRIC = """\
 rubrics:
   - id: accuracy
@@ -47,17 +44,11 @@ MODELINE = "# yaml-language-server: $schema=https://rubric-lint.github.io/schema
 
 
 @pytest.fixture
-def run(tmp_path):
-    def run(*arguments, stdin=""):
-        done = subprocess.run(
-            [PROGRAM, "convert", *arguments], cwd=tmp_path, input=stdin.encode(), capture_output=True, check=False
-        )
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
+def run(program, tmp_path):
     (tmp_path / "r.yaml").write_text(RUBRIC, "utf-8")
     (tmp_path / "l.yaml").write_text(LEVELS, "utf-8")
     (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
-    return run
+    return partial(program, "convert")
 
 
 def test_without_a_target_it_writes_version_2(run):

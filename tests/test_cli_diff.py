@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,17 +29,11 @@ OUTPUTS = """\
 
 
 @pytest.fixture
-def run(tmp_path):
-    def run(*arguments, stdin=""):
-        done = subprocess.run(
-            [PROGRAM, "diff", *arguments], cwd=tmp_path, input=stdin.encode(), capture_output=True, check=False
-        )
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
+def run(program, tmp_path):
     (tmp_path / "old.yaml").write_text(OLD, "utf-8")
     (tmp_path / "new.yaml").write_text(NEW, "utf-8")
     (tmp_path / "outputs.jsonl").write_text(OUTPUTS, "utf-8")
-    return run
+    return partial(program, "diff")
 
 
 TEXT = """\
