@@ -8,12 +8,16 @@ files of others, of which nothing is taken away.
 # Paths are str here, see config.py.
 # ruff: noqa: PTH100, PTH103, PTH105, PTH106, PTH108, PTH109, PTH111, PTH112, PTH117, PTH118, PTH119, PTH120, PTH123, PTH208
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Self
+
+try:  # as `random` does: hashlib brings OpenSSL along, which takes longer to load than all there is to hash here
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity
@@ -76,8 +80,8 @@ def _walk(folder: str) -> Iterator[tuple[str, int, int]]:
                     pending.append(entry.path)
 
 
-def _digest(data: bytes = b"") -> "hashlib.blake2b":
-    return hashlib.blake2b(data, digest_size=16)
+def _digest(data: bytes = b"") -> blake2b:
+    return blake2b(data, digest_size=16)
 
 
 class Cache:

@@ -1,13 +1,12 @@
 """Which settings hold for which file: found upward from it, with what the command line says on top."""
 
 # Paths are str here and in files.py: pathlib would cost a large run more than reading its files does.
-# ruff: noqa: PTH100, PTH113, PTH118, PTH120
+# ruff: noqa: PTH100, PTH109, PTH113, PTH118, PTH120
 
 import os
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Severity
@@ -159,7 +158,7 @@ class SettingsFinder:
         isolated: bool = False,
         here: str | None = None,
     ) -> None:
-        here = here or str(Path.cwd())
+        here = here or os.getcwd()
         self._overrides = overrides
         self._built_in = Settings(here).override(overrides)
         self._only = self._built_in if isolated else None
@@ -227,10 +226,10 @@ class SettingsFinder:
         return None
 
     def _read(self, path: str, root: str) -> Settings | None:
-        table = read_table(Path(path), shorten(path))
+        table = read_table(path, shorten(path))
         return None if table is None else Settings.from_table(root, path, table).override(self._overrides)
 
 
 def shorten(path: str) -> str:
     """An absolute path as messages show it: from the current folder, where it is in it."""
-    return path.removeprefix(os.path.join(Path.cwd(), ""))
+    return path.removeprefix(os.path.join(os.getcwd(), ""))

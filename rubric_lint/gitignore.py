@@ -8,7 +8,6 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 
@@ -112,7 +111,8 @@ def _find_exclude_file(folder: str) -> str:
 
 
 def _read_line(file: str) -> str:
-    return Path(file).read_text("utf-8", "surrogateescape").partition("\n")[0]
+    with open(file, encoding="utf-8", errors="surrogateescape") as stream:
+        return stream.read().partition("\n")[0]
 
 
 def _parse(line: str) -> _Pattern | None:

@@ -1,10 +1,10 @@
 """A settings file: its text to a table, checked by the schema in schemas/config, with faults in plain words."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import Any
 
 from rubric_lint.near import find_near
@@ -33,7 +33,7 @@ class SettingsError(Exception):
         return tuple(f"{self.path}: {fault}" for fault in self.faults)
 
 
-def read_table(path: Path, shown: str) -> Mapping[str, Any] | None:
+def read_table(path: str, shown: str) -> Mapping[str, Any] | None:
     """The settings that a file holds, None for a pyproject.toml without our table. Numbers with a point are Decimals.
 
     Raises:
@@ -41,7 +41,7 @@ def read_table(path: Path, shown: str) -> Mapping[str, Any] | None:
     """
     table: Any = _parse(path, shown)
     label = ""
-    if path.name == "pyproject.toml":
+    if os.path.basename(path) == "pyproject.toml":  # noqa: PTH119 (paths are str, see config.py)
         label = "[tool.rubric-lint]"
         tools = table.get("tool")
         if not isinstance(tools, dict) or "rubric-lint" not in tools:
@@ -64,11 +64,12 @@ def find_unknown_rules(names: Iterable[str]) -> Iterator[str]:
             yield f"{_show(name)} is not the name of a rule; {hint}"
 
 
-def _parse(path: Path, shown: str) -> dict[str, Any]:
+def _parse(path: str, shown: str) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  (most folders have no settings file)
 
     try:
-        source = Source.from_bytes(shown, path.read_bytes())
+        with open(path, "rb") as stream:  # noqa: PTH123
+            source = Source.from_bytes(shown, stream.read())
     except OSError as fault:
         raise SettingsError(shown, f"cannot be read: {fault.strerror or fault}") from None
     except UndecodableError as fault:

@@ -39,7 +39,7 @@ class Adoption(NamedTuple):
         if self.diff_base is not None and "-" in paths:
             raise click.UsageError("--diff-base compares files, and standard input is none")
         if self.baseline is not None:
-            from rubric_lint.cli.output import require_file_name  # noqa: PLC0415
+            from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
 
             require_file_name(self.baseline, "--baseline")
         if self.no_baseline and (self.baseline is not None or self.write_baseline):

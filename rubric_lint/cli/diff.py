@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 @click.argument("old", type=click.Path(allow_dash=True))
 @click.argument("new", type=click.Path(allow_dash=True))
 @click.option("--rubric", "name", metavar="NAME", help="Compare this rubric of the files only.")
-@click.option(
-    "--outputs", metavar="FILE", type=FileName(allow_dash=True), help="Judge outputs: say whose verdict changes."
-)
+@click.option("--outputs", metavar="FILE", type=FileName(), help="Judge outputs: say whose verdict changes.")
 @click.option("--format", "form", **choice("text", "markdown", "json"), help="How changes are written.")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
 @click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")

@@ -1,11 +1,13 @@
 """How a command ends: its exit codes, and what it says of a fault of its own."""
 
+# No pathlib here, see config.py.
+# ruff: noqa: PTH109, PTH119, PTH123
+
 import gc
 import os
 import signal
 import sys
 from enum import IntEnum
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -30,7 +32,7 @@ class Exit(IntEnum):
 def complain(message: str) -> None:
     """Tell something on standard error, in the name of the command that runs."""
     context = click.get_current_context(silent=True)
-    name = (context.find_root().info_name if context else None) or Path(sys.argv[0]).name
+    name = (context.find_root().info_name if context else None) or os.path.basename(sys.argv[0])
     click.echo(f"{name if name.startswith('rubric-') else 'rubric-lint'}: {visible(message)}", err=True)
 
 
@@ -51,6 +53,7 @@ def report_fault(fault: Exception, file: str = "") -> None:
 def _place(fault: Exception) -> str:
     """The last place of our own that the fault came through; a rule's module is the rule's name."""
     import traceback  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
 
     package = Path(__file__).parents[1]
     for frame in reversed(traceback.extract_tb((fault.__cause__ or fault).__traceback__)):
@@ -63,7 +66,7 @@ def _place(fault: Exception) -> str:
 def _word(fault: OSError) -> str:
     """What the system did not do; what has no name is the current folder or standard output."""
     try:
-        Path.cwd()
+        os.getcwd()
     except OSError:
         return "the current folder does not exist any more; change to one that does"
     return f"{fault.filename or 'standard output'}: {fault.strerror or fault}"
@@ -72,7 +75,7 @@ def _word(fault: OSError) -> str:
 def launch(command: click.Command, name: str | None = None) -> NoReturn:
     """Run a command as a program, and exit with its return value. `name` is what it is called, by default as it was."""
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (it is open as long as the program runs)
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (it is open as long as the program runs)
     if sys.stdout is None:
         complain("standard output is closed")
         sys.exit(Exit.USAGE)

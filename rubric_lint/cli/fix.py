@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rubric_lint.cli.exits import Exit, complain, launch
-from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, check_sources, choice
+from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, AnyPath, check_sources, choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import print_version
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     epilog="Exit codes: 0 done, 1 files would change (--check), 2 wrong use or a file that cannot be read or written, "
     "3 a file left as it was because the outcome was in doubt, or a fault of rubric-fix.",
 )
-@click.argument("paths", nargs=-1, type=click.Path(allow_dash=True, readable=False))
+@click.argument("paths", nargs=-1, type=AnyPath())
 @click.option("--check", is_flag=True, help="Write nothing; the exit code is 1 when a file would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--unsafe-fixes", is_flag=True, help="Make fixes too that may change what a rubric means.")

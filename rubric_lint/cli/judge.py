@@ -135,7 +135,7 @@ def judge(
     from rubric_lint.ask.endpoint import Call, Endpoint  # noqa: PLC0415
     from rubric_lint.ask.journal import Journal, JournalError  # noqa: PLC0415
     from rubric_lint.ask.run import Plan, StaleError, check_journal  # noqa: PLC0415
-    from rubric_lint.cli.output import require_file_name  # noqa: PLC0415
+    from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
 
     key = _find_key(api_key_env, base_url)
     rubrics = require(file, config=config, isolated=isolated)

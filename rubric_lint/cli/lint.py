@@ -11,7 +11,16 @@ import click
 from rubric_lint.cli.adoption import Adoption, with_adoption
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, OUTPUT_FILE, check_sources, choice
+from rubric_lint.cli.options import (
+    ASKED,
+    CONFIG,
+    FORCE_EXCLUDE,
+    NAMES,
+    OUTPUT_FILE,
+    AnyPath,
+    check_sources,
+    choice,
+)
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
 from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
@@ -29,7 +38,7 @@ WATCHABLE = ("full", "concise")
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(allow_dash=True, readable=False))
+@click.argument("paths", nargs=-1, type=AnyPath())
 @click.option(
     "--format",
     "form",

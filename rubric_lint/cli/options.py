@@ -1,13 +1,28 @@
 """Options that several commands have in common."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rubric_lint.cli.rules import complete_name, read_names
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-class FileName(click.Path):
+
+class AnyPath(click.ParamType):  # type: ignore[type-arg]
+    """A path as it is given. `click.Path` looks at what is there, and loads translations of its own name."""
+
+    name = "path"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """What is there, as the shell completes it."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+class FileName(AnyPath):
     """The name of a file. An empty one, as of a variable that is not set, is no wish to do without."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -15,7 +30,7 @@ class FileName(click.Path):
         if value == "" and param:
             name = param.opts[0].upper() if isinstance(param, click.Argument) else max(param.opts, key=len)
             raise click.UsageError(f"{name} names no file", ctx)
-        return super().convert(value, param, ctx)
+        return value
 
 
 NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_names, "shell_complete": complete_name}
@@ -39,7 +54,7 @@ CONFIG: dict[str, Any] = {
 
 OUTPUT_FILE: dict[str, Any] = {
     "metavar": "FILE",
-    "type": FileName(allow_dash=True),
+    "type": FileName(),
     "callback": lambda _ctx, _param, value: None if value == "-" else value,
     "help": "Write the report to FILE, and only the summary to standard output.",
 }
@@ -49,6 +64,16 @@ OUTPUT_FILE: dict[str, Any] = {
 def choice(*names: str) -> dict[str, Any]:
     """One of several names, the first unless another one is given."""
     return {"type": click.Choice(names), "default": names[0], "show_default": True}
+
+
+def require_file_name(name: str, option: str) -> None:
+    """Refuse `-`, which is standard output elsewhere and would here become a file of that name.
+
+    Raises:
+        click.UsageError: for it.
+    """
+    if name == "-":
+        raise click.UsageError(f"{option}: -: is not standard output here; name a file")
 
 
 def check_sources(paths: tuple[str, ...], stdin_filename: str | None, config: str | None, *, isolated: bool) -> None:

@@ -102,8 +102,8 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
 @click.option("--suite", is_flag=True, help="A suite with one case, instead of a rubric file.")
 @click.option("--shape", type=click.Choice(SHAPES), default=SHAPES[0], show_default=True, help="How the judge answers.")
 @click.option("--force", is_flag=True, help="Replace FILE when it is there.")
-@click.argument("file", metavar="[FILE]", required=False, type=FileName(dir_okay=False, path_type=Path))
-def write_starter(file: Path | None, shape: str, *, suite: bool, force: bool) -> None:
+@click.argument("file", metavar="[FILE]", required=False, type=FileName())
+def write_starter(file: str | None, shape: str, *, suite: bool, force: bool) -> None:
     """Write a file to begin with, which names its schema for editors.
 
     FILE is example.rubric.yaml, or example.suite.yaml, where none is named; `-` is standard output. A name that ends
@@ -111,19 +111,19 @@ def write_starter(file: Path | None, shape: str, *, suite: bool, force: bool) ->
     """
     from rubric_lint.starter import start  # noqa: PLC0415  (reads YAML)
 
-    file = file or Path("example.suite.yaml" if suite else "example.rubric.yaml")
-    text = start(shape, suite=suite, as_json=file.suffix == ".json")
-    if str(file) == "-":
+    path = Path(file or ("example.suite.yaml" if suite else "example.rubric.yaml"))
+    text = start(shape, suite=suite, as_json=path.suffix == ".json")
+    if str(path) == "-":
         click.echo(text, nl=False)
         return
     try:
-        with file.open("wb" if force else "xb") as stream:
+        with path.open("wb" if force else "xb") as stream:
             stream.write(text.encode())
     except FileExistsError:
-        raise click.UsageError(f"{file} is there already; name another file, or replace it with --force") from None
+        raise click.UsageError(f"{path} is there already; name another file, or replace it with --force") from None
     except OSError as error:
-        raise click.UsageError(f"cannot write {file}: {error.strerror}") from error
-    click.echo(f"wrote {file}; check it with: rubric-lint {shlex.quote(str(file))}", err=True)
+        raise click.UsageError(f"cannot write {path}: {error.strerror}") from error
+    click.echo(f"wrote {path}; check it with: rubric-lint {shlex.quote(str(path))}", err=True)
 
 
 def _holds(file: Path, text: str) -> bool:

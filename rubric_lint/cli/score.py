@@ -146,7 +146,7 @@ def _open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO 
     for name in read:
         if name != STDIN and Path(report).exists() and Path(report).samefile(name):
             raise click.UsageError(f"--report: {report}: is read as well, and would be replaced; name another file")
-    from rubric_lint.cli.output import open_whole  # noqa: PLC0415  (few runs write a page)
+    from rubric_lint.cli.whole import open_whole  # noqa: PLC0415  (few runs write a page)
 
     return open_whole(report, "--report")
 

@@ -1,7 +1,5 @@
 """What a reporter is, and how its output may look."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -49,11 +47,11 @@ class Failure(NamedTuple):
 class Reporter(Protocol):
     """Takes results one by one and writes them in one format; it keeps no result, so memory stays small."""
 
-    def add(self, result: Result) -> None:
+    def add(self, result: "Result") -> None:
         """Take the findings of one file."""
 
     def fail(self, failure: Failure) -> None:
         """Take a file that was not linted; people are told on standard error, so that only some formats tell it."""
 
-    def end(self, summary: Summary) -> None:
+    def end(self, summary: "Summary") -> None:
         """Write what comes after the last file."""

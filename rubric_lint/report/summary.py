@@ -1,10 +1,8 @@
 """What a run came to, in numbers and in a sentence."""
 
-from __future__ import annotations
-
 from collections import Counter
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rubric_lint.finding import Severity
 
@@ -37,8 +35,10 @@ class Summary(NamedTuple):
     passed_over: int = 0
 
     @classmethod
-    def of(cls, result: Result) -> Summary:
+    def of(cls, result: "Result") -> Self:
         """The counts of one file."""
+        if not result.findings:
+            return cls(1, int(result.rubrics > 0), 0, result.rubrics, result.criteria, ignored=result.ignored)
         severities = Counter(finding.severity for finding in result.findings)
         fixes = Counter(finding.fix.safe for finding in result.findings if finding.fix)
         return cls(
@@ -54,9 +54,9 @@ class Summary(NamedTuple):
             unsafe_fixes=fixes[False],
         )
 
-    def plus(self, other: Summary) -> Summary:
+    def plus(self, other: "Summary") -> "Summary":
         """The counts of both."""
-        return Summary(*map(add, self, other))
+        return Summary._make(map(add, self, other))
 
     def __str__(self) -> str:
         """One line on what was found where, and one more when there is more to know."""
