@@ -89,8 +89,7 @@ def _read_band(item: Any, path: Path) -> Band:
     if "score_range" not in item:
         return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
     lower, upper = _read_bounds(item["score_range"])
-    sound = _BANDS.get((lower, upper))
-    scores, reach = (sound, sound) if sound else (_certain(lower, upper), _possible(lower, upper))
+    scores, reach = _reach(lower, upper)
     return Band((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path)
 
 
@@ -108,6 +107,12 @@ def read_number(value: Any) -> float | None:
     if type(value) is int:
         return value
     return value if type(value) is float and math.isfinite(value) else None
+
+
+def _reach(lower: float | None, upper: float | None) -> tuple[range, range]:
+    """The scores that lie between two bounds for certain, and those that may."""
+    sound = _BANDS.get((lower, upper))
+    return (sound, sound) if sound else (_certain(lower, upper), _possible(lower, upper))
 
 
 def _certain(lower: float | None, upper: float | None) -> range:
@@ -136,7 +141,7 @@ def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
         upper = None
         if lower is not None:
             upper = next((bound - 1 for bound in known if bound > lower), max(HIGHEST, lower))
-        scores, reach = _certain(lower, upper), _possible(lower, upper)
+        scores, reach = _reach(lower, upper)
         bands.append(Band((*path, key), Part.KEY, lower, upper, scores, reach, text, (*path, key)))
     return tuple(bands)
 

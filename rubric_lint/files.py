@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+# What has become a pipe since it was looked at must not block; Windows is to translate nothing.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CHUNK = 1 << 22
 _OVERLAP = 1 << 10  # longer than any word that is looked for
 
@@ -94,13 +97,15 @@ def read(file: File) -> bytes | Unreadable:
         if not stat.S_ISREG(mode):
             kind = _KINDS.get(stat.S_IFMT(mode), "no file")
             return Unreadable(name, f"is {kind}, and only files are read; `-` reads standard input")
-        # What has become a pipe since then must not block.
-        with open(name, "rb", buffering=0, opener=_open_without_waiting) as stream:
-            size = os.fstat(stream.fileno()).st_size
+        descriptor = os.open(name, _READING)  # `open` asks the system twice as much
+        try:
+            size = os.fstat(descriptor).st_size
             if size <= LIMIT:
-                return stream.read() or b""
-            if not file.settings.claimed and not _could_hold_rubrics(iter(lambda: stream.read(_CHUNK), b"")):
+                return b"".join(_read_on(descriptor, size + 1))
+            if not file.settings.claimed and not _could_hold_rubrics(_read_on(descriptor, _CHUNK)):
                 return b""
+        finally:
+            os.close(descriptor)
     except (OSError, ValueError) as fault:
         return Unreadable(name, _word(name, fault))
     large, limit = f"{size / 1e6:.1f} MB", f"{LIMIT / 1e6:.0f} MB"
@@ -260,8 +265,8 @@ def _word(name: str, fault: OSError | ValueError) -> str:
     return f"cannot be read: {reason or fault}"
 
 
-def _open_without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+def _read_on(descriptor: int, size: int) -> Iterator[bytes]:
+    return iter(partial(os.read, descriptor, size), b"")
 
 
 def _could_hold_rubrics(chunks: Iterable[bytes]) -> bool:

@@ -191,7 +191,7 @@ def _build_criterion(
     if isinstance(entry, str):
         return Criterion(path, generated, None, (Shape.CHECKLIST,), entry, ONE, implied, path, None, None, borrows_id)
     own_id = entry.get("id")
-    shapes = _read_shapes(entry, known)
+    shapes = _CHECKLIST if SHAPE_FIELDS.keys().isdisjoint(entry) else _read_shapes(entry, known)
     gate, gate_path = _read_gate(entry, path, shapes[0])
     if implied is not None and gate is None and shapes is _CHECKLIST and gate_path[-1] not in entry:
         gate = implied
@@ -209,8 +209,6 @@ SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "sco
 
 
 def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape, ...]:
-    if SHAPE_FIELDS.keys().isdisjoint(entry):
-        return _CHECKLIST
     return tuple(shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known) or _CHECKLIST
 
 

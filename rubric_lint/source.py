@@ -48,6 +48,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_MARK_STARTS = frozenset(mark[:1] for mark, _ in _MARKS)
 
 
 class _SourceFields(NamedTuple):
@@ -67,7 +68,9 @@ class Source(_SourceFields):
         Raises:
             UndecodableError: with the place of the first byte that cannot be read.
         """
-        mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+        mark, encoding = b"", "utf-8"
+        if data[:1] in _MARK_STARTS:
+            mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (mark, encoding))
         # Some tools write a mark before the one that is there.
         marks = re.match(b"(?:%b)+" % re.escape(mark), data) if mark else None
         bom = marks[0] if marks else b""

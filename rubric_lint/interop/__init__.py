@@ -1,5 +1,6 @@
 """Rubrics of other systems: which dialects there are, and what a document holds of them."""
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,19 +13,23 @@ if TYPE_CHECKING:
 class _Family(NamedTuple):
     """The dialects of one module, and the words of which a text that holds one of them has at least one.
 
-    A word may be the end of a longer one that says nothing, such as `outcome` of `expected_outcome`.
+    `endings` are words that say nothing as the end of a longer one, such as `outcome` of `expected_outcome`; `pattern`
+    is for what is more than a few words.
     """
 
     module: str
     dialects: tuple[str, ...]
-    signs: tuple[str, ...]
-    idle: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
+    endings: tuple[tuple[str, str], ...] = ()
+    pattern: str = ""
 
     def may_be_in(self, text: str) -> bool:
         """Whether it is worth while to load the module."""
-        if not any(sign in text for sign in self.signs):
-            return False
-        return not self.idle or sum(map(text.count, self.signs)) > sum(map(text.count, self.idle))
+        return (
+            any(sign in text for sign in self.signs)
+            or any(text.count(word) > text.count(longer) for word, longer in self.endings)
+            or (self.pattern != "" and re.search(self.pattern, text) is not None)
+        )
 
 
 # Words are only a reason to load the module; whether a rubric is there its shape tells. What an earlier family takes, a
@@ -32,14 +37,14 @@ class _Family(NamedTuple):
 _FAMILIES = (
     _Family("lightspeed", ("lightspeed",), ("geval:",)),
     _Family("confident_ai", ("confident-ai",), ("scoreRange",)),
-    _Family("ragas", ("ragas",), ("score-", *(f"score{digit}" for digit in range(10)))),
+    _Family("ragas", ("ragas",), pattern="score[-0-9]"),
     _Family("healthbench", ("healthbench",), ("criterion",)),
     _Family("autoevals", ("autoevals",), ("choice_scores",)),
     _Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
-        ("outcome", "min_score", "criteria", "llm-rubric", "assert"),
-        ("expected_outcome", "required_min_score"),
+        ("criteria", "llm-rubric", "assert"),
+        endings=(("outcome", "expected_outcome"), ("min_score", "required_min_score")),
     ),
     _Family("promptfoo", ("promptfoo",), ("llm-rubric",)),
 )

@@ -11,8 +11,11 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Look at every criterion and band that has both fields."""
+    replacements = rubric.replacements
     for path, mapping in rubric.mappings:
-        for field, replacement in rubric.replacements.items():
+        if replacements.keys().isdisjoint(mapping):
+            continue
+        for field, replacement in replacements.items():
             if field in mapping and replacement.name in mapping:
                 yield _compare(mapping, path, field, replacement)
 

@@ -12,20 +12,18 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for scale in rubric.scales:
         yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
     for criterion in rubric.criteria:
-        levels = criterion.levels or ()
-        yield from _compare("levels", ((level.outcome, (*level.path, "expected_outcome")) for level in levels))
+        if levels := criterion.levels:
+            yield from _compare("levels", ((level.outcome, (*level.path, "expected_outcome")) for level in levels))
 
 
 def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator[Problem]:
     seen: dict[str, Path] = {}
     for outcome, path in outcomes:
-        words = " ".join((outcome or "").casefold().split()).rstrip(".!")
-        if not words:
-            continue
-        if words in seen:
+        words = " ".join(outcome.casefold().split()).rstrip(".!") if outcome else ""
+        if words and words in seen:
             message = f"two {kind} have this outcome, so a judge cannot choose between them; say how they differ"
             yield Problem(message, path, related=(Place("the same outcome", seen[words]),))
-        else:
+        elif words:
             seen[words] = path
 
 

@@ -35,10 +35,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 def _tells_its_shape(entry: Criterion) -> bool:
     """Whether an entry has, and spells, the field that tells; without it that is a finding already."""
-    if looks_like_bands((entry.fields or {}).get("score_range")):
+    fields = entry.fields
+    if fields is None:
+        return True
+    if "score_range" in fields and looks_like_bands(fields["score_range"]):
         return False  # `score_ranges` is what was meant
-    is_bare = entry.fields is not None and not entry.fields.keys() & {"expected_outcome", "description"}
-    return not (is_bare and entry.shapes[0] is Shape.CHECKLIST)
+    return entry.shapes[0] is not Shape.CHECKLIST or "expected_outcome" in fields or "description" in fields
 
 
 def _fields(entry: Criterion) -> set[str]:

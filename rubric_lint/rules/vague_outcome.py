@@ -45,24 +45,30 @@ _LONGEST = 60
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Look at every outcome of the rubric."""
-    for outcome, path, label in _outcomes(rubric):
-        if outcome is not None and len(outcome) <= _LONGEST and _is_label(outcome, label):
+    for outcome, path, label in _short_outcomes(rubric):
+        if _is_label(outcome, label):
             message = f'"{outcome.strip()}" is a label; say what an observer sees in an answer that earns it'
             yield Problem(message, path)
 
 
-def _outcomes(rubric: Rubric) -> Iterator[tuple[str | None, Path, str | None]]:
+def _short_outcomes(rubric: Rubric) -> Iterator[tuple[str, Path, str | None]]:
+    """Each outcome that is short enough for a label, its place, and the name of its level."""
     for scale in rubric.scales:
         for band in scale.bands:
-            yield band.outcome, band.outcome_path, None
+            if (outcome := band.outcome) is not None and len(outcome) <= _LONGEST:
+                yield outcome, band.outcome_path, None
     for criterion in rubric.criteria:
         for level in criterion.levels or ():
-            yield level.outcome, (*level.path, "expected_outcome"), level.name
+            if (outcome := level.outcome) is not None and len(outcome) <= _LONGEST:
+                yield outcome, (*level.path, "expected_outcome"), level.name
+        outcome = criterion.outcome
+        if outcome is None or len(outcome) > _LONGEST:
+            continue
         if criterion.scale is None and criterion.levels is None:
             field = () if criterion.fields is None else ("expected_outcome",)
             if criterion.fields is not None and "expected_outcome" not in criterion.fields:
                 field = ("description",)
-            yield criterion.outcome, (*criterion.path, *field), None
+            yield outcome, (*criterion.path, *field), None
 
 
 def _is_label(outcome: str, label: str | None) -> bool:
