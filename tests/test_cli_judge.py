@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from chat_server import Response, completion, serving
@@ -562,7 +563,10 @@ def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(f
         # More than a pipe holds, so that all of it is written only when the run is reading.
         run_.stdin.write("".join(f'{{"id": {number}, "answer": "{"x" * 1000}"}}\n' for number in range(300)))
         run_.stdin.flush()
-        run_.send_signal(signal.SIGINT)
+        while run_.poll() is None:  # Python answers a signal that comes between two reads only after the second
+            run_.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                run_.wait(5)
         err = run_.stderr.read()
     assert (run_.returncode, err) == (130, "rubric-score: interrupted before anything was asked\n")
     assert (server.asked, (folder / "results.jsonl").exists()) == ([], False)
