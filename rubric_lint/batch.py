@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +15,13 @@ from rubric_lint.source import Source
 if TYPE_CHECKING:
     from rubric_lint.cache import Cache
 
-WORTH_PROCESSES = 200 if sys.platform == "linux" else 2000
-"""From how many files on several processes are faster than one; where they cannot be forked they start slowly."""
-
 _CHUNK = 16
+_NUMBER = 4  # bytes
+_MOST_CHUNKS = 1024  # so many numbers fit into the smallest pipe that Linux makes, a page
+_CAN_FORK = sys.platform == "linux"
+
+WORTH_PROCESSES = 200 if _CAN_FORK else 2000
+"""From how many files on several processes are faster than one; where they cannot be forked they start slowly."""
 
 Outcome = Result | Unreadable | Exception
 """What became of a file; an exception is a fault of the tool."""
@@ -96,48 +100,93 @@ def lint_bytes(file: File, data: bytes) -> Result | Exception:
 def _share_out(
     files: list[File | Unreadable], processes: int, cache: "Cache | None"
 ) -> Iterator[tuple[File | Unreadable, _Taken]]:
-    """Deal the files out in chunks, like cards, and take the results back in the same order."""
+    """Have the files linted in chunks by several processes, and take the results back in the order of the files."""
     import multiprocessing  # noqa: PLC0415  (small runs do without)
+    from multiprocessing.connection import wait  # noqa: PLC0415
 
-    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    chunks = [files[at : at + _CHUNK] for at in range(0, len(files), _CHUNK)]
+    context: Any = multiprocessing.get_context("fork" if _CAN_FORK else "spawn")
+    size = max(_CHUNK, -(-len(files) // _MOST_CHUNKS))
+    chunks = [files[at : at + size] for at in range(0, len(files), size)]
     workers: list[Any] = []
-    receivers: list[Any] = []
-    for number in range(processes):
-        receiver, sender = context.Pipe(duplex=False)
-        # A forked worker has the reading ends too; while it holds one, a writer would never learn that nobody reads.
-        inherited = [*receivers, receiver] if sys.platform == "linux" else []
-        worker = context.Process(target=_work, args=(chunks[number::processes], sender, inherited, cache), daemon=True)
-        worker.start()
-        sender.close()  # the worker has the other end now, so its death shows here as the end of the pipe
-        workers.append(worker)
-        receivers.append(receiver)
+    reached: dict[Any, int] = {}  # by the end of the pipe from each worker: the number of the last chunk that came
+    with _deal(len(chunks), processes) as deals:
+        for deal in deals:
+            receiver, sender = context.Pipe(duplex=False)
+            # A forked worker has the reading ends too: while it holds one, no writer would learn that nobody reads.
+            inherited = [*reached, receiver] if _CAN_FORK else []
+            worker = context.Process(target=_work, args=(chunks, deal, sender, inherited, cache), daemon=True)
+            worker.start()
+            sender.close()  # the worker has the other end now, so its death shows here as the end of the pipe
+            workers.append(worker)
+            reached[receiver] = -1
+    taken: dict[int, list[_Taken | None]] = {}
     try:
         for number, chunk in enumerate(chunks):
-            yield from zip(chunk, _receive(receivers[number % processes], chunk, cache), strict=True)
+            # A worker takes chunks in ascending order: one that is further on does not have this one.
+            while number not in taken and (awaited := [each for each, last in reached.items() if last < number]):
+                ready: list[Any] = wait(awaited)
+                for receiver in ready:
+                    try:
+                        reached[receiver], found = receiver.recv()
+                    except (EOFError, OSError):
+                        del reached[receiver]
+                    else:
+                        taken[reached[receiver]] = found
+            yield from zip(chunk, _complete(chunk, taken.pop(number, None), cache), strict=True)
     finally:
         for worker in workers:
             worker.terminate()
             worker.join()
 
 
-def _receive(receiver: Any, chunk: list[File | Unreadable], cache: "Cache | None") -> list[_Taken]:
+def _complete(chunk: list[File | Unreadable], taken: list[_Taken | None] | None, cache: "Cache | None") -> list[_Taken]:
     """What became of a chunk; made here where a worker could not: faults cross no pipe with their tracebacks."""
+    found = taken or [None] * len(chunk)
+    return [_take(file, cache) if each is None else each for file, each in zip(chunk, found, strict=True)]
+
+
+_Deal = range | tuple[int, int]
+"""The numbers of the chunks of one worker; or both ends of a pipe that holds those of all, for whoever comes first."""
+
+
+@contextmanager
+def _deal(count: int, processes: int) -> Iterator[list[_Deal]]:
+    """Deal out the numbers below `count`; where the workers inherit a pipe, a slow one gets fewer."""
+    if not _CAN_FORK:
+        yield [range(number, count, processes) for number in range(processes)]
+        return
+    pipe = os.pipe()
     try:
-        taken = receiver.recv()
-    except (EOFError, OSError):
-        taken = [None] * len(chunk)
-    return [_take(file, cache) if found is None else found for file, found in zip(chunk, taken, strict=True)]
+        os.write(pipe[1], b"".join(number.to_bytes(_NUMBER) for number in range(count)))
+        yield [pipe] * processes
+    finally:
+        for end in pipe:
+            os.close(end)
 
 
-def _work(chunks: list[list[File | Unreadable]], sender: Any, inherited: list[Any], cache: "Cache | None") -> None:
+def _draw(deal: _Deal) -> Iterator[int]:
+    if isinstance(deal, range):
+        yield from deal
+        return
+    reading, writing = deal
+    os.close(writing)  # where nobody can write any more, reading comes to an end
+    while number := os.read(reading, _NUMBER):
+        yield int.from_bytes(number)
+
+
+def _work(
+    chunks: list[list[File | Unreadable]], deal: _Deal, sender: Any, inherited: list[Any], cache: "Cache | None"
+) -> None:
     import signal  # noqa: PLC0415
 
+    from rubric_lint.cparser import leave_apart  # noqa: PLC0415
+
+    leave_apart()
     for receiver in inherited:
         receiver.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to answer
-    for chunk in chunks:
-        sender.send([_pack(_take(file, cache)) for file in chunk])
+    for number in _draw(deal):
+        sender.send((number, [_pack(_take(file, cache)) for file in chunks[number]]))
 
 
 def _pack(taken: _Taken) -> _Taken | None:

@@ -24,7 +24,8 @@ MAX_ALIASED = 1_000_000
 """How many values the aliases of a document may stand for. An alias bomb stands for billions in a few lines."""
 
 
-_BLOCK_STYLES = ("|", ">")
+BLOCK_STYLES = ("|", ">")
+"""How the scalars are written that run on over the blank lines below them."""
 _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")
 
 
@@ -100,7 +101,7 @@ class Builder:
                     step = None if container is None or is_key else key if is_map else len(container)
                     start, end, value = self._read_properties(event, start, end, (id(container), step), is_key=is_key)
                 elif event.style:
-                    if event.style in _BLOCK_STYLES:  # these run on over the blank lines below
+                    if event.style in BLOCK_STYLES:  # these run on over the blank lines below
                         end = start + len(text[start:end].rstrip())
                 elif is_key:
                     if value == "<<":
@@ -195,7 +196,7 @@ class Builder:
     ) -> tuple[int, int, Any]:
         """The place of a scalar without the anchor and tag before it, and its value as they say."""
         text, value, plain = self.source.text, event.value, event.implicit[0]
-        if event.style in _BLOCK_STYLES:
+        if event.style in BLOCK_STYLES:
             end = start + len(text[start:end].rstrip())
         if properties := PROPERTIES.match(text, start, end):
             start = properties.end()

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-import _ruamel_yaml
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
     DocumentEndEvent,
@@ -19,6 +18,7 @@ from ruamel.yaml.events import (
     StreamEndEvent,
 )
 
+from rubric_lint.cparser import open_events
 from rubric_lint.source import Span
 
 
@@ -60,7 +60,7 @@ def take_events(text: str, take: Callable[[Callable[[], Any]], Taken]) -> Taken:
             return masked_take(lambda: _restore(next_event(), originals))
 
     try:
-        return take(_ruamel_yaml.CParser(text).get_event)
+        return take(open_events(text))
     except YAMLError:
         pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
     try:
@@ -76,9 +76,14 @@ def take_events(text: str, take: Callable[[Callable[[], Any]], Taken]) -> Taken:
         raise
 
 
+def has_old_line_ends(text: str) -> bool:
+    """Whether a text has characters that the parsers wrongly take for line ends."""
+    return not text.isascii() and any(old in text for old in _OLD_LINE_ENDS)
+
+
 def _choose_masks(text: str) -> dict[int, str]:
     """For each old line end in a text a character that stands nowhere in it, as itself or as an escape."""
-    found = [] if text.isascii() else [ord(old) for old in _OLD_LINE_ENDS if old in text]
+    found = [ord(old) for old in _OLD_LINE_ENDS if old in text] if has_old_line_ends(text) else []
     lower = text.lower() if found else ""
     unused = (chr(code) for code in _PRIVATE_USE if chr(code) not in lower and f"{code:x}" not in lower)
     return dict(zip(found, unused, strict=False))

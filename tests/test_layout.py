@@ -14,7 +14,7 @@ LAYERS = (
     ("source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle", "store"),
     ("signs", "thresholds"),
     ("finding",),
-    ("scalar", "events", "document", "build", "reading", "comments"),
+    ("scalar", "cparser", "events", "document", "build", "skim", "reading", "comments"),
     ("schema", "violations", "deprecation", "bands", "rubric", "locate", "interop", "starter"),
     ("rule",),
     ("rules",),
