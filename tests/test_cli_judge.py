@@ -230,9 +230,9 @@ def test_an_answer_whose_line_is_taken_out_of_the_results_is_asked_again(folder)
 @pytest.mark.parametrize(("count", "told"), [(2, '"a2"'), (1, '"a1" and "a2"')], ids=["one", "two"])
 def test_results_of_answers_that_are_not_given_any_more_are_told(folder, count, told):
     with serving(SCORED) as server:
-        judge(server)
+        judge(server, "--concurrency", "1")  # so that the results come in the order of the answers
         write_answers(folder, count)
-        code, _, err = judge(server, "--concurrency", "1")
+        code, _, err = judge(server)
     assert (code, err.splitlines()[1]) == (
         0,
         "rubric-score: answers.judged.jsonl: also holds results of answers that were not given now, and keeps them: "
