@@ -37,6 +37,7 @@ _KINDS = {
 # What has become a pipe since it was looked at must not block; Windows is to translate nothing.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CHUNK = 1 << 22
+_LEAST = 1 << 13  # so much is asked for at once of a file that says it is empty, as those of /proc do
 _OVERLAP = 1 << 10  # longer than any word that is looked for
 
 
@@ -101,7 +102,7 @@ def read(file: File) -> bytes | Unreadable:
         try:
             size = os.fstat(descriptor).st_size
             if size <= LIMIT:
-                return b"".join(_read_on(descriptor, size + 1))
+                return b"".join(_read_on(descriptor, max(size + 1, _LEAST)))
             if not file.settings.claimed and not _could_hold_rubrics(_read_on(descriptor, _CHUNK)):
                 return b""
         finally:

@@ -1,3 +1,4 @@
+import errno
 import os
 import random
 import shutil
@@ -12,6 +13,7 @@ from rubric_lint.files import LIMIT, File, Unreadable, find, read
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs links and pipes as POSIX has them")
+ask = os.read
 as_root = hasattr(os, "geteuid") and os.geteuid() == 0
 
 
@@ -405,6 +407,26 @@ def test_pipes_devices_sockets_and_folders_are_not_read():
         Unreadable("socket.yaml", f"is a socket, {advice}"),
         Unreadable("folder.yaml", f"is a folder, {advice}"),
     ]
+
+
+@pytest.mark.skipif(not os.path.isfile("/proc/self/status"), reason="has no /proc")  # noqa: PTH113
+def test_a_file_that_says_it_is_empty_is_read_in_large_pieces(monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, "read", lambda descriptor, size: asked.append(size) or ask(descriptor, size))
+    data = read(file("/proc/self/status"))
+    assert data.startswith(b"Name:")
+    assert len(asked) < len(data) / 100
+
+
+@needs_posix
+def test_what_became_a_pipe_since_it_was_looked_at_is_told_and_not_waited_for(monkeypatch):
+    grow("file.yaml")
+    os.mkfifo("pipe.yaml")
+    looked_at = os.stat("file.yaml")  # noqa: PTH116
+    with open("pipe.yaml", "r+b", buffering=0), monkeypatch.context() as patched:  # noqa: PTH123
+        patched.setattr(os, "stat", lambda _: looked_at)
+        found = read(file("pipe.yaml"))
+    assert found == Unreadable("pipe.yaml", f"cannot be read: {os.strerror(errno.EAGAIN)}")
 
 
 @pytest.mark.skipif(as_root or os.name != "posix", reason="root may read everything")
