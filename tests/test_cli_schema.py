@@ -125,6 +125,12 @@ def test_init_says_that_a_name_is_empty():
     assert ("Error: FILE names no file", 2) == (errors.splitlines()[-1], code)
 
 
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_init_does_not_advise_to_replace_a_folder(force, tmp_path):
+    _, errors, code = init(*force, tmp_path)
+    assert (f"Error: {tmp_path} is a folder; name a file in it", 2) == (errors.splitlines()[-1], code)
+
+
 def test_init_says_why_it_cannot_write(tmp_path):
     file = tmp_path / "missing/a.yaml"
     _, errors, code = init(file)

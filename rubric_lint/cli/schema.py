@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,6 +117,8 @@ def write_starter(file: str | None, shape: str, *, suite: bool, force: bool) -> 
     if str(path) == "-":
         click.echo(text, nl=False)
         return
+    if os.path.isdir(path):  # noqa: PTH112  (Path.is_dir may raise)
+        raise click.UsageError(f"{path} is a folder; name a file in it")
     try:
         with path.open("wb" if force else "xb") as stream:
             stream.write(text.encode())
