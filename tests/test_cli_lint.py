@@ -481,6 +481,15 @@ def test_completion_through_the_shell():
     assert ("#compdef rubric-lint" in script, errors, code) == (True, "", 0)
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["bad", "--config bad", "--output-file bad", "--baseline bad", "convert a.yaml -o bad", "schema init bad"],
+)
+def test_the_shell_is_asked_to_complete_the_names_of_files(words):
+    line = {"COMP_WORDS": f"rubric-lint {words}", "COMP_CWORD": str(len(words.split()))}
+    assert call(**line, _RUBRIC_LINT_COMPLETE="bash_complete") == ("file,bad\n", "", 0)
+
+
 def test_workers_end_when_nobody_reads_what_they_found():
     for number in range(300):
         Path(f"many-{number}.yaml").write_text("rubrics:\n" + "  - description: x\n    id: [1]\n" * 5, "utf-8")

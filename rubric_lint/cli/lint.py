@@ -161,7 +161,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
 
 
 def _open_cache() -> "Cache":
-    from rubric_lint.cache import Cache  # noqa: PLC0415  (it brings hashlib along)
+    from rubric_lint.cache import Cache  # noqa: PLC0415  (--no-cache does without)
 
     return Cache.here()
 
