@@ -6,6 +6,7 @@ from pages import apply_fixes, read_pages, report
 
 from rubric_lint import rules
 from rubric_lint.comments import find_comments
+from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
 from rubric_lint.lint import lint
 from rubric_lint.rules import BY_NAME, RULES
@@ -78,6 +79,31 @@ def test_an_accepted_example_is_silent_under_all_rules(example):
 def test_findings_have_the_severity_of_their_rules(example):
     findings = example.lint().findings
     assert [finding.severity for finding in findings] == [BY_NAME[finding.rule].severity for finding in findings]
+
+
+@pytest.mark.parametrize("implicit_required", [False, True])
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_every_finding_has_a_place_whatever_the_settings_say(version, implicit_required):
+    settings = FileSettings(version=version, claimed=True, implicit_required=implicit_required)
+    results = [lint(example.name, example.text.encode(), settings) for example in (*FLAGGED, *ACCEPTED)]
+    assert all(finding.span.end <= len(each.source.text) for each in results for finding in each.findings)
+    assert sum(len(each.findings) for each in results) > len(FLAGGED)
+
+
+@pytest.mark.parametrize(
+    ("version", "gates", "found"),
+    [
+        ("v2", "required_min_level: 2", ["the gate 2 is none of the levels; expected 1 or 3"]),
+        ("v2", "required_min_level: 3", []),
+        ("v1", "required_min_level: 2", []),
+        ("v1", "required_min_level: 2, required: true", []),
+    ],
+)
+def test_only_a_gate_on_levels_is_compared_with_them(version, gates, found):
+    levels = "levels: [{level: 1, expected_outcome: Cites none}, {level: 3, expected_outcome: Cites two}]"
+    settings = FileSettings(version=version, claimed=True, implicit_required=True)
+    result = lint("a.yaml", f"rubrics: [{{id: a, {gates}, {levels}}}]".encode(), settings)
+    assert [finding.message for finding in result.findings if finding.rule == "levels"] == found
 
 
 def test_severities():

@@ -31,9 +31,10 @@ def _find_repeated(criterion: Criterion) -> Iterator[Problem]:
 
 def _find_lost_gate(criterion: Criterion) -> Iterator[Problem]:
     numbers = [level.number for level in criterion.levels or ()]
-    gate, fields = criterion.gate, criterion.fields or {}
+    gate = criterion.gate
     is_clear = None not in numbers and len(set(numbers)) == len(numbers)  # else those are the faults to mend first
-    if gate is None or "required_min_level" not in fields or gate in numbers or not is_clear:
+    is_on_levels = criterion.gate_path[-1] == "required_min_level"  # beside `score_ranges`, and in v1, it is on scores
+    if gate is None or not is_on_levels or gate in numbers or not is_clear:
         return
     known = join_words([str(number) for number in sorted(number for number in numbers if number is not None)], "or")
     yield Problem(f"the gate {gate} is none of the levels; expected {known}", criterion.gate_path)
