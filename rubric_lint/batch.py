@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -109,18 +109,19 @@ def _share_out(
     chunks = [files[at : at + size] for at in range(0, len(files), size)]
     workers: list[Any] = []
     reached: dict[Any, int] = {}  # by the end of the pipe from each worker: the number of the last chunk that came
-    with _deal(len(chunks), processes) as deals:
-        for deal in deals:
-            receiver, sender = context.Pipe(duplex=False)
-            # A forked worker has the reading ends too: while it holds one, no writer would learn that nobody reads.
-            inherited = [*reached, receiver] if _CAN_FORK else []
-            worker = context.Process(target=_work, args=(chunks, deal, sender, inherited, cache), daemon=True)
-            worker.start()
-            sender.close()  # the worker has the other end now, so its death shows here as the end of the pipe
-            workers.append(worker)
-            reached[receiver] = -1
     taken: dict[int, list[_Taken | None]] = {}
     try:
+        # Where the system has no more processes or pipes to give, those that there are do the work, or this one does.
+        with suppress(OSError), _deal(len(chunks), processes) as deals:
+            for deal in deals:
+                receiver, sender = context.Pipe(duplex=False)
+                # A forked worker has the reading ends too: while it holds one, no writer would learn that nobody reads.
+                inherited = [*reached, receiver] if _CAN_FORK else []
+                worker = context.Process(target=_work, args=(chunks, deal, sender, inherited, cache), daemon=True)
+                worker.start()
+                sender.close()  # the worker has the other end now, so its death shows here as the end of the pipe
+                workers.append(worker)
+                reached[receiver] = -1
         for number, chunk in enumerate(chunks):
             # A worker takes chunks in ascending order: one that is further on does not have this one.
             while number not in taken and (awaited := [each for each, last in reached.items() if last < number]):
@@ -179,12 +180,12 @@ def _work(
 ) -> None:
     import signal  # noqa: PLC0415
 
-    from rubric_lint.cparser import leave_apart  # noqa: PLC0415
-
-    leave_apart()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to answer
     for receiver in inherited:
         receiver.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to answer
+    from rubric_lint.cparser import leave_apart  # noqa: PLC0415  (it loads the parser, which takes its time)
+
+    leave_apart()
     for number in _draw(deal):
         sender.send((number, [_pack(_take(file, cache)) for file in chunks[number]]))
 

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from rubric_lint import batch
+from rubric_lint import batch, cparser
 from rubric_lint.cache import Cache
 from rubric_lint.config import FileSettings
 from rubric_lint.files import File, Unreadable
@@ -83,6 +83,33 @@ def test_when_all_workers_die_the_parent_does_it_all(files, monkeypatch):
     alone = outcomes(files, 1)
     monkeypatch.setattr(batch, "_work", lambda *_: os._exit(1))
     assert outcomes(files, 3) == alone
+
+
+@pytest.mark.parametrize("spare", [0, 1, 2, 4, 9, 12])
+def test_where_no_more_workers_can_be_had_fewer_do(files, spare):
+    resource = pytest.importorskip("resource")
+    alone = outcomes(files, 1)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.open(os.devnull, os.O_RDONLY)  # all below are taken
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 1 + spare, limits[1]))  # one is for the file that is read
+    try:
+        assert outcomes(files, 20) == alone
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert multiprocessing.active_children() == []
+
+
+def test_an_interrupt_while_workers_load_the_parser_is_for_the_parent_alone(files, monkeypatch, capfd):
+    parent = os.getpid()
+
+    def interrupt():
+        assert os.getpid() != parent
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(cparser, "leave_apart", interrupt)
+    assert outcomes(files, 2) == outcomes(files, 1)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_slow_worker_gets_fewer_chunks(files, monkeypatch, tmp_path):
