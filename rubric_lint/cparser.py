@@ -30,12 +30,12 @@ def leave_apart() -> None:
     if Mode.is_apart:
         return
     for name in _EVENTS:
-        setattr(_ruamel_yaml, name, _leave_apart(getattr(_ruamel_yaml, name)))
+        setattr(_ruamel_yaml, name, _take_apart(getattr(_ruamel_yaml, name)))
     # A release that looks its classes up in another way goes on as ever.
     Mode.is_apart = type(_ruamel_yaml.CParser("").get_event()) is tuple
 
 
-def _leave_apart(kind: type) -> Callable[..., Parts]:
+def _take_apart(kind: type) -> Callable[..., Parts]:
     return lambda *arguments: (kind, arguments)
 
 

@@ -51,7 +51,7 @@ class SkimmedDocument(Document):
         raise CloserLookError(name)
 
     def written(self, container: dict[str, Any] | list[Any], step: str | int) -> str:
-        """What a number is written as, or means the same: only decimals of few digits are let through as floats."""
+        """What a number is written as, or what means the same: of floats only decimals of few digits get here."""
         return str(container[step])  # type: ignore[index]
 
 
@@ -75,11 +75,12 @@ def _skim(source: Source, next_event: Callable[[], Parts]) -> list[SkimmedDocume
     documents: list[SkimmedDocument] = []
     stack: list[tuple[Any, bool, bool]] = []
     container: Any = None
-    is_map = is_flow = False  # `start`, `end` and `style` are those of what ended last
+    is_map = is_flow = False
     key: str | None = None  # the key whose value comes next; None where a key comes next
     root: Any = None
     root_start = before = 0
     value: Any
+    # `start`, `end` and `style` are those of the scalar, or of the collection in brackets, that ended last.
     while True:
         kind, parts = next_event()
         if kind is ScalarEvent:
@@ -104,7 +105,7 @@ def _skim(source: Source, next_event: Callable[[], Parts]) -> list[SkimmedDocume
             else:
                 root, root_start = value, start.index
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
-            anchor, tag, _, start, end, style = parts
+            anchor, tag, _, opened, _, in_brackets = parts
             if anchor is not None or tag is not None or (is_map and key is None) or len(stack) >= MAX_DEPTH:
                 raise CloserLookError
             value = {} if kind is MappingStartEvent else []
@@ -114,9 +115,9 @@ def _skim(source: Source, next_event: Callable[[], Parts]) -> list[SkimmedDocume
             elif container is not None:
                 container.append(value)
             else:
-                root, root_start = value, start.index
+                root, root_start = value, opened.index
             stack.append((container, is_map, is_flow))
-            container, is_map, is_flow = value, kind is MappingStartEvent, style
+            container, is_map, is_flow = value, kind is MappingStartEvent, in_brackets
         elif kind is MappingEndEvent or kind is SequenceEndEvent:
             if is_flow:
                 start, end = parts
