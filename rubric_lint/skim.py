@@ -97,41 +97,38 @@ def _skim(source: Source, next_event: Callable[[], Parts]) -> list[SkimmedDocume
                 value, ambiguity = read_plain(text)
                 if ambiguity is not None or (type(value) is float and not is_short_decimal(text)):
                     raise CloserLookError
-            if is_map:
-                container[key] = value
-                key = None
-            elif container is not None:
-                container.append(value)
-            else:
-                root, root_start = value, start.index
+            opened = start
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             anchor, tag, _, opened, _, in_brackets = parts
             if anchor is not None or tag is not None or (is_map and key is None) or len(stack) >= MAX_DEPTH:
                 raise CloserLookError
             value = {} if kind is MappingStartEvent else []
-            if is_map:
-                container[key] = value
-                key = None
-            elif container is not None:
-                container.append(value)
-            else:
-                root, root_start = value, opened.index
+        else:
+            if kind is MappingEndEvent or kind is SequenceEndEvent:
+                if is_flow:
+                    start, end = parts
+                    style = ""
+                container, is_map, is_flow = stack.pop()
+            elif kind is DocumentEndEvent:
+                stop = end.index
+                if style in BLOCK_STYLES:  # these run on over the blank lines below
+                    stop = start.index + len(source.text[start.index : stop].rstrip())
+                documents.append(SkimmedDocument(source, root, before, Span(root_start, stop)))
+                before = parts[1].index
+            elif kind is AliasEvent:
+                raise CloserLookError
+            elif kind is StreamEndEvent:
+                if not documents:
+                    raise CloserLookError
+                return documents
+            continue
+        if is_map:
+            container[key] = value
+            key = None
+        elif container is not None:
+            container.append(value)
+        else:
+            root, root_start = value, opened.index
+        if kind is not ScalarEvent:
             stack.append((container, is_map, is_flow))
             container, is_map, is_flow = value, kind is MappingStartEvent, in_brackets
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
-            if is_flow:
-                start, end = parts
-                style = ""
-            container, is_map, is_flow = stack.pop()
-        elif kind is DocumentEndEvent:
-            stop = end.index
-            if style in BLOCK_STYLES:  # these run on over the blank lines below
-                stop = start.index + len(source.text[start.index : stop].rstrip())
-            documents.append(SkimmedDocument(source, root, before, Span(root_start, stop)))
-            before = parts[1].index
-        elif kind is AliasEvent:
-            raise CloserLookError
-        elif kind is StreamEndEvent:
-            if not documents:
-                raise CloserLookError
-            return documents
