@@ -91,7 +91,7 @@ class Cache:
         self._path = path
         self._known: dict[str, Any] = _load(path)
         self._fresh: dict[str, Any] = {}
-        self._settings: dict[int, tuple[FileSettings, bytes]] = {}
+        self._settings: dict[int, tuple[FileSettings, blake2b]] = {}
 
     @classmethod
     def here(cls) -> "Cache":
@@ -114,8 +114,8 @@ class Cache:
         """What the result for a file depends on."""
         known = self._settings.get(id(settings))
         if known is None:
-            known = self._settings[id(settings)] = settings, repr(_order(settings)).encode()
-        digest = _digest(known[1])
+            known = self._settings[id(settings)] = settings, _digest(repr(_order(settings)).encode())
+        digest = known[1].copy()
         digest.update(os.path.basename(name).encode("utf-8", "surrogateescape") + b"\0")
         digest.update(data)
         return digest.hexdigest()

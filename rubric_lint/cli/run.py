@@ -102,7 +102,8 @@ class Run:
             if not isinstance(outcome, Exception):
                 left, left_out = self._sift(outcome, file)
                 self._reporter.add(left)
-                return Summary.of(left).plus(Summary(**left_out))
+                counts = Summary.of(left)
+                return counts.plus(Summary(**left_out)) if any(left_out.values()) else counts
         except (OSError, SettingsError):
             raise  # standard output or a baseline, not the file
         except Exception as fault:
