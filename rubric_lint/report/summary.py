@@ -1,6 +1,5 @@
 """What a run came to, in numbers and in a sentence."""
 
-from collections import Counter
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -37,21 +36,19 @@ class Summary(NamedTuple):
     @classmethod
     def of(cls, result: "Result") -> Self:
         """The counts of one file."""
-        if not result.findings:
-            return cls(1, int(result.rubrics > 0), 0, result.rubrics, result.criteria, ignored=result.ignored)
-        severities = Counter(finding.severity for finding in result.findings)
-        fixes = Counter(finding.fix.safe for finding in result.findings if finding.fix)
+        errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
+        fixes = [finding.fix.safe for finding in result.findings if finding.fix]
         return cls(
             files=1,
             files_with_rubrics=int(result.rubrics > 0),
             files_with_findings=int(bool(result.findings)),
             rubrics=result.rubrics,
             criteria=result.criteria,
-            errors=severities[Severity.ERROR],
-            warnings=severities[Severity.WARNING],
+            errors=errors,
+            warnings=len(result.findings) - errors,
             ignored=result.ignored,
-            safe_fixes=fixes[True],
-            unsafe_fixes=fixes[False],
+            safe_fixes=sum(fixes),
+            unsafe_fixes=len(fixes) - sum(fixes),
         )
 
     def plus(self, other: "Summary") -> "Summary":
