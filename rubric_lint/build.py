@@ -101,8 +101,8 @@ class Builder:
                     step = None if container is None or is_key else key if is_map else len(container)
                     start, end, value = self._read_properties(event, start, end, (id(container), step), is_key=is_key)
                 elif event.style:
-                    if event.style in BLOCK_STYLES:  # these run on over the blank lines below
-                        end = start + len(text[start:end].rstrip())
+                    if event.style in BLOCK_STYLES:
+                        end = end_of_block(text, start, end)
                 elif is_key:
                     if value == "<<":
                         value = _MERGE
@@ -197,7 +197,7 @@ class Builder:
         """The place of a scalar without the anchor and tag before it, and its value as they say."""
         text, value, plain = self.source.text, event.value, event.implicit[0]
         if event.style in BLOCK_STYLES:
-            end = start + len(text[start:end].rstrip())
+            end = end_of_block(text, start, end)
         if properties := PROPERTIES.match(text, start, end):
             start = properties.end()
         elif not event.style:
@@ -279,6 +279,11 @@ class Builder:
             )
         )
         self.before = end
+
+
+def end_of_block(text: str, start: int, end: int) -> int:
+    """Where the last line of a block scalar ends: to the parser it runs on over the blank lines below."""
+    return start + len(text[start:end].rstrip())
 
 
 def _can_merge(value: Any) -> bool:

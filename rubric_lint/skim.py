@@ -19,8 +19,8 @@ from ruamel.yaml.events import (
     StreamEndEvent,
 )
 
-from rubric_lint.build import BLOCK_STYLES
-from rubric_lint.cparser import Mode, Parts, open_parts
+from rubric_lint.build import BLOCK_STYLES, end_of_block
+from rubric_lint.cparser import Parts, open_parts
 from rubric_lint.document import Document
 from rubric_lint.events import MAX_DEPTH, has_old_line_ends
 from rubric_lint.scalar import SPECIAL_STARTS, is_short_decimal, read_plain
@@ -56,13 +56,13 @@ class SkimmedDocument(Document):
 
 
 def skim(source: Source) -> list[SkimmedDocument]:
-    """All documents of a YAML stream.
+    """All documents of a YAML stream, in a process where the C parser hands out parts.
 
     Raises:
         CloserLookError: for anchors, tags, aliases, keys that stand twice or are no texts, scalars that readers take
-            differently, what the C parser does not take for YAML, and where it makes events.
+            differently, and what the C parser does not take for YAML.
     """
-    if not Mode.is_apart or has_old_line_ends(source.text):
+    if has_old_line_ends(source.text):
         raise CloserLookError
     try:
         return _skim(source, open_parts(source.text))
@@ -111,8 +111,8 @@ def _skim(source: Source, next_event: Callable[[], Parts]) -> list[SkimmedDocume
                 container, is_map, is_flow = stack.pop()
             elif kind is DocumentEndEvent:
                 stop = end.index
-                if style in BLOCK_STYLES:  # these run on over the blank lines below
-                    stop = start.index + len(source.text[start.index : stop].rstrip())
+                if style in BLOCK_STYLES:
+                    stop = end_of_block(source.text, start.index, stop)
                 documents.append(SkimmedDocument(source, root, before, Span(root_start, stop)))
                 before = parts[1].index
             elif kind is AliasEvent:
