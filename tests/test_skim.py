@@ -250,10 +250,6 @@ STOCK = {name: kind for name, kind in vars(_ruamel_yaml).items() if name.endswit
 
 def list_events(text):
     next_event = cparser.open_events(text)
-    return [_attributes(event) for event in iter(next_event, None)] if not cparser.Mode.is_apart else _drain(next_event)
-
-
-def _drain(next_event):
     events = []
     while not events or events[-1][0] != "StreamEndEvent":
         events.append(_attributes(next_event()))
