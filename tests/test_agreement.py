@@ -21,8 +21,9 @@ from rubric_lint.config import FileSettings
 from rubric_lint.interop.export.target import RefusedError
 from rubric_lint.lint import lint
 from rubric_lint.rubric import Shape
-from rubric_lint.scoring.grading import JudgeOutput, Verdict, prepare
+from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.preparing import prepare
 
 pytestmark = pytest.mark.slow
 

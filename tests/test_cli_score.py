@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.streams import LIMIT
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +42,7 @@ INVALID = record("d", 11, 10)
 GOOD_RESULT = {
     "id": "a",
     "rubric": "r",
+    "rubric_hash": load_rubrics("r.yaml", RUBRIC.encode())["r"].hash,
     "shape": "score_ranges",
     "score": 1.0,
     "verdict": "pass",
@@ -157,6 +159,7 @@ def test_json_holds_the_results_and_the_totals():
     assert found["totals"] == {**counts, "outputs": 4, "invalid": 1}
     assert rubric == {
         "rubric": "r",
+        "rubric_hash": GOOD_RESULT["rubric_hash"],
         **counts,
         "criteria": [
             {

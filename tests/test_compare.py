@@ -15,8 +15,8 @@ from rubric_lint.compare.change import What
 from rubric_lint.compare.outputs import Effects, score_both
 from rubric_lint.compare.rubrics import compare, pair_rubrics
 from rubric_lint.config import FileSettings
-from rubric_lint.scoring.grading import prepare
 from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.preparing import prepare
 
 
 def scored(yaml, settings=FileSettings()):  # noqa: B008 (it never changes)

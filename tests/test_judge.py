@@ -9,7 +9,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from rubric_lint.judge import Case, as_text, output_schema, write_prompt
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import build_rubric
-from rubric_lint.scoring.grading import prepare
+from rubric_lint.scoring.preparing import prepare
 from rubric_lint.source import Source
 from rubric_lint.thresholds import Thresholds
 

@@ -23,6 +23,7 @@ SEVERAL = load_rubrics("suite.yaml", SUITE.encode())
 ONE = {"one": SEVERAL["one"]}
 
 SEVEN = (
+    f'"rubric_hash": "{ONE["one"].hash}", '
     '"shape": "holistic", "score": 0.7, "verdict": "borderline", "criteria": [{"id": "overall", "raw": 7, '
     '"score": 0.7, "weight": 1.0, "gate": null, "gate_met": true, "outcome": "Right in all"}]'
 )

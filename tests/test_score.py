@@ -104,6 +104,7 @@ def test_the_result_as_json():
     rubric = only(f"rubrics:\n  - {{id: a, weight: 2, required_min_score: 7, {RANGES}}}\n")
     assert score(rubric, '{"checks": [{"id": "a", "score": 8, "reasoning": "fine"}]}').to_json() == {
         "rubric": "suite",
+        "rubric_hash": rubric.hash,
         "shape": "score_ranges",
         "score": 0.8,
         "verdict": "pass",

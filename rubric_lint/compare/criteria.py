@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from fractions import Fraction
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -10,19 +9,24 @@ from rubric_lint.bands import SCORES
 from rubric_lint.compare.change import Change, Value, What
 from rubric_lint.rubric import Criterion, Level, fold_id
 from rubric_lint.scoring.grading import ScoringCriterion
+from rubric_lint.scoring.meaning import read_gate, read_outcomes, says, words
 
 
 class Judged(NamedTuple):
-    """A criterion of one version: as it is written, as it is scored, and its share in the average."""
+    """A criterion of one version: as it is written, and as it is scored."""
 
     criterion: Criterion
     scoring: ScoringCriterion
-    share: Fraction
+
+    @property
+    def gate(self) -> int | None:
+        """The gate, if it can be missed."""
+        return read_gate(self.criterion, self.scoring)
 
     @property
     def summary(self) -> Value:
         """What a criterion is that only one version has."""
-        return {"outcome": self.criterion.outcome, **weigh(self), "gate": effective_gate(self)}
+        return {"outcome": self.criterion.outcome, **weigh(self), "gate": self.gate}
 
 
 Pair = tuple[Judged | None, Judged | None]
@@ -36,7 +40,7 @@ def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
     """
     was: dict[int, Judged] = {}
     left = list(old)
-    keys: tuple[Callable[[Judged], Hashable], ...] = (_own_id, says, lambda each: each.criterion.id)
+    keys: tuple[Callable[[Judged], Hashable], ...] = (_own_id, lambda each: says(*each), lambda each: each.criterion.id)
     for key in keys:
         waiting: dict[Hashable, deque[Judged]] = {}
         for judged in left:
@@ -61,13 +65,13 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
     name = new.criterion.id
     if old.criterion.id != name:
         yield Change(What.RENAMED, rubric, name, {"id": old.criterion.id}, {"id": name})
-    if text(old.criterion.outcome) != text(new.criterion.outcome):
+    if words(old.criterion.outcome) != words(new.criterion.outcome):
         sides = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
         yield Change(What.OUTCOME, rubric, name, *sides)
-    if old.share != new.share:
+    if old.scoring.share != new.scoring.share:
         yield Change(What.SHARE, rubric, name, weigh(old), weigh(new))
-    if effective_gate(old) != effective_gate(new):
-        yield Change(What.GATE, rubric, name, {"gate": effective_gate(old)}, {"gate": effective_gate(new)})
+    if old.gate != new.gate:
+        yield Change(What.GATE, rubric, name, {"gate": old.gate}, {"gate": new.gate})
     if old.criterion.levels or new.criterion.levels:
         yield from _compare_levels(rubric, old, new)
     elif old.criterion.scale or new.criterion.scale:
@@ -76,55 +80,23 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
 
 def compare_scores(rubric: str, name: str | None, old: ScoringCriterion, new: ScoringCriterion) -> Iterator[Change]:
     """Where the scores of 0 to 10 earn something else, neighbours that change alike in one."""
-    was, now = _outcomes(old), _outcomes(new)
+    was, now = read_outcomes(old), read_outcomes(new)
 
     def sides(score: int) -> tuple[str | None, str | None]:
         return was.get(score), now.get(score)
 
     for (before, after), run in groupby(SCORES, sides):
-        if text(before) != text(after):
+        if words(before) != words(after):
             yield Change(What.SCORES, rubric, name, _tell(before), _tell(after), tuple(run))
-
-
-def effective_gate(judged: Judged) -> int | None:
-    """The gate, where it can be missed; on a checklist each gate that can says the same."""
-    if all(grade.gate_met for grade in judged.scoring.grades):
-        return None
-    criterion = judged.criterion
-    return criterion.gate if criterion.scale or criterion.levels else 10
 
 
 def weigh(judged: Judged) -> Value:
     """The weight as it counts."""
-    return {"weight": float(judged.scoring.weight), "share": float(judged.share)}
-
-
-def text(outcome: str | None) -> tuple[str, ...] | None:
-    """The words of a text: where its lines break changes nothing that it says."""
-    return None if outcome is None else tuple(outcome.split())
-
-
-def says(judged: Judged) -> Hashable:
-    """All that a judge is told of a criterion but its id."""
-    levels = judged.criterion.levels or ()
-    return (
-        text(judged.criterion.outcome),
-        tell_scores(judged.scoring),
-        frozenset((level.number, level.name, text(level.outcome)) for level in levels),
-    )
-
-
-def tell_scores(criterion: ScoringCriterion) -> Hashable:
-    """What each score earns, in words."""
-    return frozenset((score, text(outcome)) for score, outcome in _outcomes(criterion).items())
+    return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
 
 
 def _own_id(judged: Judged) -> str | None:
     return fold_id(judged.criterion.id) if judged.criterion.has_own_id else None
-
-
-def _outcomes(criterion: ScoringCriterion) -> dict[int, str | None]:
-    return {grade.answer: grade.outcome for grade in criterion.grades if not isinstance(grade.answer, bool)}
 
 
 def _tell(outcome: str | None) -> Value | None:
@@ -150,4 +122,4 @@ def _levels(judged: Judged) -> dict[int, dict[str, Any]]:
 
 
 def _same(level: Value | None) -> Hashable:
-    return level and (level["name"], text(level["outcome"]), level["score"])
+    return level and (level["name"], words(level["outcome"]), level["score"])

@@ -4,10 +4,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import NamedTuple
 
 from rubric_lint.compare.change import Change, Value, What
-from rubric_lint.compare.criteria import Judged, compare_pair, compare_scores, pair_up, tell_scores, text
-from rubric_lint.interop.export.entries import shares
+from rubric_lint.compare.criteria import Judged, compare_pair, compare_scores, pair_up
 from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.meaning import read_scores, read_task, words
 
 Rubrics = Mapping[str, ScoringRubric]
 
@@ -47,8 +47,8 @@ def pair_rubrics(old: Rubrics, new: Rubrics) -> list[Pair]:
 
 def _gist(rubric: ScoringRubric) -> Hashable:
     """A part of what is alike in rubrics that say the same, so that few have to be held against each other."""
-    scale = tell_scores(rubric.criteria[0]) if rubric.shape is Shape.HOLISTIC else None
-    return scale, frozenset((criterion.id, text(criterion.outcome)) for criterion in rubric.model.criteria)
+    scale = read_scores(rubric.criteria[0]) if rubric.shape is Shape.HOLISTIC else None
+    return scale, frozenset((criterion.id, words(criterion.outcome)) for criterion in rubric.model.criteria)
 
 
 def compare(pairs: list[Pair]) -> Iterator[Change]:
@@ -72,6 +72,9 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     if old.shape is not new.shape:
         yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)})
         return
+    was, now = read_task(old.model), read_task(new.model)
+    if words(was) != words(now):
+        yield Change(What.OUTCOME, name, None, {"outcome": was}, {"outcome": now})
     if new.shape is Shape.HOLISTIC:
         yield from compare_scores(name, None, old.criteria[0], new.criteria[0])
         return
@@ -80,8 +83,7 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
 
 
 def _judged(rubric: ScoringRubric) -> list[Judged]:
-    criteria = zip(rubric.model.criteria, rubric.criteria, shares(rubric.model), strict=True)
-    return [Judged(*each) for each in criteria]
+    return [Judged(*each) for each in zip(rubric.model.criteria, rubric.criteria, strict=True)]
 
 
 def _thresholds(rubric: ScoringRubric) -> Value:

@@ -14,7 +14,8 @@ from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import Location, locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, build_rubric
-from rubric_lint.scoring.grading import ScoringRubric, UnscorableError, prepare
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.preparing import UnscorableError, prepare
 from rubric_lint.source import Source, as_bytes
 from rubric_lint.thresholds import Thresholds
 

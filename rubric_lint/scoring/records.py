@@ -11,7 +11,7 @@ from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.output import read_output
 from rubric_lint.wording import list_names
 
-RESERVED = frozenset({"rubric", "shape", "score", "verdict", "criteria", "error"})
+RESERVED = frozenset({"rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"})
 """The fields of a result, which no field of a record may cover."""
 
 _JUDGEMENTS = ("checks", "score")

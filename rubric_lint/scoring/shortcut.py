@@ -70,7 +70,9 @@ class _Path:
         self.ids = [criterion.id for criterion in rubric.criteria]
         self.known: dict[Answers, _Known] = {}
         self.pieces = [_render_pieces(criterion) for criterion in rubric.criteria]
-        self.head = f'"rubric": {_quote(rubric.name)}, "shape": "{rubric.shape}", "score": '
+        self.head = (
+            f'"rubric": {_quote(rubric.name)}, "rubric_hash": "{rubric.hash}", "shape": "{rubric.shape}", "score": '
+        )
         self.read = self._read_holistic if rubric.shape is Shape.HOLISTIC else self._read_checks
 
     def find(self, output: Any, quotes: int) -> _Known | None:

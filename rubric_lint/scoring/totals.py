@@ -81,6 +81,7 @@ class RubricTotals:
         """The rubric as totals list it."""
         return {
             "rubric": self.rubric.name,
+            "rubric_hash": self.rubric.hash,
             "outputs": self.scored,
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
             "mean": _as_float(self.mean),

@@ -1,0 +1,140 @@
+"""Turn the model of a rubric into whole numbers of points, ready for scoring."""
+
+import math
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from rubric_lint.bands import HIGHEST, LOWEST, Scale
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.scoring.grading import OVERALL, Answer, Grade, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.meaning import hash_meaning
+from rubric_lint.wording import join_words
+
+_WIDEST = 1000
+"""How many digits lie at most between the first digit of the largest weight and the last of the finest."""
+
+
+class UnscorableError(Exception):
+    """A rubric that cannot be scored, and why."""
+
+
+def prepare(rubric: Rubric, name: str) -> ScoringRubric:
+    """Make a rubric ready for scoring.
+
+    Raises:
+        UnscorableError: for what no score can be made of, also where a comment or a setting silences the finding.
+    """
+    shape = rubric.shape
+    if shape is None:
+        raise UnscorableError("has no criteria")
+    if any(entry.shapes != (shape,) for entry in rubric.entries):
+        raise UnscorableError("mixes shapes")
+    drafts = list(_draft(rubric, shape))
+    _check(drafts)
+    whole = _as_integers([draft.weight for draft in drafts])
+    unit = math.lcm(*(answer.score.denominator for draft in drafts for answer in draft.answers))
+    criteria = tuple(
+        ScoringCriterion(
+            draft.id,
+            draft.weight,
+            Fraction(share, sum(whole)),
+            draft.gate,
+            draft.outcome,
+            tuple(
+                Grade(answer, score, share * int(score * unit), gate_met, outcome)
+                for answer, score, gate_met, outcome in draft.answers
+            ),
+        )
+        for draft, share in zip(drafts, whole, strict=True)
+    )
+    full = sum(whole) * unit
+    pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.thresholds)
+    meaning = hash_meaning(rubric, criteria)
+    return ScoringRubric(name, meaning, rubric, shape, criteria, full, pass_from, borderline_from)
+
+
+class _Allowed(NamedTuple):
+    """An answer that may be given, and what it comes to by itself."""
+
+    answer: Answer
+    score: Fraction
+    gate_met: bool
+    outcome: str | None
+
+
+class _Draft(NamedTuple):
+    """A criterion before its weight is known beside the others'."""
+
+    id: str
+    weight: Decimal
+    gate: int | None
+    outcome: str | None
+    answers: tuple[_Allowed, ...]
+
+
+def _draft(rubric: Rubric, shape: Shape) -> Iterator[_Draft]:
+    if shape is Shape.HOLISTIC:
+        yield _Draft(OVERALL, Decimal(1), None, None, _scores(rubric.scales[0], None))
+    for criterion in rubric.criteria:
+        if criterion.weight is None or not math.isfinite(float(criterion.weight)):
+            raise UnscorableError(f"the weight of `{criterion.id}` is no finite number of at least 0")
+        yield _Draft(criterion.id, criterion.weight, criterion.gate, criterion.outcome, _answers(criterion))
+
+
+def _answers(criterion: Criterion) -> tuple[_Allowed, ...]:
+    if criterion.scale:
+        return _scores(criterion.scale, criterion.gate)
+    if criterion.levels is not None:
+        return _levels(criterion)
+    gate = LOWEST if criterion.gate is None else criterion.gate
+    return (
+        _Allowed(answer=False, score=Fraction(0), gate_met=gate <= LOWEST, outcome=criterion.outcome),
+        _Allowed(answer=True, score=Fraction(1), gate_met=gate <= HIGHEST, outcome=criterion.outcome),
+    )
+
+
+def _scores(scale: Scale, gate: int | None) -> tuple[_Allowed, ...]:
+    # Of bands that overlap, an error that a comment may silence, the first one counts.
+    outcomes = {score: band.outcome for band in reversed(scale.bands) for score in band.scores}
+    return tuple(
+        _Allowed(score, Fraction(score, HIGHEST), gate is None or score >= gate, outcomes[score])
+        for score in sorted(outcomes)
+    )
+
+
+def _levels(criterion: Criterion) -> tuple[_Allowed, ...]:
+    outcomes = {level.number: level.outcome for level in criterion.levels or () if level.number is not None}
+    if len(outcomes) < 2:
+        raise UnscorableError(f"`{criterion.id}` has fewer than two levels")
+    lowest, highest, gate = min(outcomes), max(outcomes), criterion.gate
+    return tuple(
+        _Allowed(level, Fraction(level - lowest, highest - lowest), gate is None or level >= gate, outcomes[level])
+        for level in sorted(outcomes)
+    )
+
+
+def _check(drafts: Sequence[_Draft]) -> None:
+    ids = [draft.id for draft in drafts]
+    if repeated := [name for name in dict.fromkeys(ids) if ids.count(name) > 1]:
+        raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
+    if empty := [draft.id for draft in drafts if not draft.answers]:
+        raise UnscorableError(f"`{empty[0]}` has no score that a judge may give")
+    if not any(draft.weight for draft in drafts):
+        raise UnscorableError("has weights that are all 0, so there is nothing to divide by")
+
+
+def _as_integers(weights: Sequence[Decimal]) -> list[int]:
+    """The weights as the smallest integers in the same proportion."""
+    parts = [weight.as_tuple() for weight in weights]
+    finest = min(int(part.exponent) for part, weight in zip(parts, weights, strict=True) if weight)
+    if max(weight.adjusted() for weight in weights if weight) - finest > _WIDEST:
+        raise UnscorableError(f"has weights that are more than {_WIDEST} digits apart")
+    # Arithmetic on decimals would round to the digits of their context; making one does not.
+    whole = [
+        int(Decimal((0, part.digits, int(part.exponent) - finest))) if weight else 0
+        for part, weight in zip(parts, weights, strict=True)
+    ]
+    divisor = math.gcd(*whole)
+    return [weight // divisor for weight in whole]
