@@ -1,24 +1,34 @@
-"""What holds for all tests: a property has time, in CI the same cases every time, and Ctrl-C works."""
+"""What holds for all tests: the same cases every time, nothing of the machine or its user, and Ctrl-C works."""
 
 import atexit
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+# A property has time. Its cases are the same every time; `--hypothesis-profile fresh` looks for others.
+settings.register_profile("fixed", deadline=None, derandomize=True)
+settings.register_profile("fresh", deadline=None, print_blob=True)
+settings.load_profile("fixed")
 
-# What a system says of itself decides the format and the root of the repository; tests say so themselves.
-for variable in ("GITHUB_ACTIONS", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
-    os.environ.pop(variable, None)
+# What decides about the format, colours, widths, folders, the repository or the language; tests say so themselves.
+FOREIGN = re.compile(
+    r"CI|CI_.*|GITHUB_.*|GITLAB_.*|(FORCE|NO|CLI)_?COLOR.*|COLUMNS|LINES|RUBRIC_LINT_.*|OPENAI_.*|XDG_.*"
+    r"|GIT_(?!SSL).*|LC_.*|LANG|LANGUAGE|PYTHON(UTF8|IOENCODING|WARNINGS|OPTIMIZE|SAFEPATH)|TZ"
+)
+for variable in filter(FOREIGN.fullmatch, [*os.environ]):
+    del os.environ[variable]
+os.environ.update(TERM="xterm", TZ="UTC", LC_ALL="C.UTF-8", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull)
+time.tzset()
+os.umask(0o022)
 
 # No test uses the results of a run before it, or leaves any behind.
 os.environ["RUBRIC_LINT_CACHE_DIR"] = tempfile.mkdtemp()

@@ -27,12 +27,14 @@ def units(text, encoding):
     return sum(map(sizes[encoding], text))
 
 
+def is_inside_line_end(content, offset):
+    return offset > 0 and content[offset - 1 : offset + 1] == "\r\n"
+
+
 def place(content, offset, encoding):
-    """The line and character of an offset into all that the editor has."""
-    lines = re.split(
-        r"(?<=\n)|(?<=\r)(?!\n)", content[:offset] + ("\0" if content[offset - 1 : offset + 1] == "\r\n" else "")
-    )
-    return len(lines) - 1, units(lines[-1].rstrip("\0"), encoding)
+    """The line and character of an offset into all that the editor has; inside of CRLF it is the end of the line."""
+    lines = re.split("\r\n|\r|\n", content[: offset - is_inside_line_end(content, offset)])
+    return len(lines) - 1, units(lines[-1], encoding)
 
 
 def as_tuple(position):
@@ -73,6 +75,13 @@ def test_what_is_no_place_is_the_nearest_one_before_it(position, offset):
     assert Text("ab\r\n😀x\r\n").offset(types.Position(*position)) == offset
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_c13_between_the_characters_of_a_line_end_is_the_end_of_the_line(encoding):
+    text = Text("::::::\r\n", encoding)
+    assert as_tuple(text.range(Span(7, 7)).start) == (0, 6)
+    assert as_tuple(text.range(Span(8, 8)).start) == (1, 0)
+
+
 @given(TEXTS, st.sampled_from(ENCODINGS), st.data())
 def test_a_place_leads_back_to_its_offset(content, encoding, data):
     text = Text(content, encoding)
@@ -80,8 +89,7 @@ def test_a_place_leads_back_to_its_offset(content, encoding, data):
     offset = data.draw(st.integers(0, len(text.body)))
     position = text.range(Span(offset, offset)).start
     assert as_tuple(position) == place(content, offset + lead, encoding)
-    is_inside_line_end = text.body[offset - 1 : offset + 1] == "\r\n" and offset > 0
-    assert text.offset(position) == offset - is_inside_line_end
+    assert text.offset(position) == offset - is_inside_line_end(text.body, offset)
 
 
 @given(TEXTS, TEXTS, st.sampled_from(ENCODINGS), st.data())

@@ -29,6 +29,9 @@ _STEP = 50
 _TICK = 20_000_000
 """Nanoseconds in which a file may be written twice and bear the same time."""
 
+_EMPTY = 250_000_000
+"""Nanoseconds for which a file may be empty before that is what it holds: saving often empties it first."""
+
 _DECIDING = frozenset({*NAMES, ".gitignore", ".git", "exclude"})
 """Names that decide about other files, also where they stand above the folders that are searched."""
 
@@ -243,11 +246,18 @@ def _stamp(file: Found) -> tuple[tuple[int, ...], bool]:
         return (), True
     try:
         status = os.stat(file.name)
+        while not status.st_size and 0 <= _age(status) < _EMPTY:
+            time.sleep(_STEP / 1000)
+            status = os.stat(file.name)
     except OSError:
         return (), False
-    latest = max(status.st_mtime_ns, status.st_ctime_ns)
-    is_settled = abs(time.time_ns() - latest) > _TICK
+    is_settled = abs(_age(status)) > _TICK
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns), is_settled
+
+
+def _age(status: os.stat_result) -> int:
+    """Return the nanoseconds since the file changed; below 0 where its clock is ahead of ours."""
+    return time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _lighten(outcome: Outcome) -> Outcome:

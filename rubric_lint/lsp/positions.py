@@ -47,6 +47,8 @@ class Text:
         return [0, *(found.end() for found in _LINE_END.finditer(self.content))]
 
     def _position(self, offset: int) -> types.Position:
+        if self.content.startswith("\r\n", offset - 1):
+            offset -= 1  # for an editor a line ends before its CR: nothing lies between the two
         line = bisect_right(self._line_starts, offset) - 1
         before = self.content[self._line_starts[line] : offset]
         return types.Position(line, len(before) if before.isascii() else len(self._encode(before)) // self._size)
