@@ -9,14 +9,21 @@ _COLUMNS = 120
 
 
 def wants_color(choice: str) -> bool:
-    """Whether to colour: `always`, `never`, or `auto` by NO_COLOR, FORCE_COLOR and whether a terminal shows it."""
+    """Return whether to color: `always`, `never`, or `auto`, which asks the environment and then the terminal.
+
+    NO_COLOR (no-color.org) outweighs FORCE_COLOR (force-color.org; 0 and false turn colors off, as in Node.js), which
+    outweighs CLICOLOR_FORCE and CLICOLOR (bixense.com/clicolors). An empty variable counts as unset.
+    """
     if choice != "auto":
         return choice == "always"
-    if os.environ.get("NO_COLOR"):
+    given = os.environ.get
+    if given("NO_COLOR"):
         return False
-    if os.environ.get("FORCE_COLOR"):
+    if force := given("FORCE_COLOR"):
+        return force.lower() not in {"0", "false"}
+    if given("CLICOLOR_FORCE", "0") not in {"", "0"}:
         return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout.isatty() and given("TERM") != "dumb" and given("CLICOLOR") != "0"
 
 
 def columns() -> int:
