@@ -361,7 +361,8 @@ def test_an_interrupt_ends_it_without_a_traceback():
     process.stdin.flush()
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
-    assert (output, errors, process.returncode) == (b"", b"\n", 130)
+    told = b"rubric-lint: interrupted after 0 files: 0 errors and 0 warnings\n"
+    assert (output, errors, process.returncode) == (b"", told, 130)
 
 
 def test_a_reader_that_leaves_ends_it_without_a_word():
@@ -441,7 +442,7 @@ def test_a_long_run_shows_how_far_it_is_and_cleans_up():
     for name in ("a1.yaml", "a2.yaml", "a3.yaml"):
         Path(name).write_text(slow, "utf-8")
     written = call_on_terminal("--format=concise", "--color=never", *CALM)
-    assert re.search(r"\r[123]/6 files \[#*-+\]\r +\rbad.yaml:6:22 error overlap", written)
+    assert re.search(r"\rlinting \[#*-+\] \d+% [1234] of 6 files[^\r]*\r +\rbad.yaml:6:22 error overlap", written)
     found = "Found 1 error and 1 warning in 2 of 6 files (6 files with rubrics, 6 rubrics, 60003 criteria).\n"
     assert screen(written) == OVERLAP + DESCRIPTION + found + FIXABLE
 

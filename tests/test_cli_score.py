@@ -422,7 +422,7 @@ def test_an_interrupted_run_says_of_which_file_it_read_how_much_and_so_does_its_
 def test_a_long_run_shows_how_far_it_is_and_cleans_up():
     Path("big.jsonl").write_text(GOOD * 400_000, "utf-8")
     written, code = call_on_terminal("r.rubric.yaml", "big.jsonl", "-q", stdout=subprocess.DEVNULL)
-    assert re.search(r"\r[\d,]+ outputs, [\d,]+ a second \[#+-*\] \d+%", written)
+    assert re.search(r"\rscoring \[#+-*\] \d+% [\d,]+ outputs, \d+ s left", written)
     assert (written.endswith(" \r"), code) == (True, 0)
 
 

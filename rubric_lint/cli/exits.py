@@ -87,7 +87,9 @@ def launch(command: click.Command, name: str | None = None) -> NoReturn:
     except click.ClickException as wrong:
         wrong.show()
         code = wrong.exit_code
-    except click.Abort:
+    except click.Abort as end:
+        if isinstance(end.__cause__, KeyboardInterrupt):  # by click: the command itself had nothing to say of it
+            complain("interrupted")
         code = Exit.INTERRUPTED
     except OSError as fault:
         complain(_word(fault))

@@ -72,7 +72,7 @@ def fix(
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
-    progress = Progress(sys.stderr)
+    progress = Progress(sys.stderr, "fixing")
     in_color = wants_color(color)
     # Standard output is for the one thing that was asked for: a diff, or the text that came in.
     aside = diff or "-" in paths

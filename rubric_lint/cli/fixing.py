@@ -14,6 +14,7 @@ from rubric_lint.files import File, Unreadable, find, read, read_stdin
 from rubric_lint.fix import Fixed, fix
 from rubric_lint.fix.write import WriteError, replace_file
 from rubric_lint.report.fixes import Outcome, Totals
+from rubric_lint.report.summary import counted
 
 
 class Fixing:
@@ -49,20 +50,23 @@ class Fixing:
         Raises:
             SettingsError: when the settings that hold for standard input cannot be used.
         """
-        paths = list(paths)
-        stdin = []
-        if STDIN in paths:
-            paths = [path for path in paths if path != STDIN]
-            self._stdin = File(stdin_name, finder.for_file(stdin_name))
-            stdin = [self._stdin]
-        gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
-        passed_over: list[str] = []
-        files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder, passed_over))
-        total = len(files := list(files)) if self._progress.is_shown else 0
-        for file in self._progress.over(files, total):
-            self._take(file)
-        self._totals.passed_over = len(passed_over)
-        return self._totals
+        totals = self._totals
+        done = "would change" if self._is_dry else "changed"
+        with self._progress.reporting_interrupt(lambda: f"{counted(totals.files, 'file')}: {totals.changed} {done}"):
+            paths = list(paths)
+            stdin = []
+            if STDIN in paths:
+                paths = [path for path in paths if path != STDIN]
+                self._stdin = File(stdin_name, finder.for_file(stdin_name))
+                stdin = [self._stdin]
+            gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
+            passed_over: list[str] = []
+            files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder, passed_over))
+            total = len(files := list(files)) if self._progress.is_shown else 0
+            for file in self._progress.over(files, total):
+                self._take(file)
+        totals.passed_over = len(passed_over)
+        return totals
 
     def _take(self, file: File | Unreadable) -> None:
         data = file if isinstance(file, Unreadable) else self._read(file)

@@ -1,11 +1,16 @@
-"""How far a run is, on a terminal only, and never in the way of what it found."""
+"""How far a run is: one look of bar for every command, on a terminal only, and never in the way of other output."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TextIO, TypeVar
 
+import click
+
+from rubric_lint.cli.exits import complain
+
 _DELAY = 1.0
-"""Seconds that a run may take before it shows how far it is."""
+"""Seconds before a run shows its bar."""
 
 _INTERVAL = 0.1
 _BAR = 30
@@ -14,35 +19,50 @@ Item = TypeVar("Item")
 
 
 class Progress:
-    """A bar on a terminal that appears when a run takes long; `clear` it before other output.
+    """A bar on a terminal that appears when a run takes long; call `clear` before other output.
 
-    click's bar leaves an empty line behind and cannot be taken away for a finding.
+    `doing` and `noun` are words such as "scoring" and "outputs". `done` counts the finished items. `whole` is what
+    makes 100 %: a number of items, or of bytes for who calls `advance`; None if unknown. click's own bar leaves an
+    empty line behind and cannot make room for a finding.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, doing: str = "linting", noun: str = "files", whole: int | None = None) -> None:
+        self.done = 0
+        self.whole = whole
         self._stream = stream
-        self._due = time.monotonic() + _DELAY
+        self._words = doing, noun
+        self._bytes: int | None = None
+        self._start = time.monotonic()
+        self._due = self._start + _DELAY if stream.isatty() else float("inf")
         self._drawn = 0
 
     @property
     def is_shown(self) -> bool:
-        """Whether anybody would see the bar: only a terminal is worth counting the files for beforehand."""
+        """Return whether anybody sees the bar: only then is it worth counting the items beforehand."""
         return self._stream.isatty()
 
     def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
-        """The items, `total` of them, while the bar shows how many are done."""
-        if not self.is_shown:
-            yield from items
-            return
+        """Yield the items, `total` of them, and show how many are done."""
+        self.whole = total
         try:
-            for done, item in enumerate(items):
-                now = time.monotonic()
-                if now >= self._due:
-                    self._due = now + _INTERVAL
-                    self._draw(done, total)
+            for self.done, item in enumerate(items):
+                if self.done:  # the first item alone tells nobody how long the others take
+                    self.show()
                 yield item
         finally:
             self.clear()
+
+    def advance(self, size: int) -> None:
+        """Count so many bytes as read."""
+        self._bytes = (self._bytes or 0) + size
+        self.show()
+
+    def show(self, note: str = "") -> None:
+        """Draw the bar if it is time to; `note` says what the run waits for."""
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + _INTERVAL
+            self._draw(self._word(now - self._start, note))
 
     def clear(self) -> None:
         """Take the bar away."""
@@ -51,13 +71,46 @@ class Progress:
             self._stream.flush()
             self._drawn = 0
 
-    def _draw(self, done: int, total: int) -> None:
-        filled = _BAR * done // total
+    @contextmanager
+    def reporting_interrupt(self, word: Callable[[], str]) -> Iterator[None]:
+        """On Ctrl+C, say on standard error what is done by then, `word()`, and end with exit code 130.
+
+        Raises:
+            click.Abort: on Ctrl+C.
+        """
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.clear()
+            complain(f"interrupted after {word()}")
+            raise click.Abort from None
+
+    def _word(self, elapsed: float, note: str) -> str:
+        doing, noun = self._words
+        if not self.whole:
+            return f"{doing} {self.done:,} {noun}, {self.done / elapsed:,.0f} a second"
+        share = min((self.done if self._bytes is None else self._bytes) / self.whole, 1)
+        filled = int(_BAR * share)
+        of = f" of {self.whole:,}" if self._bytes is None else ""
+        left = f", {_name_time(elapsed * (1 - share) / share)} left" if share else ""
+        return (
+            f"{doing} [{'#' * filled}{'-' * (_BAR - filled)}] {share:.0%} {self.done:,}{of} {noun}"
+            f"{f', {note}' if note else left}"
+        )
+
+    def _draw(self, text: str) -> None:
         # A row that fills the last cell wraps on some terminals, and what has wrapped cannot be cleared.
         import shutil  # noqa: PLC0415  (few runs draw)
 
-        room = shutil.get_terminal_size().columns - 1
-        bar = f"{done}/{total} files [{'#' * filled}{'-' * (_BAR - filled)}]"[:room]
-        self._stream.write("\r" + bar)
+        bar = text[: shutil.get_terminal_size().columns - 1]
+        self._stream.write("\r" + bar + " " * (self._drawn - len(bar)))
         self._stream.flush()
-        self._drawn = len(bar)
+        self._drawn = max(self._drawn, len(bar))
+
+
+def _name_time(seconds: float) -> str:
+    """Name a time to come as people do, in one unit."""
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

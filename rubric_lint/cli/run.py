@@ -14,8 +14,10 @@ from rubric_lint.config import SettingsFinder
 from rubric_lint.files import File, Unreadable, find, read_stdin
 from rubric_lint.finding import Result
 from rubric_lint.report import Failure, Reporter, Summary
+from rubric_lint.report.summary import counted
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.sieve import Sieve
+from rubric_lint.wording import join_words
 
 STDIN = "-"
 """The path that means standard input."""
@@ -71,21 +73,27 @@ class Run:
         Raises:
             SettingsError: when the settings that hold for standard input, or a baseline, cannot be used.
         """
-        paths = list(paths)
-        stdin: list[File] = []
-        if STDIN in paths:
-            paths = [path for path in paths if path != STDIN]
-            stdin = [File(stdin_name, finder.for_file(stdin_name))]
-        # What is loaded by now stays: no collection needs to look at it again.
-        gc.freeze()
         summary = Summary()
-        for file in stdin:
-            summary = summary.plus(self._lint_stdin(file))
-        passed_over: list[str] = []
-        files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder, passed_over))
-        total = len(files := list(files)) if self._progress.is_shown else 0
-        for found, outcome in self._progress.over(self._lint(files), total):
-            summary = summary.plus(self._report(found, outcome))
+
+        def word() -> str:
+            found = [counted(summary.errors, "error"), counted(summary.warnings, "warning")]
+            return f"{counted(summary.files, 'file')}: {join_words(found)}"
+
+        with self._progress.reporting_interrupt(word):
+            paths = list(paths)
+            stdin: list[File] = []
+            if STDIN in paths:
+                paths = [path for path in paths if path != STDIN]
+                stdin = [File(stdin_name, finder.for_file(stdin_name))]
+            # What is loaded by now stays: no collection needs to look at it again.
+            gc.freeze()
+            for file in stdin:
+                summary = summary.plus(self._lint_stdin(file))
+            passed_over: list[str] = []
+            files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder, passed_over))
+            total = len(files := list(files)) if self._progress.is_shown else 0
+            for found, outcome in self._progress.over(self._lint(files), total):
+                summary = summary.plus(self._report(found, outcome))
         return summary.plus(Summary(**self._skipped, passed_over=len(passed_over)))
 
     def _wants(self, file: File | Unreadable) -> bool:

@@ -13,7 +13,7 @@ import click
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.judge import judge
-from rubric_lint.cli.meter import Meter
+from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.rubrics import load, with_settings
 from rubric_lint.cli.rules import print_version
@@ -91,22 +91,22 @@ def score(
     if rubrics is None or not _are_readable(outputs):
         return Exit.USAGE
     form = form or ("table" if sys.stdout.isatty() else "jsonl")
-    meter = Meter(sys.stderr, _total_size(outputs))
+    progress = Progress(sys.stderr, "scoring", "outputs", _total_size(outputs))
     shares_terminal = sys.stdout.isatty()
 
     def write(text: str) -> None:
         if shares_terminal:
-            meter.clear()
+            progress.clear()
         _write_all(text.encode("utf-8", "backslashreplace"))
 
     writer = FORMS[form](write)
     page = _start_report() if report else None
-    scoring = Scoring(rubrics, writer.add, meter, (page.add,) if page else (), several=len(outputs) > 1)
+    scoring = Scoring(rubrics, writer.add, progress, (page.add,) if page else (), several=len(outputs) > 1)
     # What is loaded stays, and what is read goes without a collection: there is little to find and much to look at.
     gc.freeze()
     gc.set_threshold(100_000)
     with _open_page(report, rubric, *outputs) as file:
-        code = _score_streams(scoring, outputs, meter)
+        code = _score_streams(scoring, outputs, progress)
         writer.end(scoring.totals)
         if code is not Exit.INTERRUPTED and form != "table" and not quiet:
             complain(str(scoring.totals))
@@ -116,7 +116,7 @@ def score(
     return code or _judge_run(scoring.totals, fail_on, allow_invalid=allow_invalid)
 
 
-def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], meter: Meter) -> Exit:
+def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progress) -> Exit:
     """Score everything, or until Ctrl-C; what else is to be said of the run goes to standard error."""
     code = Exit.CLEAN
     for name in outputs:
@@ -124,11 +124,11 @@ def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], meter: Meter) -
             with nullcontext(sys.stdin.buffer) if name == STDIN else Path(name).open("rb") as stream:
                 entries = scoring.run(name, stream)
         except KeyboardInterrupt:
-            meter.clear()
+            progress.clear()
             place = f"line {scoring.line}" if scoring.line else "the beginning"
             complain(f"interrupted at {place} of {_label(name)}, after {scoring.totals}")
             return Exit.INTERRUPTED
-        meter.clear()
+        progress.clear()
         if not entries:
             complain(f"{_label(name)}: holds no outputs")
             code = Exit.USAGE

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
-from rubric_lint.cli.meter import Meter
+from rubric_lint.cli.progress import Progress
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.records import Outcome, score_entry
@@ -59,7 +59,7 @@ class Scoring:
         self,
         rubrics: Mapping[str, ScoringRubric],
         write: Write,
-        meter: Meter,
+        progress: Progress,
         observe: tuple[Observe, ...] = (),
         *,
         several: bool = False,
@@ -68,7 +68,7 @@ class Scoring:
         self.line = 0
         self._rubrics = rubrics
         self._write = write
-        self._meter = meter
+        self._progress = progress
         self._observe = observe
         self._several = several
         self._shortcut = Shortcut(rubrics)
@@ -104,7 +104,7 @@ class Scoring:
                 chunk = stream.read1(CHUNK)
             if not chunk:
                 return
-            self._meter.advance(len(chunk))
+            self._progress.advance(len(chunk))
             yield chunk
 
     def _take_slowly(self, text: bytes | OutputError, line: int, file: str | None) -> str:
@@ -123,7 +123,7 @@ class Scoring:
             self._count()
         lines = self._pending.copy()
         self._pending.clear()
-        self._meter.done += len(lines)
+        self._progress.done += len(lines)
         if lines:
             self._write(lines)
 

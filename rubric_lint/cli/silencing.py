@@ -30,10 +30,11 @@ class Silencing:
 
     def silence_all(self, paths: Iterable[str], finder: SettingsFinder, fail_on: str) -> Exit:
         """Silence everything, and tell of it; how the run ends."""
-        files: Iterable[File | Unreadable] = find(paths, finder, self._passed_over)
-        total = len(files := list(files)) if self._progress.is_shown else 0
-        for file in self._progress.over(files, total):
-            self._take(file)
+        with self._progress.reporting_interrupt(lambda: f"{counted(self._files, 'file')}: {self._changed} changed"):
+            files: Iterable[File | Unreadable] = find(paths, finder, self._passed_over)
+            total = len(files := list(files)) if self._progress.is_shown else 0
+            for file in self._progress.over(files, total):
+                self._take(file)
         if not self._quiet:
             click.echo(self._word())
         failing = {"error": {Severity.ERROR}, "warning": set(Severity), "never": set[Severity]()}[fail_on]
