@@ -38,8 +38,8 @@ MAX_DEPTH = 500
 _OLD_LINE_ENDS = "\x85\u2028\u2029"
 _PRIVATE_USE = range(0xE000, 0xF900)
 
-# Tabs that indent nothing: on lines of white space, before comments, after the dash of a list item.
-_TAB_BESIDE = r"(?:\A|(?<=[\r\n]))[ \t]*\t[ \t]*(?=[\r\n#]|\Z)|(?<=-)[ ]*\t[ \t]*(?=\S)"
+# White space that indents nothing: on blank lines, before comments, after the dash of a list item.
+_SPACE_BESIDE = r"(?:\A|(?<=[\r\n]))[ \t]++(?=[\r\n#]|\Z)|(?<=-)[ \t]++(?=\S)"
 
 Taken = TypeVar("Taken")
 
@@ -66,7 +66,7 @@ def take_events(text: str, take: Callable[[Callable[[], Any]], Taken]) -> Taken:
     try:
         return take(_parse_pure(text).__next__)
     except SyntaxFaultError:
-        spaced = re.sub(_TAB_BESIDE, lambda found: found[0].replace("\t", " "), text)
+        spaced = re.sub(_SPACE_BESIDE, lambda found: found[0].replace("\t", " "), text)
         if spaced == text:
             raise
         try:  # both parsers refuse tabs where YAML 1.2 has white space of any kind
@@ -225,7 +225,8 @@ class _Mark:
         self.index = index
 
 
-_JSON_PIECE = r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s,:\[\]{}"]+'
+# A string that is never closed is one piece too, to the end of the text: no quote is looked at twice.
+_JSON_PIECE = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]|[^\s,:\[\]{}"]++'
 
 
 def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[], Any]:
@@ -237,13 +238,13 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
     import json  # noqa: PLC0415  (YAML files do without)
 
     end = len(text) if end is None else end
-    tokens = list(re.compile(_JSON_PIECE).finditer(text, start, end))
+    tokens = list(re.compile(_JSON_PIECE, re.DOTALL).finditer(text, start, end))
     _check_depth(tokens)
     try:
         # The values come from the tokens; an int, though, may be too long for Python.
         json.loads(text[start:end], parse_constant=_refuse_constant, parse_int=float)
     except json.JSONDecodeError as fault:
-        raise _describe_json_fault(text, start + fault.pos, end, fault.msg, tokens) from None
+        raise _describe_json_fault(text, Span(start, end), start + fault.pos, fault.msg, tokens) from None
     except _ConstantError as constant:
         token = next(token for token in tokens if token[0] == constant.name)
         message = f"`{constant.name}` is not JSON; a number here must be finite"
@@ -267,10 +268,14 @@ _JSON_WORDS = (
 )
 
 
-def _describe_json_fault(text: str, at: int, end: int, message: str, tokens: list[re.Match[str]]) -> SyntaxFaultError:
-    if at >= len(text[:end].rstrip()) and (bracket := _find_open_bracket(tokens)) is not None:
+def _describe_json_fault(
+    text: str, within: Span, at: int, message: str, tokens: list[re.Match[str]]
+) -> SyntaxFaultError:
+    """Word a fault at `at`. Only the text `within` is looked at: a file of JSON Lines may have a fault in each line."""
+    value, end = text[within.start : within.end], within.end
+    if at >= within.start + len(value.rstrip()) and (bracket := _find_open_bracket(tokens)) is not None:
         return SyntaxFaultError(f"not JSON: this `{text[bracket]}` is never closed", Span(bracket, bracket + 1))
-    before = len(text[:at].rstrip())
+    before = within.start + len(value[: at - within.start].rstrip())
     comma = at if text[at : at + 1] == "," else before - 1
     if text[comma : comma + 1] == "," and text[comma + 1 : end].lstrip()[:1] in ("]", "}"):
         return SyntaxFaultError("not JSON: a comma after the last item; remove it", Span(comma, comma + 1))
@@ -284,11 +289,17 @@ def _describe_json_fault(text: str, at: int, end: int, message: str, tokens: lis
 def _find_open_bracket(tokens: list[re.Match[str]]) -> int | None:
     opened: list[int] = []
     for token in tokens:
-        if token[0] in "[{":
+        first = _first(token)
+        if first in "[{":
             opened.append(token.start())
-        elif token[0] in "]}" and opened:
+        elif first in "]}" and opened:
             opened.pop()
     return opened[-1] if opened else None
+
+
+def _first(token: re.Match[str]) -> str:
+    """Return the first character of a token, without a copy of what may be a string of many megabytes."""
+    return token.string[token.start()]
 
 
 def _read_json_token(token: re.Match[str], loads: Any) -> Event:
@@ -312,11 +323,12 @@ def _read_json_token(token: re.Match[str], loads: Any) -> Event:
 def _check_depth(tokens: list[re.Match[str]]) -> None:
     depth = 0
     for token in tokens:
-        if token[0] in "[{":
+        first = _first(token)
+        if first in "[{":
             depth += 1
             if depth > MAX_DEPTH:
                 raise too_deep(token.start())
-        elif token[0] in "]}":
+        elif first in "]}":
             depth -= 1
 
 

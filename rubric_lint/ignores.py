@@ -1,9 +1,11 @@
 """Ignore comments: which findings they silence, and which of them silence nothing."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, pairwise, takewhile
+from heapq import heappop, heappush
+from itertools import pairwise
 from typing import NamedTuple
 
 from rubric_lint.comments import find_comments
@@ -21,7 +23,7 @@ class Name(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ignore:
     """A comment that begins with `# rubric-lint:`.
 
@@ -33,13 +35,6 @@ class Ignore:
     names: tuple[Name, ...]
     silences: Span
     fault: str | None = None
-
-    def silences_finding(self, finding: Finding) -> bool:
-        """Whether this comment stands for a finding of its rule in its stretch of text."""
-        # A value of several lines ends where only its last line has room for a comment.
-        start, end = finding.span
-        is_inside = self.silences.start <= max(start, end - 1) and start < self.silences.end
-        return is_inside and any(name.text == finding.rule for name in self.names)
 
 
 _IGNORE = re.compile(r"#\s*rubric-lint:\s*(?P<kind>ignore-file|ignore)\s*\[(?P<names>[^\]]*)\]", re.IGNORECASE)
@@ -56,9 +51,18 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
     parts = [part for comment in comments for part in _split(source, comment)]
     if not parts:
         return []
-    lines_alone = {source.position(start).line for start, _ in comments if is_alone(source, start)}
-    entries = find_entries(source, documents)
-    return [_read_ignore(source, entries, part, lines_alone, first_content) for part in parts]
+    entries = Entries(source, documents)
+    below = _find_lines_below(source, [start for start, _ in comments if is_alone(source, start)])
+    return [_read_ignore(source, entries, part, below, first_content) for part in parts]
+
+
+def _find_lines_below(source: Source, alone: list[int]) -> dict[int, int]:
+    """For each line that has nothing but a comment, the first line below it that has something else."""
+    below: dict[int, int] = {}
+    for start in reversed(alone):
+        line = source.position(start).line
+        below[line] = below.get(line + 1, line + 1)
+    return below
 
 
 def _split(source: Source, comment: Span) -> list[Span]:
@@ -74,7 +78,7 @@ def is_alone(source: Source, start: int) -> bool:
 
 
 def _read_ignore(
-    source: Source, entries: Mapping[int, Span], comment: Span, lines_alone: set[int], first_content: int
+    source: Source, entries: "Entries", comment: Span, below: dict[int, int], first_content: int
 ) -> Ignore:
     found = _IGNORE.match(source.text, *comment)
     names = tuple(
@@ -88,45 +92,49 @@ def _read_ignore(
             return Ignore(comment, (), comment, "`ignore-file` must stand above the first content of the file")
         return Ignore(comment, names, Span(0, len(source.text) + 1))
     line = source.position(comment.start).line
-    if line not in lines_alone:
+    if line not in below:
         start, end = source.line_span(line)
         return Ignore(comment, names, Span(start, end + 1))
-    while line in lines_alone:
-        line += 1
-    return Ignore(comment, names, entries.get(line, comment))
+    return Ignore(comment, names, entries.at(below[line]) or comment)
 
 
-def find_entries(source: Source, documents: list[Document]) -> dict[int, Span]:
+_SOLID = re.compile(r"[^-?\[{ \t\r\n]")
+"""What does not merely introduce an entry; only what does may stand between the start of a line and the entry."""
+
+
+class Entries:
     """The outermost field or list item that begins on each line; its dash may stand on a line of its own."""
-    entries: dict[int, Span] = {}
-    for document in documents:
-        for _, (start, end) in document.entries():
-            line, at = source.position(start).line, start
-            # Only what introduces an entry may stand between the start of a line and the entry.
-            while line and not source.text[(begin := source.line_span(line).start) : at].strip("-?[{ \t\r\n"):
-                best = entries.get(line)
-                if source.slice(source.line_span(line)).strip() and (
-                    best is None or (start, -end - 1) < (best.start, -best.end)
-                ):
-                    entries[line] = Span(start, end + 1)
-                line, at = line - 1, begin
-    return entries
+
+    def __init__(self, source: Source, documents: list[Document]) -> None:
+        self._source = source
+        self._ends: dict[int, int] = {}
+        for document in documents:
+            for _, (start, end) in document.entries():
+                self._ends[start] = max(end, self._ends.get(start, end))
+        self._starts = sorted(self._ends)
+
+    def at(self, line: int) -> Span | None:
+        """Return the entry of a line, None where the line is blank or continues what began above it."""
+        if line > self._source.line_count:
+            return None
+        text, (begin, stop) = self._source.text, self._source.line_span(line)
+        number = bisect_left(self._starts, begin)
+        if number == len(self._starts) or not text[begin:stop].strip():
+            return None
+        start = self._starts[number]
+        return None if _SOLID.search(text, begin, start) else Span(start, self._ends[start] + 1)
 
 
 def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[list[Finding], list[tuple[Ignore, str]]]:
     """The findings that no comment silences, and for each silenced one the comment and the rule's name."""
     kept: list[Finding] = []
     silenced: list[tuple[Ignore, str]] = []
-    coming = sorted(ignores, key=lambda ignore: ignore.silences.start, reverse=True)
-    current: list[Ignore] = []
+    by_rule: dict[str, _Silencing] = {}
+    for ignore in sorted(ignores, key=lambda ignore: ignore.silences.start):
+        for rule in {name.text for name in ignore.names}:
+            by_rule.setdefault(rule, _Silencing()).ignores.append(ignore)
     for finding in sorted(findings, key=lambda finding: finding.span.start):
-        at, end = finding.span
-        while coming and coming[-1].silences.start <= at:
-            current.append(coming.pop())
-        current = [ignore for ignore in current if at < ignore.silences.end]
-        inside = takewhile(lambda ignore, end=end: ignore.silences.start < end, reversed(coming))  # type: ignore[misc]
-        silencing = [ignore for ignore in chain(current, inside) if ignore.silences_finding(finding)]
-        by = min(silencing, key=_comment, default=None)
+        by = by_rule[finding.rule].find(finding.span) if finding.rule in by_rule else None
         if by is None:
             kept.append(finding)
         else:
@@ -134,8 +142,29 @@ def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[l
     return kept, silenced
 
 
-def _comment(ignore: Ignore) -> Span:
-    return ignore.comment
+class _Silencing:
+    """The comments for one rule, ordered by where they silence; asked for findings in the order of their places."""
+
+    def __init__(self) -> None:
+        self.ignores: list[Ignore] = []
+        self._reached = 0  # how many of them begin to silence at or before the last finding's start
+        self._open: list[
+            tuple[Span, int, int]
+        ] = []  # those of them that may go on: comment, end, number; the first on top
+
+    def find(self, span: Span) -> Ignore | None:
+        """The first comment that silences a finding at `span`."""
+        start, end = span
+        while self._reached < len(self.ignores) and (each := self.ignores[self._reached]).silences.start <= start:
+            heappush(self._open, (each.comment, each.silences.end, self._reached))
+            self._reached += 1
+        while self._open and self._open[0][1] <= start:
+            heappop(self._open)
+        found = [self.ignores[self._open[0][2]]] if self._open else []
+        # A value of several lines ends where only its last line has room for a comment.
+        last = bisect_right(self.ignores, end - 1, self._reached, key=lambda ignore: ignore.silences.start)
+        found += self.ignores[self._reached : last]
+        return min(found, key=lambda ignore: ignore.comment, default=None)
 
 
 def find_unused(
@@ -150,26 +179,29 @@ def find_unused(
         if ignore.fault:
             message = f"this comment silences nothing; {ignore.fault}"
             yield Finding("unused-ignore", severity, message, ignore.comment, "")
-        idle = [name for name in ignore.names if _is_idle(name.text, ignore, silenced, in_use)]
-        for name in ignore.names:
-            if name in idle:
+        idle = _find_idle(ignore, silenced, in_use)
+        fix = _make_fix(source, ignore, idle) if idle else None
+        for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, where it is first
+            if name.text in idle:
                 message = f"`{name.text}` finds nothing here that this comment could silence; remove it"
-                yield Finding("unused-ignore", severity, message, name.span, "", fix=_make_fix(source, ignore, idle))
+                yield Finding("unused-ignore", severity, message, name.span, "", fix=fix)
             elif name.text not in BY_NAME:
                 near = find_near(name.text, BY_NAME)
                 hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the checks"
                 yield Finding("unused-ignore", severity, f"there is no check `{name.text}`; {hint}", name.span, "")
 
 
-def _is_idle(name: str, ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]) -> bool:
-    """Whether a name stands in a comment for nothing; rules that do not run now may find something another time."""
-    keeps_quiet = any(other.text == "unused-ignore" for other in ignore.names)
-    return name in BY_NAME and name in in_use and not keeps_quiet and (ignore, name) not in silenced
+def _find_idle(ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]) -> set[str]:
+    """The names in a comment that silence nothing; rules that do not run now may find something another time."""
+    names = {name.text for name in ignore.names}
+    if "unused-ignore" in names:
+        return set()
+    return {name for name in names if name in BY_NAME and name in in_use and (ignore, name) not in silenced}
 
 
-def _make_fix(source: Source, ignore: Ignore, idle: list[Name]) -> Fix:
+def _make_fix(source: Source, ignore: Ignore, idle: set[str]) -> Fix:
     """Take the idle names away, and the whole comment when no name is left."""
-    needed = [name.text for name in ignore.names if name not in idle]
+    needed = [name.text for name in ignore.names if name.text not in idle]
     if needed:
         names = Span(ignore.names[0].span.start, ignore.names[-1].span.end)
         return Fix("remove what the comment need not name", (Edit(names, ", ".join(needed)),), safe=True)

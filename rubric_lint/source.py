@@ -107,7 +107,9 @@ class Source(_SourceFields):
         """Where the 1-based `line` stands, its line end left out."""
         start = self._line_starts[line - 1]
         end = self._line_starts[line] if line < len(self._line_starts) else len(self.text)
-        return Span(start, start + len(self.text[start:end].rstrip("\r\n")))
+        while end > start and self.text[end - 1] in "\r\n":
+            end -= 1
+        return Span(start, end)
 
     def slice(self, span: Span) -> str:
         """The text between `span.start` and `span.end`."""

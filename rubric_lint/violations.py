@@ -1,6 +1,7 @@
 """What breaks the schema, as problems at the right key, in plain words, one for each fault."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -67,9 +68,10 @@ def _word(schema: RubricSchema, error: Any, document: Document, base: Path) -> I
     keyword = error.validator
     rules = error.schema.get("x-rule", {}) if isinstance(error.schema, dict) else {}
     if keyword == "additionalProperties":
-        for name in error.instance:
-            if name not in error.schema["properties"]:
-                yield "unknown-field", _word_unknown(schema, error, (*path, name), name)
+        strangers = [name for name in error.instance if name not in error.schema["properties"]]
+        rivals = _count_rivals(schema, error)
+        for name in strangers:
+            yield "unknown-field", _word_unknown(schema, error, (*path, name), name, rivals)
     elif keyword == "required":
         for name in _missing(schema, error):
             yield "schema", Problem(_word_missing(schema, name, error, path), path, Part.HEAD)
@@ -114,7 +116,13 @@ def _word_missing(schema: RubricSchema, name: str, error: Any, path: Path) -> st
     return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
 
 
-def _word_unknown(schema: RubricSchema, error: Any, path: Path, name: str) -> Problem:
+def _count_rivals(schema: RubricSchema, error: Any) -> Mapping[str, int]:
+    """Count for each field that is known here the unknown keys that may mean it."""
+    strangers = [key for key in error.instance if key not in schema.entry_fields]
+    return Counter(field for key in strangers for field in error.schema["properties"] if schema.suggest(key, [field]))
+
+
+def _word_unknown(schema: RubricSchema, error: Any, path: Path, name: str, rivals: Mapping[str, int]) -> Problem:
     known: Mapping[str, Any] = error.schema["properties"]
     near = schema.suggest(name, known)
     shown = shorten(name)
@@ -127,16 +135,14 @@ def _word_unknown(schema: RubricSchema, error: Any, path: Path, name: str) -> Pr
     names = " or ".join(f"`{field}`" for field in near)
     if len(near) == 1 and near[0] in error.instance:
         return Problem(f"unknown field `{shown}`, like {names}, which is there too; remove one of them", path, Part.KEY)
-    repair = _rename(schema, error.instance, path, name, near)
+    # Two misspelt names may mean one field, and only one of them can have it.
+    is_plain = len(near) == 1 and rivals.get(near[0], 0) < 2
+    repair = _rename(schema, error.instance, path, name, near[0]) if is_plain else None
     return Problem(f"unknown field `{shown}`; did you mean {names}?", path, Part.KEY, repair=repair)
 
 
-def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str, near: list[str]) -> Repair | None:
-    target, value = near[0], mapping[name]
-    # Two misspelt names may mean one field, and only one of them can have it.
-    rivals = [key for key in mapping if key not in schema.entry_fields and schema.suggest(key, [target])]
-    if len(near) != 1 or len(rivals) > 1:
-        return None
+def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str, target: str) -> Repair | None:
+    value = mapping[name]
     intents: list[RenameKey | ReplaceValue] = []
     title = f"rename `{name}` to `{target}`"
     if replacement := schema.replacements.get(target):

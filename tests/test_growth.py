@@ -1,6 +1,7 @@
 """What a file costs grows with its size, not with the square of it: counted in calls and characters, not in seconds."""
 
 import sys
+import time
 from functools import cache, partial
 from pathlib import Path
 
@@ -132,3 +133,68 @@ def test_the_whole_text_is_searched_no_more_often_when_it_holds_more_documents()
     few, many = (Watched((LINE % 1) * count) for count in (10, 20))
     assert [examine(Source("a.jsonl", text)).result.rubrics for text in (few, many)] == [10, 20]
     assert few.searches == many.searches
+
+
+RUBRIC = "rubrics:\n- id: a\n  expected_outcome: Names a source\n"
+ATTACKS = {  # C2, C3: what took time or memory by the square of its size
+    "tabs below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n),
+    "tabs and text below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n + "x"),
+    "tabs behind a dash": ("a.yaml", lambda n: "expected_outcome:\n-" + "\t" * n),
+    "escaped quotes in an open string": ("a.json", lambda n: '{"rubrics": ["a' + '\\"' * n),
+    "a long string": ("a.json", lambda n: '{"rubrics": [{"id": "a", "expected_outcome": "' + "word " * n + '"}]}'),
+    "broken lines": ("a.jsonl", lambda n: '{"rubrics": ["a",]}\n' * (n // 20)),
+    "names in a comment": ("a.yaml", lambda n: f"# rubric-lint: ignore[{'a,' * n}]\n{RUBRIC}"),
+    "different names in a comment": (
+        "a.yaml",
+        lambda n: f"# rubric-lint: ignore[{','.join(f'cover{each}' for each in range(n // 60))}]\n{RUBRIC}",
+    ),
+    "one name many times in a comment": (
+        "a.yaml",
+        lambda n: f"# rubric-lint: ignore[{'overlap,' * (n // 4)}]\n{RUBRIC}",
+    ),
+    "parts of a comment": ("a.yaml", lambda n: "# rubric-lint: ignore[a] " * (n // 20) + "\n" + RUBRIC),
+    "comments one below another": ("a.yaml", lambda n: "# rubric-lint: ignore[overlap]\n" * (n // 20) + RUBRIC),
+    "blank lines above nested lists": (
+        "a.yaml",
+        lambda n: f"{RUBRIC}# rubric-lint: ignore[overlap]\nx: [{chr(10) * n}{'[' * 490}{']' * 490}]\n",
+    ),
+    "comments for the file by findings": (
+        "a.yaml",
+        lambda n: (
+            "# rubric-lint: ignore-file[empty-outcome]\n" * (n // 50)
+            + "rubrics:\n"
+            + "".join(f"- {{id: c{each}, expected_outcome: ''}}\n" for each in range(n // 50))
+        ),
+    ),
+    "criteria with two misspelt fields": (
+        "a.yaml",
+        lambda n: (
+            "rubrics:\n"
+            + "".join(
+                f"- {{id: c{each}, description: Names it, wieght: 1, requird: true}}\n" for each in range(n // 100)
+            )
+        ),
+    ),
+    "misspelt fields in one criterion": (
+        "a.yaml",
+        lambda n: RUBRIC + "".join(f"  weight{each}: 1\n" for each in range(n // 20)),
+    ),
+}
+
+
+def time_best(run, *arguments):
+    """The least processor time that something takes in several tries; what else the machine does is not counted."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        run(*arguments)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_c2_four_times_the_size_takes_about_four_times_as_long(name):
+    file, write = ATTACKS[name]
+    small, large = (write(size).encode() for size in (3_000, 12_000))
+    lint(file, small)  # what is loaded once is not counted
+    assert time_best(lint, file, large) < 10 * time_best(lint, file, small) + 0.01

@@ -10,7 +10,7 @@ from rubric_lint.comments import find_scalars
 from rubric_lint.document import Document
 from rubric_lint.edit.removal import line_end, line_start, mask_comments
 from rubric_lint.finding import Edit, Finding, Part
-from rubric_lint.ignores import Ignore, find_entries, find_ignores, is_alone
+from rubric_lint.ignores import Entries, Ignore, find_ignores, is_alone
 from rubric_lint.source import Source, Span
 
 _COLUMNS = 120
@@ -108,7 +108,7 @@ class Places:
 
     def _above(self, line: int, finding: Finding) -> Iterator[Place]:
         """Alone on a line above the entry that begins on `line`, if the finding is in it."""
-        reach = self._entries.get(line)
+        reach = self._entries.at(line)
         if reach is None:
             return
         start, end = self._source.line_span(line)
@@ -148,8 +148,8 @@ class Places:
         return [start for start, _ in spans], ends
 
     @cached_property
-    def _entries(self) -> dict[int, Span]:
-        return find_entries(self._source, self._documents)
+    def _entries(self) -> Entries:
+        return Entries(self._source, self._documents)
 
     @cached_property
     def _unfinished(self) -> set[int]:
