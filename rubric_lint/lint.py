@@ -10,7 +10,6 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Finding, Fix, Part, Place, Problem, Related, Repair, Result, Severity, pointer
 from rubric_lint.finding import Path as DataPath
 from rubric_lint.locate import (
-    FIELD,
     find_claim,
     find_claim_span,
     holds_rubrics,
@@ -19,6 +18,7 @@ from rubric_lint.locate import (
 )
 from rubric_lint.near import find_near
 from rubric_lint.reading import read_documents, skim_documents
+from rubric_lint.recognition import FIELD
 from rubric_lint.rubric import Rubric, Shape, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.signs import could_hold_rubrics

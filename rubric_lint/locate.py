@@ -1,8 +1,7 @@
 """Where rubrics are in a document, whether they are ours, and which version they follow."""
 
 import re
-from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.catalogue import CURRENT, Claim, read_claim
@@ -10,14 +9,12 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.interop import find_views
 from rubric_lint.near import find_near
-from rubric_lint.schema import case_lists, schema_for
+from rubric_lint.recognition import FIELD, is_foreign, is_ours, own_words
+from rubric_lint.schema import case_lists
 from rubric_lint.source import Source, Span
 
 if TYPE_CHECKING:
     from rubric_lint.interop.view import View
-
-FIELD = "rubrics"
-"""The field whose value is a rubric."""
 
 _MODELINE = re.compile(
     r"^[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
@@ -27,12 +24,6 @@ _NESTED_KEY = r"""(?m)^[ \t-]*["']?rubrics["']?[ \t]*:"""
 _TEMPLATE = r"""\{\{-?\s*[\w.$#/"'(]|\{%|<%"""
 
 
-@cache
-def _own_words() -> re.Pattern[str]:
-    words = [name for name, when in schema_for().distinctive.items() if when == "always" and "_" in name]
-    return re.compile(r"\b(?:" + "|".join(words) + r")\b")
-
-
 def speaks_of_rubrics(source: Source) -> bool:
     """Whether text that cannot be parsed was meant for us.
 
@@ -40,7 +31,7 @@ def speaks_of_rubrics(source: Source) -> bool:
     it or in a suite. A `rubrics` somewhere else says nothing: other tools have it too.
     """
     text = source.text
-    if any(read_claim(found["url"]) for found in _MODELINE.finditer(text)) or _own_words().search(text):
+    if any(read_claim(found["url"]) for found in _MODELINE.finditer(text)) or own_words().search(text):
         return True
     if re.search(_TEMPLATE, text):
         return False
@@ -81,29 +72,52 @@ class Location(NamedTuple):
     view: "View | None" = None
 
 
+class Search(NamedTuple):
+    """What a document holds: the rubrics in document order, and the paths of what is nearly one.
+
+    `leftovers`: fields `rubrics` whose value is not read as a rubric, and fields with nearly that name. `is_claimed`:
+    the document says that it is ours; `is_foreign`: only its name says so, and its content is that of another tool.
+    """
+
+    rubrics: list[Location]
+    leftovers: list[Path]
+    is_claimed: bool = False
+    is_foreign: bool = False
+
+
 def locate(document: Document, *, version: str | None = None, claimed: bool = False) -> list[Location]:
-    """The rubrics of a document, in document order; those of dialects too, unless the file says that it is ours.
+    """Return the rubrics of a document, in document order; see `search`."""
+    return search(document, version=version, claimed=claimed).rubrics
+
+
+def search(document: Document, *, version: str | None = None, claimed: bool = False) -> Search:
+    """Find the rubrics of a document; those of dialects too, unless the file says that it is ours.
 
     `version` is what the settings say of the file; a schema that the file names goes before it. `claimed`: the file's
     name or the settings say that its rubrics are ours, so that shape need not tell.
     """
     claim = find_claim(document)
     if claim and not claim.is_known:
-        return []  # what its fields mean is anybody's guess
+        return Search([], [], is_claimed=True)  # nobody knows what its fields mean
     follows = claim.version if claim else version or CURRENT
-    is_claimed = claimed or claim is not None
-    found = [Location(path, follows) for path in _find(document.data, is_claimed=is_claimed)]
+    is_only_named = claimed and claim is None and version is None
+    is_other = is_only_named and is_foreign(document.data, document.written_at(()))
+    is_claimed = (claimed and not is_other) or claim is not None
+    found, leftovers = _find(document.data, is_claimed=is_claimed)
+    rubrics = [Location(path, follows) for path in found]
     views = [] if is_claimed else find_views(document)
-    if not views:
-        return found
-    taken = {view.path for view in views}
-    found = [location for location in found if location.path not in taken]
-    found += [Location(view.path, CURRENT, view) for view in views]
-    return sorted(found, key=lambda location: document.span(location.path).start)
+    if views:
+        taken = {view.path for view in views}
+        rubrics = [location for location in rubrics if location.path not in taken]
+        rubrics += [Location(view.path, CURRENT, view) for view in views]
+        rubrics.sort(key=lambda location: document.span(location.path).start)
+        leftovers = [path for path in leftovers if path not in taken]
+    return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-def _find(root: Any, *, is_claimed: bool) -> list[Path]:
+def _find(root: Any, *, is_claimed: bool) -> tuple[list[Path], list[Path]]:
     found: list[Path] = []
+    leftovers: list[Path] = []
     stack: list[tuple[Path, Any]] = [((), root)]
     seen: set[int] = set()
     while stack:
@@ -113,9 +127,13 @@ def _find(root: Any, *, is_claimed: bool) -> list[Path]:
         seen.add(id(value))
         if type(value) is dict:
             children = [(key, child) for key, child in value.items() if type(child) is dict or type(child) is list]
-            if FIELD in value and (is_claimed or _is_ours(value[FIELD], path)):
-                found.append((*path, FIELD))
-                children = [(key, child) for key, child in children if key != FIELD]
+            for key in value:
+                if key[:1] in _INITIALS and _resembles(key):
+                    if key == FIELD and (is_claimed or is_ours(value[FIELD], path)):
+                        found.append((*path, FIELD))
+                        children = [(key, child) for key, child in children if key != FIELD]
+                    else:
+                        leftovers.append((*path, key))
             stack += [((*path, key), child) for key, child in reversed(children)]
         elif type(value) is list:
             stack += [
@@ -123,46 +141,17 @@ def _find(root: Any, *, is_claimed: bool) -> list[Path]:
                 for index in range(len(value) - 1, -1, -1)
                 if type(value[index]) is dict or type(value[index]) is list
             ]
-    return found
+    return found, leftovers
+
+
+_INITIALS = ("r", "R")
+
+
+@lru_cache(maxsize=1 << 10)
+def _resembles(key: str) -> bool:
+    return key == FIELD or bool(find_near(key, (FIELD,)))
 
 
 def holds_rubrics(value: Any) -> bool:
-    """Whether a piece of data holds rubrics of ours, by their shape."""
-    return bool(_find(value, is_claimed=False))
-
-
-def _is_ours(value: Any, owner: Path) -> bool:
-    if type(value) is list:
-        if len(owner) >= 2 and owner[-2] in case_lists() and any(type(entry) is str for entry in value):
-            return True  # also where an item is no text: `- States: it` is a mapping only by accident
-        return any(type(entry) is dict and _is_our_entry(entry) for entry in value)
-    if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant for us
-        entries = [value, *(entry for entry in value.values() if type(entry) is dict)]
-        return any(_has_distinctive_field(entry) for entry in entries)
-    return False
-
-
-def _is_our_entry(entry: Mapping[str, Any]) -> bool:
-    return _has_distinctive_field(entry) or _is_first_version(entry)
-
-
-def _has_distinctive_field(entry: Mapping[str, Any]) -> bool:
-    for field, when in schema_for().distinctive.items():
-        if field in entry and (when == "always" or _is_list_of_numbers(entry[field])):
-            return True
-    return False
-
-
-def _is_list_of_numbers(value: Any) -> bool:
-    return (
-        type(value) is list
-        and bool(value)
-        and all(isinstance(item, int | float) and not isinstance(item, bool) for item in value)
-    )
-
-
-def _is_first_version(entry: Mapping[str, Any]) -> bool:
-    if "description" not in entry or not entry.keys() & {"id", "weight", "required"}:
-        return False
-    ours = schema_for().entry_fields
-    return all(field in ours or find_near(field, ours) for field in entry)
+    """Return whether a piece of data holds rubrics of ours, by their shape."""
+    return bool(_find(value, is_claimed=False)[0])

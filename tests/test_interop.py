@@ -165,7 +165,7 @@ def test_a_quick_look_does_not_pass_a_dialect_by(dialect):
 def test_a_file_that_says_it_is_ours_is_read_as_ours(dialect):
     text, name, _ = SAMPLES[dialect]
     document = read_documents(Source(name, dedent(text)))[0][0]
-    assert {location.view for location in locate(document, claimed=True)} <= {None}
+    assert {location.version for location in locate(document, version="v2", claimed=True) if location.view} == set()
 
 
 def model(text, name="a.yaml"):
@@ -238,6 +238,84 @@ MEANINGS = {
 def test_what_a_sample_means(dialect):
     text, name, _ = SAMPLES[dialect]
     assert model(text.replace(" differs from the source", " differs"), name) == MEANINGS[dialect]
+
+
+CURRENT = """\
+    prompts: ["{{ question }}"]
+    tests:
+      - id: one
+        vars: {question: Why?}
+        assert:
+          - {type: llm-rubric, value: [Says hello, Says goodbye]}
+    """
+ONE_VALUE = ("tests", 0, "assert", 0, "value")
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        (CURRENT, "agentv-a7"),
+        (CURRENT.replace("llm-rubric", "agent-rubric"), "agentv-a7"),
+        (CURRENT.replace('prompts: ["{{ question }}"]', "default_test: {threshold: 1}"), "agentv-a7"),
+        (CURRENT.replace("Says goodbye", "{id: b, outcome: Says goodbye}"), "agentv-a7"),
+        (CURRENT.replace("Says goodbye", "{id: b, criteria: Says goodbye}"), "agentv-a7"),
+        (CURRENT.replace("vars: {question: Why?}", "input: Why?"), "agentv-a7"),
+        (CURRENT.replace("[Says hello, Says goodbye]", "[{id: b, criteria: Says hello}]"), "agentv-a7"),
+        (CURRENT.replace("id: one", "description: one"), "promptfoo"),
+        (CURRENT.replace("prompts:", "defaultTest: {threshold: 1}\n    prompts:"), "promptfoo"),
+    ],
+)
+def test_a4_who_reads_a_list_of_texts_does_not_depend_on_vars(text, dialect):
+    assert (located(text), findings(text)) == ([(dialect, ONE_VALUE)], [])
+
+
+def test_a4_criteria_of_agentv_5_are_found_wherever_it_has_assertions():
+    text = """\
+        prompts: ["{{ question }}"]
+        default_test:
+          assert: [{type: llm-rubric, value: [Is polite, Is short]}]
+        assert: [{type: llm-rubric, value: [Is in English]}]
+        tests:
+          - id: one
+            vars: {question: Why?}
+            assert:
+              - {type: assert-set, assert: [{type: llm-rubric, value: [Says why]}]}
+              - Says how
+        """
+    expected = [
+        ("default_test", "assert", 0, "value"),
+        ("assert", 0, "value"),
+        ("tests", 0, "assert"),
+        ("tests", 0, "assert", 0, "assert", 0, "value"),
+    ]
+    assert (located(text), findings(text)) == ([("agentv-a7", path) for path in expected], [])
+
+
+SLIP = """\
+    tests:
+      - id: one
+        rubrics:
+          - {id: a, min_score: 7, score_ranges: {0: A number differs, 7: Every number is that of the source}}
+    """
+SHARE = SLIP.replace("min_score: 7", "min_score: 0.7")
+BESIDE_OLD = "  - {id: two, rubrics: [{id: b, expected_outcome: Says why}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (SLIP, "v2"),
+        (SHARE, "agentv-a6"),
+        (SHARE + BESIDE_OLD, "v2"),
+        (SLIP + BESIDE_OLD, "v2"),
+    ],
+)
+def test_b6_a_slip_in_the_name_of_a_gate_makes_no_suite_of_agentv(text, expected):
+    dialects = {dialect for dialect, _ in located(text)}
+    hints = [each for each in findings(text) if "min_score" in each]
+    path = "/tests/0/rubrics/0/min_score"
+    wanted = [f"unknown-field {path}: unknown field `min_score`; did you mean `required_min_score`?"]
+    assert (dialects, hints) == ({expected}, wanted if expected == "v2" else [])
 
 
 TEXTS = """\

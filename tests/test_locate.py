@@ -39,7 +39,9 @@ OURS = {
     "score ranges as a map": "{score_ranges: {0: Says it}}",
     "score ranges of a wrong type": "{score_ranges: 7}",
     "a gate": "{required_min_score: 8}",
-    "levels": "{levels: []}",
+    "levels": "{levels: [{level: 1}]}",
+    "levels with a word of ours": "{levels: [{name: Poor}, {expected_outcome: Wrong}]}",
+    "levels as a map": "{levels: {1: Wrong, 3: Right}}",
     "a gate on levels": "{required_min_level: 3}",
     "a range of two numbers": "{score_range: [0, 4]}",
     "a range of three numbers": "{score_range: [0, 4, 5]}",
@@ -51,6 +53,7 @@ OURS = {
     "v1 with required": "{description: Says it, required: true}",
     "v1 with all": "{id: a, description: Says it, weight: 2, required: true}",
     "v1 with a slip": "{id: a, description: Says it, wieght: 2}",
+    "v1 with the gate of AgentV": "{id: a, description: Says it, min_score: 7}",
     "v1 with another spelling": "{id: a, description: Says it, requiredMinScore: 2}",
     "DeepEval's and lightspeed's bands": "{score_range: [0, 3], expected_outcome: Wrong}",
 }
@@ -69,6 +72,13 @@ NOT_OURS = {
     "an empty range": "{score_range: []}",
     "criteria without points": "{criterion: States the dose, tags: [a]}",
     "autorubric": "{weight: 10, requirement: States the dose}",
+    "b7: a course": "{title: Style, points: 5, levels: [{name: Good, points: 5, description: Reads well}]}",
+    "b7: a numbered row": "{id: 3, description: Says it, weight: 2}",
+    "empty levels": "{levels: []}",
+    "levels of a game": "{levels: 7}",
+    "levels by name": "{levels: {good: Reads well, poor: Does not}}",
+    "levels that are texts": "{levels: [good, poor]}",
+    "numbered levels of a wrong type": "{levels: [{level: high}]}",
     "verifiers": "{name: style, text: Reads well, weight: 1, choices: [bad, good]}",
 }
 
@@ -174,7 +184,7 @@ PLACES = {
         ["/cases/0/execution/evaluators/0/rubrics"],
     ),
     "in document order": (
-        "b: {rubrics: [{levels: 1}]}\na: {rubrics: [{levels: 1}]}\nrubrics: [{levels: 1}]",
+        "b: {rubrics: [{score_ranges: 1}]}\na: {rubrics: [{score_ranges: 1}]}\nrubrics: [{score_ranges: 1}]",
         ["/rubrics", "/b/rubrics", "/a/rubrics"],
     ),
     "case and evaluator": (
@@ -183,10 +193,10 @@ PLACES = {
     ),
     "a mapping by a forgotten dash": ("rubrics: {id: a, expected_outcome: It}", ["/rubrics"]),
     "criteria by name": ("rubrics: {a: {expected_outcome: It}}", ["/rubrics"]),
-    "a rubrics within rubrics": ("rubrics: [{expected_outcome: It, rubrics: [{levels: 1}]}]", ["/rubrics"]),
-    "within one that is not ours": ("rubrics: [{rubrics: [{levels: 1}]}]", ["/rubrics/0/rubrics"]),
-    "keys with slashes": ("'a/b~c': {rubrics: [{levels: 1}]}", ["/a~1b~0c/rubrics"]),
-    "an alias, once": ("a: &a {rubrics: [{levels: 1}]}\nb: *a", ["/a/rubrics"]),
+    "a rubrics within rubrics": ("rubrics: [{expected_outcome: It, rubrics: [{score_ranges: 1}]}]", ["/rubrics"]),
+    "within one that is not ours": ("rubrics: [{rubrics: [{score_ranges: 1}]}]", ["/rubrics/0/rubrics"]),
+    "keys with slashes": ("'a/b~c': {rubrics: [{score_ranges: 1}]}", ["/a~1b~0c/rubrics"]),
+    "an alias, once": ("a: &a {rubrics: [{score_ranges: 1}]}\nb: *a", ["/a/rubrics"]),
 }
 
 
@@ -243,7 +253,7 @@ def test_the_settings_say_the_version_and_claim_the_file():
         located("rubrics: text\n"),
         located("rubrics: text\n", claimed=True),
         located("rubrics: text\n", claimed=True, version=V1),
-        located("rubrics: [{levels: 1}]\n", version=V1),
+        located("rubrics: [{score_ranges: 1}]\n", version=V1),
         located("# $schema: rubric-v2.schema.json\nrubrics: text\n", claimed=True, version=V1),
     ] == [[], [("/rubrics", V2)], [("/rubrics", V1)], [("/rubrics", V1)], [("/rubrics", V2)]]
 
@@ -316,7 +326,7 @@ def test_json_is_read_like_yaml():
 
 
 def test_every_line_of_json_lines_is_a_document():
-    lines = ['{"rubrics": [{"levels": []}]}', "", '{"rubrics": "text"}', '{"tests": [{"rubrics": ["It"]}]}', ""]
+    lines = ['{"rubrics": [{"score_ranges": []}]}', "", '{"rubrics": "text"}', '{"tests": [{"rubrics": ["It"]}]}', ""]
     assert located("\n".join(lines), "a.jsonl") == [("/0/rubrics", V2), ("/2/tests/0/rubrics", V2)]
 
 

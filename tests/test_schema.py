@@ -136,8 +136,9 @@ def test_which_addresses_name_our_schemas(url, expected):
 
 # The facts that other modules read out of the schema.
 def test_the_fields_that_only_this_format_has():
-    always = ("expected_outcome", "score_ranges", "required_min_score", "levels", "required_min_level")
-    assert schema_for().distinctive == {**dict.fromkeys(always, "always"), "score_range": "list of numbers"}
+    always = ("expected_outcome", "score_ranges", "required_min_score", "required_min_level")
+    by_value = {"score_range": "list of numbers", "levels": "levels"}
+    assert schema_for().distinctive == {**dict.fromkeys(always, "always"), **by_value}
 
 
 def test_what_the_deprecated_fields_become():

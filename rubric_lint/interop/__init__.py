@@ -43,7 +43,7 @@ _FAMILIES = (
     _Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
-        ("criteria", "llm-rubric", "assert"),
+        ("criteria", "llm-rubric", "agent-rubric", "assert"),
         endings=(("outcome", "expected_outcome"), ("min_score", "required_min_score")),
     ),
     _Family("promptfoo", ("promptfoo",), ("llm-rubric",)),

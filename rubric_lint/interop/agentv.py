@@ -27,7 +27,11 @@ A7 = Dialect(
 )
 DIALECTS = (A3, A4, A6, A7)
 
+CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "value"}
+"""The types of assertions that hold criteria, each with the field that AgentV reads them from."""
+
 _EVALUATORS = ("assert", "assertions", "evaluators")
+_MISPLACED = ("rubrics", "criteria")  # where authors put the criteria of an assertion that has them in `value`
 _OLD = frozenset({"expected_outcome", "description"})
 _BESIDES = frozenset({"id", "weight", "required", "min_score", "required_min_score", "score_ranges", "operator"})
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
@@ -39,6 +43,10 @@ _ALL_OF_THEM = "agentv/a3.json#/definitions/assertions"
 _CASES = "tests"
 _ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
 _FILE_NAMES = (".eval.yaml", ".eval.yml")
+
+# What tells a suite of AgentV from one of promptfoo, and AgentV 5 from what came before: `vars` and `assert` do not.
+_OF_PROMPTFOO = "defaultTest"
+_OF_A7 = ("default_test", "evaluate_options")
 
 
 class _Found(NamedTuple):
@@ -56,37 +64,75 @@ def find(document: Document) -> Iterator[View]:
     is_late = any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
     for path, value, dialect in found:
         yield _view(document, path, value, A6 if is_late and dialect is not A7 else dialect)
+    is_last = any(each.dialect is A7 for each in found) or is_current(document)
     for path, value in _find_texts(document, is_told=bool(found)):
-        is_last = any(each.dialect is A7 for each in found) or (not found and path[-1] == "assert")
-        yield _view_texts(document, path, value, A7 if is_last else A6 if is_late else A4)
+        is_current_list = is_last or (not found and path[-1] == "assert")
+        yield _view_texts(document, path, value, A7 if is_current_list else A6 if is_late else A4)
+
+
+def is_current(document: Document) -> bool:
+    """Return whether the suite is written for AgentV 5: its prompts, and what it calls its defaults, say so."""
+    suite = document.data
+    if not isinstance(suite, dict) or _OF_PROMPTFOO in suite:
+        return False
+    return any(name in suite for name in _OF_A7) or (
+        "prompts" in suite and any("id" in case and "input" not in case for case in _cases(document))
+    )
+
+
+def _cases(document: Document) -> list[dict[str, Any]]:
+    cases = document.data.get(_CASES) if isinstance(document.data, dict) else None
+    return [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
 
 
 def _find(document: Document) -> Iterator[_Found]:
+    weak: list[_Found] = []
+    is_old = False  # whether the document has rubrics in the words of version 2
     for path, mapping in walk(document.data):
         holder = path[-2] if len(path) > 1 else ""
         kind = mapping.get("type") if holder in _EVALUATORS else None
-        if kind == "llm-rubric":
-            is_case = _is_case(document.value(path[:-2]))
-            if _is_structured(value := mapping.get("value"), is_case=is_case):
-                yield _Found((*path, "value"), value, A7)
+        value = mapping.get("rubrics")
+        if isinstance(kind, str) and CONTAINERS.get(kind) == "value":
+            yield from _find_judged(document, path, mapping)
         elif kind == "rubrics" and "criteria" in mapping:
             yield _Found((*path, "criteria"), mapping["criteria"], A4)
-        elif isinstance(value := mapping.get("rubrics"), list) and _speaks(value, is_free=holder in case_lists()):
-            yield _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
+        elif not isinstance(value, list):
+            continue
+        elif _speaks(value, is_free=holder in case_lists()):
+            each = _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
+            if any(map(_has_outcome, value)):
+                yield each
+            else:
+                weak.append(each)
+        else:
+            is_old = is_old or _speaks_old(value)
+    if not is_old:  # there, `min_score` is a slip
+        yield from weak
+
+
+def _find_judged(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[_Found]:
+    """Find the criteria of an assertion `llm-rubric`: in `value`, or where AgentV does not expect them."""
+    if _is_structured(value := assertion.get("value"), is_case=_is_of_agentv(document, path)):
+        yield _Found((*path, "value"), value, A7)
+    for name in _MISPLACED:
+        entries = assertion.get(name)
+        if isinstance(entries, list) and _is_structured(entries, is_case=True):
+            yield _Found((*path, name), entries, A7)
 
 
 def _find_texts(document: Document, *, is_told: bool) -> Iterator[tuple[Path, list[Any]]]:
     """The lists of assertions with plain texts among them, of a suite and of its cases.
 
     Other tools have such lists too. So something else must tell that the file is one of AgentV: criteria in its words
-    (`is_told`), the name of the file, or a case.
+    (`is_told`), the name of the file, a case, or what only suites of AgentV 5 have.
     """
     suite = document.data
     cases = suite.get(_CASES) if isinstance(suite, dict) else None
     if not isinstance(cases, list):
         return
     is_named = document.source.name.lower().endswith(_FILE_NAMES)
-    if not (is_told or is_named or any(_is_case(case) and case.keys() >= _ONLY_CASES_HAVE for case in cases)):
+    has_case = any(_is_case(case) and case.keys() >= _ONLY_CASES_HAVE for case in cases)
+    if not (is_told or is_named or has_case or is_current(document)):
         return
     parts = [((_CASES, index), case) for index, case in enumerate(cases) if isinstance(case, dict) and "id" in case]
     for path, part in [((), suite), *parts]:
@@ -97,17 +143,36 @@ def _find_texts(document: Document, *, is_told: bool) -> Iterator[tuple[Path, li
 
 
 def _is_case(case: Any) -> bool:
-    """Whether a case is one of AgentV: promptfoo has the same assertions, below `vars`."""
+    """Return whether a case has fields that only AgentV knows."""
     return isinstance(case, dict) and bool(case.keys() & _OF_CASES) and "vars" not in case
 
 
-def _is_structured(value: Any, *, is_case: bool) -> bool:
-    if not isinstance(value, list):
+def _is_of_agentv(document: Document, path: Path) -> bool:
+    """Return whether the assertion at `path` is one of AgentV: promptfoo has the same, in cases without an `id`."""
+    suite = document.data
+    if isinstance(suite, dict) and _OF_PROMPTFOO in suite:
         return False
-    if value and all(isinstance(entry, str) for entry in value):
-        return is_case
-    has_bands = any(isinstance(entry, dict) and "score_ranges" in entry for entry in value)
-    return _speaks(value, is_free=True) or (is_case and has_bands and not _speaks_old(value))
+    while len(path) > 1 and path[-2] in _EVALUATORS:  # an assertion may be in a set of others
+        path = path[:-2]
+    path = path[:-1] if path[-1:] == ("execution",) else path
+    owner = document.value(path)
+    if path[-1:] == ("default_test",) or _is_case(owner):
+        return True
+    if path:
+        return isinstance(owner, dict) and isinstance(owner.get("id"), str | int)
+    return is_current(document) or any(_is_case(case) for case in _cases(document))
+
+
+def _is_structured(value: Any, *, is_case: bool) -> bool:
+    """Return whether a value holds criteria; `is_case`: AgentV reads it, and takes a text for a criterion."""
+    if not isinstance(value, list) or _speaks_old(value):
+        return False
+    if is_case and any(isinstance(entry, str) for entry in value):
+        return True
+    mappings = [entry for entry in value if isinstance(entry, dict)]
+    if is_case and any("score_ranges" in entry or _has_criteria(entry) for entry in mappings):
+        return True
+    return _speaks(value, is_free=True)
 
 
 def _speaks(entries: list[Any], *, is_free: bool) -> bool:
@@ -126,11 +191,26 @@ def _speaks_old(entries: list[Any]) -> bool:
 
 
 def _is_entry(entry: dict[str, Any], *, is_free: bool) -> bool:
-    if "score_ranges" in entry and ("min_score" in entry or any("outcome" in band for band in _bands(entry))):
+    if "score_ranges" in entry and (_is_share(entry.get("min_score")) or _has_outcome(entry)):
         return True
     known = schema_of(A6.schema).entry_fields
     is_known = all(field in known or find_near(field, known) for field in entry)
     return "outcome" in entry and is_known and (is_free or bool(entry.keys() & _BESIDES))
+
+
+def _has_outcome(entry: Any) -> bool:
+    """Return whether a criterion has the word `outcome`, itself or in its bands."""
+    return isinstance(entry, dict) and ("outcome" in entry or any("outcome" in band for band in _bands(entry)))
+
+
+def _has_criteria(entry: dict[str, Any]) -> bool:
+    """Return whether a criterion has its text in `criteria`, which takes another field to tell."""
+    return isinstance(entry.get("criteria"), str) and bool(entry.keys() & _BESIDES)
+
+
+def _is_share(value: Any) -> bool:
+    """Return whether a `min_score` can be a gate of AgentV; a gate such as 7 is a slip of version 2."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
 
 
 def _bands(entry: dict[str, Any]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from rubric_lint.document import Document
 from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold, walk
-from rubric_lint.schema import schema_for
+from rubric_lint.recognition import tells
 
 # Whatever `value` holds is text for the judge, so there is no format but ours that it could follow.
 PROMPTFOO = Dialect("promptfoo", "promptfoo", "v2/rubric.json", without=frozenset({"missing-id"}))
@@ -50,9 +50,8 @@ def _is_ours(value: list[Any]) -> bool:
     """Whether there are entries in our words, or nothing but texts."""
     if value and all(isinstance(entry, str) for entry in value):
         return True
-    words = {name for name, when in schema_for().distinctive.items() if when == "always"}
-    return any(isinstance(entry, dict) and (entry.keys() & words or _is_band(entry)) for entry in value)
+    return any(isinstance(entry, dict) and tells(entry) and not _is_other_band(entry) for entry in value)
 
 
-def _is_band(entry: dict[str, Any]) -> bool:
-    return isinstance(entry.get("score_range"), list) and "outcome" not in entry
+def _is_other_band(entry: dict[str, Any]) -> bool:
+    return "score_range" in entry and "outcome" in entry

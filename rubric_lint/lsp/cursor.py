@@ -8,8 +8,9 @@ from rubric_lint.catalogue import CURRENT
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
-from rubric_lint.locate import FIELD, find_claim, locate
+from rubric_lint.locate import find_claim, locate
 from rubric_lint.reading import read_documents
+from rubric_lint.recognition import FIELD
 from rubric_lint.schema import case_lists, schema_for
 from rubric_lint.source import Source, Span
 
