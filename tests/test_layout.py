@@ -15,7 +15,7 @@ LAYERS = (
     ("signs", "thresholds"),
     ("finding",),
     ("scalar", "cparser", "events", "document", "build", "skim", "reading", "comments"),
-    ("schema", "violations", "deprecation", "bands", "rubric", "locate", "interop", "starter"),
+    ("schema", "violations", "deprecation", "bands", "rubric", "recognition", "locate", "interop", "starter"),
     ("rule",),
     ("rules",),
     ("settings_file", "config", "files", "edit"),
