@@ -1,10 +1,10 @@
 """What is shown and offered at a place in a text."""
 
-import sys
 import textwrap
 
 import pytest
 from lsprotocol import types
+from steps import steps
 
 from rubric_lint.config import SettingsFinder
 from rubric_lint.lsp.analysis import State, analyse
@@ -15,7 +15,7 @@ from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
 
 
 def state_of(text, name="/a.yaml"):
-    return State("file:///a.yaml", name, "yaml", 1, Text(text), SettingsFinder(isolated=True).for_file(name))
+    return State("file:///a.yaml", name, "yaml", 1, Text.of(text), SettingsFinder(isolated=True).for_file(name))
 
 
 SUITE = """\
@@ -273,25 +273,6 @@ def test_an_alias_is_told_once():
         "b",
         "  rubrics | checklist",
     ]
-
-
-def steps(task, *arguments):
-    """How many instructions of Python something takes."""
-    count = 0
-
-    def trace(frame, event, _argument):
-        nonlocal count
-        frame.f_trace_opcodes = True
-        count += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        task(*arguments)
-    finally:
-        sys.settrace(before)
-    return count
 
 
 @pytest.mark.parametrize(

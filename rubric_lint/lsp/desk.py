@@ -74,7 +74,7 @@ class Desk:
     def open(self, item: types.TextDocumentItem, encoding: str) -> None:
         """Take a document up."""
         self._drop(item.uri)
-        document = Open(item.uri, item.language_id, item.version, Text(item.text, encoding))
+        document = Open(item.uri, item.language_id, item.version, Text.of(item.text, encoding))
         self._documents[item.uri] = document
         self._schedule(document, 0)
 

@@ -21,7 +21,7 @@ def find_edits(old: str, new: str) -> Iterator[Edit]:
             at += len(before[row])
             row, other = row + 1, other + 1
             continue
-        height, other_height = _find_end(before[row:], after[other:])
+        height, other_height = _find_end(before, row, after, other)
         # Line by line, and what one side has more of at the end.
         lines, other_lines = before[row : row + height], after[other : other + other_height]
         for line, other_line in zip_longest(lines, other_lines, fillvalue=""):
@@ -30,14 +30,15 @@ def find_edits(old: str, new: str) -> Iterator[Edit]:
         row, other = row + height, other + other_height
 
 
-def _find_end(before: list[str], after: list[str]) -> tuple[int, int]:
-    """How many lines differ on both sides until some are alike again."""
-    for distance in range(1, min(len(before) + len(after), _FARTHEST) + 1):
-        for height in range(max(distance - len(after), 0), min(distance, len(before)) + 1):
-            other = distance - height
-            if before[height : height + 1] == after[other : other + 1]:
-                return height, other
-    return len(before), len(after)
+def _find_end(before: list[str], row: int, after: list[str], other: int) -> tuple[int, int]:
+    """Return how many lines differ on both sides until some are alike again."""
+    rest, other_rest = len(before) - row, len(after) - other
+    for distance in range(1, min(rest + other_rest, _FARTHEST) + 1):
+        for height in range(max(distance - other_rest, 0), min(distance, rest) + 1):
+            here, there = row + height, other + distance - height
+            if before[here : here + 1] == after[there : there + 1]:
+                return height, distance - height
+    return rest, other_rest
 
 
 def _narrow(at: int, old: str, new: str) -> Iterator[Edit]:
