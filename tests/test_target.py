@@ -1,6 +1,7 @@
 """`rubric-fix --to`: suites rewritten for a version of AgentV, byte for byte as they were but for what it asks for."""
 
 import json
+import re
 import shutil
 import subprocess
 from decimal import Decimal
@@ -11,6 +12,7 @@ import pytest
 from once import make_once
 
 from rubric_lint.fix.agentv import TARGETS
+from rubric_lint.fix.agentv_reading import Read, read_suite
 from rubric_lint.fix.target import rewrite
 from rubric_lint.lint import lint
 from rubric_lint.locate import locate
@@ -22,10 +24,14 @@ from rubric_lint.thresholds import Thresholds
 ROOT = Path(__file__).parent.parent
 
 
-def rewritten(text, target, name="a.yaml"):
-    """The text after the rewriting, and what keeps it from being done."""
-    fixed = rewrite(name, text.encode(), target)
-    return fixed.text, [left.reason for left in fixed.unmet], fixed.doubt
+NOT_OF_RUBRICS = re.compile("AgentV 5.1 and later|the newest AgentV 5")
+
+
+def rewritten(text, target, name="a.yaml", **more):
+    """The text after the rewriting, and what keeps it from being done; the rest of the suite has tests of its own."""
+    fixed = rewrite(name, text.encode(), target, **more)
+    reasons = [left.reason for left in fixed.unmet if not NOT_OF_RUBRICS.search(left.reason)]
+    return fixed.text, reasons, fixed.doubt
 
 
 def case(rubrics, extra=""):
@@ -44,10 +50,14 @@ BANDS = """\
 
 # What stands below `rubrics:`, and below the key that the target has in its place.
 CRITERIA = {
-    "a text": ("      - Says why\n", "      - id: rubric-1\n        outcome: Says why\n        required: false\n"),
+    "a text": ("      - Says why\n", "      - Says why\n"),
     "an outcome": (
         "      - id: a\n        expected_outcome: Says why  # in words\n",
-        "      - id: a\n        outcome: Says why  # in words\n        required: false\n",
+        "      - id: a\n        outcome: Says why  # in words\n",
+    ),
+    "what need not be met": (
+        "      - {id: a, expected_outcome: Says why, required: false}\n",
+        "      - {id: a, outcome: Says why, required: false}\n",
     ),
     "a must": (
         "      - {id: a, expected_outcome: Says why, required_min_score: 10}\n",
@@ -131,7 +141,6 @@ def test_lists_without_indentation_move_to_the_right():
                 Says
                 why
               id: a
-              required: false
         # last
         """
     )
@@ -142,7 +151,7 @@ def test_json():
     text = '{"tests": [{"id": "one", "input": "x", "rubrics": [{"id": "a", "expected_outcome": "Says why"}]}]}\n'
     expected = (
         '{"tests": [{"id": "one", "input": "x", "assert": [{"type": "llm-rubric", "value": '
-        '[{"id": "a", "outcome": "Says why", "required": false}]}]}]}\n'
+        '[{"id": "a", "outcome": "Says why"}]}]}]}\n'
     )
     assert (expected, [], "") == rewritten(text, "agentv-5", "a.json")
 
@@ -169,7 +178,7 @@ def test_cases_get_the_names_that_agentv_has_for_them_today():
             assertions:
             - type: rubrics
               criteria:
-              - {id: a, outcome: Says why, required: false}
+              - {id: a, outcome: Says why}
         """
     )
     assert (expected, [], "") == rewritten(text, "agentv-4")
@@ -237,7 +246,7 @@ def test_texts_among_assertions_stay_there():
 
 def test_texts_in_a_list_that_the_target_would_not_read():
     text = "tests:\n  - {id: one, input: x, criteria: It, assertions: [Says why], assert: [Says how]}\n"
-    reason = "the case has `assert` too, which would leave this unread"
+    reason = "the case has `assert` too, so AgentV would ignore this list; join the two"
     assert rewritten(text, "agentv-5") == (text, [reason], "")
 
 
@@ -284,11 +293,15 @@ def test_a_file_names_the_schema_of_the_target(schema, expected):
         ),
         (
             "rubrics:\n  - {id: a, expected_outcome: It}\n",
-            "AgentV 4 has rubrics in the cases of a suite, and this one is in none",
+            "AgentV 4 reads rubrics in the cases of `tests` only; move this one to a case",
         ),
         (
-            "tests:\n  - evaluators:\n      - {type: llm_judge, rubrics: [{id: a, expected_outcome: It}]}\n",
-            "AgentV 4 takes criteria in assertions of the type `rubrics` only",
+            "tests:\n  - evaluators:\n      - {type: agent_judge, rubrics: [{id: a, expected_outcome: It}]}\n",
+            "AgentV 4 reads no criteria in `agent_judge`; write `rubrics`, `rubric`, `llm-grader` or `llm_grader`",
+        ),
+        (
+            "tests:\n  - evaluators:\n      - {type: llm-grader, rubrics: [It, {id: a, expected_outcome: Us}]}\n",
+            "AgentV 4 skips the strings in an assertion of the type `llm-grader`; write mappings",
         ),
     ],
 )
@@ -299,11 +312,132 @@ def test_what_the_target_cannot_say_is_told_and_nothing_is_changed(text, reason)
 @pytest.mark.parametrize("other", ["assertions: []", "execution: {evaluators: []}"])
 def test_beside_what_else_judges_a_case(other):
     text = case("      - {id: a, expected_outcome: Says why}\n", f"    {other}\n")
-    expected = text.replace("expected_outcome: Says why", "outcome: Says why, required: false")
+    expected = text.replace("expected_outcome: Says why", "outcome: Says why")
     assert (expected, [], "") == rewritten(text, "agentv-4")
     field = other.partition(":")[0]
-    reason = f"the case has `{field}` too, which AgentV 5 would leave unread; join the two by hand"
+    reason = f"the case has `{field}` too, and AgentV 5 would ignore one of them; join them"
     assert rewritten(text, "agentv-5") == (text, [reason], "")
+
+
+def test_f3_a_grader_that_reads_rubrics_keeps_them():
+    text = "tests:\n  - input: x\n    assertions:\n      - {type: llm-grader, rubrics: [{id: a, outcome: It, required_min_score: 7, score_ranges: {0: a, 7: b}}]}\n"  # noqa: E501
+    expected = text.replace("required_min_score: 7", "min_score: 0.7")
+    assert rewritten(text, "agentv-4") == (expected, [], "")
+    five = expected.replace("assertions", "assert").replace("llm-grader, rubrics", "llm-rubric, value")
+    assert rewritten(text, "agentv-5") == (five, [], "")
+
+
+def test_f3_a_judge_of_an_earlier_release_gets_its_new_name():
+    text = (
+        "tests:\n  - input: x\n    evaluators:\n      - {type: llm_judge, rubrics: [{id: a, expected_outcome: It}]}\n"
+    )
+    expected = text.replace("evaluators", "assertions").replace("llm_judge", "llm-grader").replace("expected_", "")
+    assert rewritten(text, "agentv-4") == (expected, [], "")
+
+
+def unloadable(text, target):
+    """What of a suite the target does not load, with its lines."""
+    fixed = rewrite("a.yaml", dedent(text).encode(), target)
+    assert fixed.doubt == ""
+    position = fixed.result.source.position
+    return [(position(left.finding.span.start).line, left.reason.partition(":")[0]) for left in fixed.unmet]
+
+
+def test_f4_graders_that_agentv_4_skips_are_told():
+    text = """\
+        tests:
+          - input: x
+            evaluators:
+              - {type: code_judge, script: x}
+            rubrics: [Says why]
+        """
+    assert unloadable(text, "agentv-4") == [(4, "`type")]
+    fixed = rewrite("a.yaml", dedent(text).encode(), "agentv-4")
+    assert [left.reason for left in fixed.unmet] == [
+        "`type: code_judge`: AgentV 4 skips this grader; write `code-grader`"
+    ]
+
+
+WHOLE = """\
+    target: default
+    execution: {workers: 2}
+    tests:
+      - id: one
+        input: x
+        expected_output: y
+        criteria: z
+        rubrics: [Says why]
+    """
+
+
+def test_what_agentv_5_refuses_of_the_rest_of_a_suite_is_told():
+    assert unloadable(WHOLE, "agentv-5") == [
+        (5, "`input`"),
+        (6, "`expected_output`"),
+        (7, "`criteria`"),
+        (1, "`target`"),
+        (2, "`workers`"),
+    ]
+    assert unloadable(WHOLE, "agentv-4") == []
+
+
+CURRENT = """\
+    prompts: ["{{ question }}"]
+    tests:
+      - id: one
+        vars: {question: x}
+        assert: [{type: llm-rubric, value: [Says hello, Says goodbye]}]
+    """
+
+
+def test_a4_a_suite_of_agentv_5_is_not_touched():
+    text = dedent(CURRENT)
+    fixed = rewrite("a.yaml", text.encode(), "agentv-5")
+    assert (fixed.is_changed, fixed.text, fixed.unmet, fixed.doubt, fixed.notes) == (False, text, (), "", ())
+
+
+def test_a4_what_agentv_reads_is_worked_out_from_the_data_alone():
+    (read,) = read_suite(read_documents(Source("a.yaml", dedent(CURRENT)))[0][0].data, "agentv-5")
+    assert read == (Read("rubric-1", "Says hello", 1.0, 10), Read("rubric-2", "Says goodbye", 1.0, 10))
+
+
+# From the probes of AgentV itself.
+READINGS = [
+    ("agentv-5", "One", [("rubric-1", 10)]),
+    ("agentv-5", "{id: b, outcome: B, required: false, weight: 2}", [("b", None)]),
+    ("agentv-5", "{id: c, criteria: C}", [("c", 10)]),
+    ("agentv-5", "{id: a, required: true, score_ranges: {0: x, 6: y}}", [("a", None)]),
+    ("agentv-5", "{id: a, min_score: 0.75, score_ranges: {0: x, 6: y}}", [("a", 8)]),
+    ("agentv-5", "{id: a, expected_outcome: A}", []),
+    ("agentv-4", "{id: a, required: true, score_ranges: {0: x, 6: y}}", [("a", 10)]),
+    ("agentv-4", "{id: b, outcome: B, required: no}", [("b", 10)]),
+]
+
+
+@pytest.mark.parametrize(("release", "entry", "expected"), READINGS)
+def test_a4_a_criterion_as_agentv_reads_it(release, entry, expected):
+    opening = "type: llm-rubric, value" if release == "agentv-5" else "type: rubrics, criteria"
+    suite = read_documents(Source("a.yaml", f"tests: [{{id: one, assert: [{{{opening}: [{entry}]}}]}}]"))[0][0].data
+    assert [[(read.id, read.gate) for read in rubric] for rubric in read_suite(suite, release)] == [expected]
+
+
+OPTIONAL = "      - {id: b, expected_outcome: It, required: false}\n"
+UNSAID = case(f"      - Says why\n      - {{id: a, expected_outcome: Says how}}\n{OPTIONAL}")
+
+
+def test_a5_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
+    fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4")
+    assert fixed.text == UNSAID.replace("    rubrics:\n", OPENINGS["agentv-4"]).replace("expected_", "")
+    (note,) = fixed.notes
+    assert note == (
+        "2 criteria have no gate and no `required`: AgentV 4 requires these, so nothing is written; "
+        "--unsaid optional writes `required: false`"
+    )
+
+
+def test_a5_what_is_unsaid_is_optional_where_somebody_says_so():
+    fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4", unsaid_is_required=False)
+    assert (fixed.text.count("required: false"), fixed.notes) == (3, ())
 
 
 def test_errors_come_first():
@@ -389,7 +523,7 @@ def test_agentv_reads_what_is_meant(suites):
         assert read == list(meant(case(before))), before
     (file,) = folder.glob("out/*/beside/llm_graders/*.json")
     rubrics = json.loads(file.read_text(encoding="utf-8"))["rubrics"]
-    assert rubrics == [{"id": "a", "outcome": "Says why", "weight": 2, "required": False}]
+    assert rubrics == [{"id": "a", "outcome": "Says why", "weight": 2, "required": True}]
     assert len(list(folder.glob("out/*/beside/code_graders/*.json"))) == 1
 
 
@@ -397,7 +531,8 @@ def meant(text):
     """The criteria of the only rubric of a text, a gate of a checklist as the whole that it comes to."""
     document = read_documents(Source("a.yaml", text))[0][0]
     ((path, version, _),) = locate(document)
-    for entry in build_rubric(document, path, version, Thresholds(Decimal("0.8"), Decimal("0.6"))).entries:
+    thresholds = Thresholds(Decimal("0.8"), Decimal("0.6"))
+    for entry in build_rubric(document, path, version, thresholds, implicit_required=True).entries:
         bands = [(band.lower, band.upper, band.outcome) for band in entry.scale.bands] if entry.scale else []
         gate = entry.gate or None
         yield entry.id, entry.outcome, entry.weight, gate if bands or gate is None else 10, bands

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from styled_suites import json_suites, yaml_suites
 
+from rubric_lint.config import FileSettings
 from rubric_lint.fix.agentv import TARGETS
 from rubric_lint.fix.target import rewrite
 from rubric_lint.lint import lint
@@ -16,9 +17,12 @@ TOWARDS = st.sampled_from(sorted(TARGETS))
 
 
 def results(name, data, answers):
-    """Score and gates for answers given by place: names and verdict thresholds are the target's own."""
+    """Score and gates for answers given by place: names and verdict thresholds are the target's own.
+
+    What says nothing of a gate is read as AgentV reads it.
+    """
     found = []
-    for rubric in load_rubrics(name, data).values():
+    for rubric in load_rubrics(name, data, FileSettings(implicit_required=True)).values():
         checks = []
         for criterion, chance in zip(rubric.criteria, answers * len(rubric.criteria), strict=False):
             answer = criterion.grades[chance % len(criterion.grades)].answer
@@ -32,7 +36,11 @@ def results(name, data, answers):
 @given(SUITES, TOWARDS, st.lists(st.integers(0, 10), min_size=1, max_size=6))
 def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target, answers):
     fixed = rewrite(suite.name, suite.data, target)
-    assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (True, (), "")
+    assert (fixed.is_changed, fixed.doubt) == (True, "")
+    # The renamed `expected_outcome` of a case, which AgentV 5.1 refuses beside `assert`.
+    assert {left.reason.partition(":")[0] for left in fixed.unmet} == (
+        {"`criteria`"} if target == "agentv-5" else set()
+    )
     assert results(suite.name, suite.data, answers) == results(suite.name, fixed.data, answers)
     assert [note for note in suite.comments if note not in fixed.text] == []
     assert [each for each in lint(suite.name, fixed.data).findings if each.severity == "error"] == []
@@ -43,7 +51,7 @@ def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target
 def test_a_second_run_changes_nothing(suite, target):
     once = rewrite(suite.name, suite.data, target)
     again = rewrite(suite.name, once.data, target)
-    assert (again.is_changed, again.unmet, again.doubt) == (False, (), "")
+    assert (again.is_changed, again.unmet, again.doubt) == (False, once.unmet, "")
 
 
 @settings(deadline=None, max_examples=25)
@@ -56,7 +64,7 @@ def test_by_way_of_the_fourth_version_is_as_good(suite):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_doubtful_file_is_left_alone(target):
-    data = b"tests:\n  - input: x\n    rubrics: &r\n      - Says why\n    also: *r\n"
+    data = b"tests:\n  - input: x\n    rubrics:\n      - &c {id: a, expected_outcome: Says why}\n    also: *c\n"
     fixed = rewrite("a.yaml", data, target)
     assert fixed.is_changed is False
     assert fixed.unmet or fixed.doubt

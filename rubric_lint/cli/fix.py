@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     type=click.Choice(["agentv-4", "agentv-5"]),
     help="Then rewrite suites for that version of AgentV.",
 )
+@click.option(
+    "--unsaid",
+    type=click.Choice(["required", "optional"]),
+    help="With --to: what a criterion is that says nothing of a gate.  [default: required, as AgentV reads it]",
+)
 @click.option("--select", **NAMES, help="Fix the findings of these rules only; names between commas.")
 @click.option("--ignore", **NAMES, help="Fix the findings of all rules but these.")
 @click.option("--format", "form", **choice("text", "json"), help="How what was done is written.")
@@ -47,6 +52,7 @@ def fix(
     diff: bool,
     unsafe_fixes: bool,
     target: str | None,
+    unsaid: str | None,
     select: frozenset[str],
     ignore: frozenset[str],
     form: str,
@@ -62,6 +68,8 @@ def fix(
     Without PATHS, this folder; - is standard input, fixed to standard output.
     """
     check_sources(paths, stdin_filename, config, isolated=isolated)
+    if unsaid and not target:
+        raise click.UsageError("--unsaid says how --to reads a suite; add --to agentv-4 or --to agentv-5")
     is_dry = check or diff
     _check_output(form, diff=diff, is_stdin_fixed="-" in paths and not is_dry)
 
@@ -91,7 +99,9 @@ def fix(
 
     try:
         finder = SettingsFinder(Overrides(select or None, ignore, force_exclude), file=config, isolated=isolated)
-        fixing = Fixing(report, progress, is_dry=is_dry, unsafe=unsafe_fixes, target=target)
+        fixing = Fixing(
+            report, progress, is_dry=is_dry, unsafe=unsafe_fixes, target=target, unsaid_is_required=unsaid != "optional"
+        )
         totals = fixing.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
     except SettingsError as wrong:
         for line in wrong.lines:

@@ -20,7 +20,7 @@ from rubric_lint.report.summary import counted
 class Fixing:
     """Fixes the files at `paths` and tells `report`; with `unsafe` the unsafe fixes are made too.
 
-    `is_dry`: nothing is written. `target` is what the suites are rewritten for.
+    `is_dry`: nothing is written. `target` is what the suites are rewritten for, and `unsaid_is_required` how.
     Standard input is fixed to standard output. `refuse` is told which files cannot be read, and why.
     """
 
@@ -32,6 +32,7 @@ class Fixing:
         is_dry: bool = False,
         unsafe: bool = False,
         target: str | None = None,
+        unsaid_is_required: bool = True,
         refuse: Callable[[str], object] = complain,
     ) -> None:
         self._report = report
@@ -39,6 +40,7 @@ class Fixing:
         self._is_dry = is_dry
         self._unsafe = unsafe
         self._target = target
+        self._unsaid_is_required = unsaid_is_required
         self._tell_refusal = refuse
         self._stdin: File | None = None
         self._refused: set[str] = set()
@@ -94,7 +96,14 @@ class Fixing:
             return fix(file.name, data, file.settings, unsafe=self._unsafe)
         from rubric_lint.fix.target import rewrite  # noqa: PLC0415  (few runs have a target)
 
-        return rewrite(file.name, data, self._target, file.settings, unsafe=self._unsafe)
+        return rewrite(
+            file.name,
+            data,
+            self._target,
+            file.settings,
+            unsafe=self._unsafe,
+            unsaid_is_required=self._unsaid_is_required,
+        )
 
     def _read(self, file: File) -> bytes | Unreadable:
         return read_stdin(file.name) if file is self._stdin else read(file)

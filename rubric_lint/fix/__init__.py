@@ -45,7 +45,8 @@ class Fixed:
 
     `original` holds the bytes as they came, `result` is what the linter says of the text after the fixes. `left_out`
     says why some fixes were not even tried: with them there would have been doubt. `refused` names the findings that
-    this holds for one by one. `unmet` is what keeps the file from being rewritten for a target.
+    this holds for one by one. `unmet` is what a target cannot say or does not load. `notes` tell what a rewriting took
+    for granted.
     """
 
     before: Source
@@ -56,6 +57,7 @@ class Fixed:
     left_out: str = ""
     refused: Refused = field(default_factory=dict)
     unmet: tuple[Left, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_changed(self) -> bool:
@@ -196,13 +198,13 @@ def _without(findings: Iterable[Finding], refused: Refused) -> list[Finding]:
     return [finding for finding in findings if (finding.rule, finding.pointer) not in names]
 
 
-_DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
+DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
 _VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
 
 
 def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Applied, Change]]:
     """The changes that make the documents of a file name the schema of the current version."""
-    if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= _DEPRECATIONS):
+    if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= DEPRECATIONS):
         return
     for document in read_documents(source)[0]:
         claim, span = find_claim(document), find_claim_span(document)

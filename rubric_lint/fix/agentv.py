@@ -1,11 +1,12 @@
 """What AgentV 4 and 5 take: how the fields of a criterion are written there, and where its list stands."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from rubric_lint.bands import HIGHEST
+from rubric_lint.catalogue import load
 from rubric_lint.document import Document
 from rubric_lint.finding import (
     AddField,
@@ -20,6 +21,7 @@ from rubric_lint.finding import (
 )
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.schema import case_lists
+from rubric_lint.wording import join_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Target:
     """A version of AgentV: its name here, the dialects that its files may be read as, and its words.
 
     An assertion of the type `kind` in the list `assertions` has the criteria under `criteria`, its name under `label`.
-    `reads_beside`: a list under `rubrics` in a case counts too, beside what else judges the case.
+    `reads_beside`: a list under `rubrics` in a case counts too, beside what else judges the case. `kinds` are the types
+    of assertions that may hold criteria and what they become; those that become themselves keep the field `rubrics`.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Target:
     criteria: str
     label: str
     schema: str
+    kinds: Mapping[str, str]
     reads_beside: bool = False
 
 
@@ -53,6 +57,14 @@ TARGETS = {
             criteria="criteria",
             label="name",
             schema="agentv-a6.schema.json",
+            kinds={
+                "rubrics": "rubrics",
+                "llm-rubric": "rubrics",
+                "rubric": "rubric",
+                "llm-grader": "llm-grader",
+                "llm_grader": "llm_grader",
+                "llm_judge": "llm-grader",
+            },
             reads_beside=True,
         ),
         Target(
@@ -64,16 +76,22 @@ TARGETS = {
             criteria="value",
             label="metric",
             schema="agentv-a7.schema.json",
+            kinds={
+                **dict.fromkeys(("rubrics", "rubric", "llm-rubric", "llm-grader", "llm_grader"), "llm-rubric"),
+                "llm_judge": "llm-rubric",
+                "agent-rubric": "agent-rubric",
+            },
         ),
     )
 }
 """The targets by name."""
 
 _LISTS = ("assertions", "assert", "evaluators")
-_RUBRIC_TYPES = frozenset({"rubric", "rubrics", "llm-rubric"})
 _CASE_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expected_messages": "expected_output"}
 _OLD_CASES = ("evalcases", "eval_cases", "cases")
 CASES = "tests"
+_IN_A_CASE = 3
+"""The length of the path `tests/0/rubrics`: AgentV reads the cases at the top of a file only."""
 
 
 class Unmet(NamedTuple):
@@ -84,8 +102,59 @@ class Unmet(NamedTuple):
     part: Part = Part.KEY
 
 
+def is_foreign(rubric: Rubric) -> bool:
+    """Return whether a rubric is another system's than AgentV's or ours."""
+    return rubric.dialect != "" and not rubric.dialect.startswith("agentv")
+
+
+def is_read_as_it_is(document: Document, rubric: Rubric) -> bool:
+    """Return whether AgentV reads a rubric of another system as it stands: strings, which mean the same to all."""
+    value = document.value(rubric.path)
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
+def find_unsaid(rubric: Rubric) -> list[Criterion]:
+    """Return the checklist criteria of ours that say nothing of a gate."""
+    if rubric.dialect:
+        return []
+    return [
+        criterion
+        for criterion in rubric.criteria
+        if criterion.shapes == (Shape.CHECKLIST,) and not (criterion.fields or {}).keys() & _GATES
+    ]
+
+
+_GATES = frozenset({"required", "required_min_score"})
+
+
+def find_unloadable(document: Document, target: Target) -> Iterator[Unmet]:
+    """Find what the target does not load of a suite, apart from its rubrics, by the list in its schema."""
+    source = target.schema.removesuffix(".schema.json").replace("agentv-", "agentv/") + ".json"
+    for item in load(source)["x-not-loaded"]:
+        for pattern in item["paths"]:
+            for path in _match(document.data, tuple(pattern.split("/"))):
+                owner, value = document.value(path[:-1]), document.value(path)
+                if item.get("beside", path[-1]) in owner and ("enum" not in item or value in item["enum"]):
+                    what = f"`{path[-1]}: {value}`" if "enum" in item else f"`{path[-1]}`"
+                    yield Unmet(f"{what}: {item['reason']}", path)
+
+
+def _match(value: Any, pattern: tuple[str, ...], path: Path = ()) -> Iterator[Path]:
+    """The paths that a pattern matches, in which `*` stands for any index."""
+    if not pattern:
+        yield path
+    elif pattern[0] == "*" and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _match(item, pattern[1:], (*path, index))
+    elif isinstance(value, dict) and pattern[0] in value:
+        yield from _match(value[pattern[0]], pattern[1:], (*path, pattern[0]))
+
+
 def convert_criteria(document: Document, rubric: Rubric, target: Target) -> Iterator[Intent | Unmet]:
     """What makes the fields of the criteria of a rubric those of the target."""
+    if is_foreign(rubric) and rubric.view:
+        yield Unmet(f"a rubric of {rubric.view.dialect.title}, which {target.title} does not read", rubric.path)
+        return
     if rubric.shape in (Shape.HOLISTIC, Shape.LEVELS):
         kind = "holistic scale" if rubric.shape is Shape.HOLISTIC else "levels"
         yield Unmet(f"{target.title} has no {kind}, only checklists and criteria with `score_ranges`", rubric.path)
@@ -113,9 +182,11 @@ def _rename_outcome(mapping: dict[str, Any], path: Path) -> Iterator[Intent]:
 
 
 def _gate_check(criterion: Criterion, fields: dict[str, Any], path: Path) -> Iterator[Intent]:
-    """A checklist criterion must be met unless it says `required: false`, so a missing gate is written out."""
+    """Say whether a checklist criterion must be met, where it must not: AgentV requires it unless it says otherwise."""
     wanted = "true" if criterion.gate else "false"
-    if "required_min_score" in fields:
+    if "required_min_score" in fields and criterion.gate_path[-1] != "required_min_score":
+        yield RemoveField((*path, "required_min_score"))  # which AgentV never read on a checklist criterion
+    elif "required_min_score" in fields:
         yield RenameKey((*path, "required_min_score"), "required")
         yield ReplaceValue((*path, "required_min_score"), wanted)
     elif "required" not in fields and not criterion.gate:
@@ -151,31 +222,37 @@ def move_criteria(document: Document, path: Path, target: Target) -> Iterator[In
         yield from _rename_list(document, path, target)  # texts among assertions stay there
     elif holder in _LISTS:
         yield from _rename_assertion(document, path, owner, target)
-    elif holder in case_lists() and isinstance(path[-2], int):
+    elif holder in case_lists() and len(path) == _IN_A_CASE:
         beside = [name for name in _LISTS if name in owner]
         execution = owner.get("execution")
         beside += ["execution"] if isinstance(execution, dict) and "evaluators" in execution else []
         if beside and target.reads_beside:
             return
         if beside:
-            reason = f"the case has `{beside[0]}` too, which {target.title} would leave unread; join the two by hand"
+            reason = f"the case has `{beside[0]}` too, and {target.title} would ignore one of them; join them"
             yield Unmet(reason, path)
         else:
             yield NestField(path, target.assertions, ("type", target.kind), target.criteria)
     else:
-        yield Unmet(f"{target.title} has rubrics in the cases of a suite, and this one is in none", path)
+        yield Unmet(f"{target.title} reads rubrics in the cases of `tests` only; move this one to a case", path)
 
 
 def _rename_assertion(document: Document, path: Path, owner: Any, target: Target) -> Iterator[Intent | Unmet]:
     """An assertion stays where it is; its type, its list and its name are called as the target does."""
     kind = owner.get("type")
-    if kind not in _RUBRIC_TYPES:
-        yield Unmet(f"{target.title} takes criteria in assertions of the type `{target.kind}` only", path)
+    wanted = target.kinds.get(kind) if isinstance(kind, str) else None
+    if wanted is None:
+        known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
+        yield Unmet(f"{target.title} reads no criteria in `{kind}`; write {known}", path)
         return
-    if kind != target.kind:
-        yield ReplaceValue((*path[:-1], "type"), target.kind)
-    if path[-1] != target.criteria:
-        yield RenameKey(path, target.criteria)
+    field = target.criteria if wanted in (target.kind, "agent-rubric") else "rubrics"
+    if field == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):
+        yield Unmet(f"{target.title} skips the strings in an assertion of the type `{wanted}`; write mappings", path)
+        return
+    if kind != wanted:
+        yield ReplaceValue((*path[:-1], "type"), wanted)
+    if path[-1] != field:
+        yield RenameKey(path, field)
     other = "metric" if target.label == "name" else "name"
     if other in owner and target.label not in owner:
         yield RenameKey((*path[:-1], other), target.label)
@@ -183,12 +260,15 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Target
 
 
 def _rename_list(document: Document, path: Path, target: Target) -> Iterator[Intent | Unmet]:
-    if path[-1] == target.assertions:
+    if path[-1] == target.assertions or (path[-2:] == _OLDER_LIST and target.reads_beside):
         return
     if target.assertions in document.value(path[:-1]):
-        yield Unmet(f"the case has `{target.assertions}` too, which would leave this unread", path)
+        yield Unmet(f"the case has `{target.assertions}` too, so AgentV would ignore this list; join the two", path)
     else:
         yield RenameKey(path, target.assertions)
+
+
+_OLDER_LIST = ("execution", "evaluators")
 
 
 def rename_cases(document: Document, paths: list[Path]) -> Iterator[Intent]:

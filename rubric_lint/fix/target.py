@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 from rubric_lint.bands import HIGHEST
 from rubric_lint.catalogue import BASE
@@ -28,24 +27,50 @@ from rubric_lint.finding import (
     WrapText,
     pointer,
 )
-from rubric_lint.fix import Applied, Fixed, Left, fix, splice
-from rubric_lint.fix.agentv import TARGETS, Target, Unmet, convert_criteria, move_criteria, rename_cases
-from rubric_lint.fix.proof import Change, describe, find_doubt
+from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, fix, splice
+from rubric_lint.fix.agentv import (
+    TARGETS,
+    Target,
+    Unmet,
+    convert_criteria,
+    find_unloadable,
+    find_unsaid,
+    is_foreign,
+    is_read_as_it_is,
+    move_criteria,
+    rename_cases,
+)
+from rubric_lint.fix.agentv_reading import Read, read_suite
+from rubric_lint.fix.proof import Change, find_doubt
 from rubric_lint.lint import DEFAULTS, build_rubrics, lint
 from rubric_lint.locate import find_claim_span
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Rubric, Shape
+from rubric_lint.rubric import Criterion, Rubric
+from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Source
 
 _Step = Callable[[Document, list[Rubric], Target], Iterable[Intent | Unmet]]
 
 
-def rewrite(name: str, data: bytes, target: str, settings: FileSettings = DEFAULTS, *, unsafe: bool = False) -> Fixed:
-    """Make all safe fixes in a file, and then what the target of that name asks for.
+def rewrite(
+    name: str,
+    data: bytes,
+    target: str,
+    settings: FileSettings = DEFAULTS,
+    *,
+    unsafe: bool = False,
+    unsaid_is_required: bool = True,
+) -> Fixed:
+    """Make the safe fixes in a file, and then what the target of that name asks for.
+
+    `unsaid_is_required`: a checklist criterion of ours that says nothing of a gate must be met, as AgentV reads it.
+    Deprecated fields are left to the rewriting: without `required: false` a criterion would say nothing.
 
     Raises:
         RuleError: when a rule crashes; nothing that stands in `data` should make one.
     """
+    enabled = frozenset(BY_NAME) if settings.enabled is None else settings.enabled
+    settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
     fixed = fix(name, data, settings, unsafe=unsafe)
     wanted = TARGETS[target]
     if fixed.doubt or not fixed.result.rubrics:
@@ -71,6 +96,7 @@ class _Rewriting:
         """Rewrite the criteria, then bring them to their place, then prove that they mean the same."""
         source = self.fixed.result.source
         meant = list(self._read(source))
+        notes = tuple(self._tell_unsaid(source))
         applied: list[Applied] = []
         for step in _STEPS:
             planned = list(self._plan(source, step))
@@ -86,14 +112,16 @@ class _Rewriting:
                 for change in changes
             ]
             source = new
+        left = tuple(self._find_unloadable(source))
         if not applied:
-            return self.fixed
+            return replace(self.fixed, unmet=left)
         result = lint(source.name, source.to_bytes(source.text), self.settings)
         if list(self._read(source)) != meant:
             return self._doubt("a rubric would be scored in another way")
-        if fault := self._find_fault(result):
+        if fault := self._find_fault(result) or self._find_misreading(source, meant):
             return self._doubt(fault)
-        return replace(self.fixed, result=result, applied=(*self.fixed.applied, *applied))
+        applied = [*self.fixed.applied, *applied]
+        return replace(self.fixed, result=result, applied=tuple(applied), unmet=left, notes=notes)
 
     def _doubt(self, doubt: str) -> Fixed:
         return replace(self.fixed, doubt=doubt, applied=())
@@ -107,19 +135,42 @@ class _Rewriting:
         others = {rubric.dialect for _, rubric in self._rubrics(result.source)} - self.target.dialects
         return f"it would not be read as a suite of {self.target.title}" if others else ""
 
+    def _find_misreading(self, source: Source, meant: list[list[Read]]) -> str:
+        """Return what AgentV itself would read otherwise; it may read more, such as rubrics of other systems."""
+        read = [
+            rubric for document in read_documents(source)[0] for rubric in read_suite(document.data, self.target.name)
+        ]
+        for rubric in meant:
+            if tuple(rubric) not in read:
+                return f"{self.target.title} would not read `{rubric[0].id}` and what stands beside it as it is meant"
+            read.remove(tuple(rubric))
+        return ""
+
+    def _find_unloadable(self, source: Source) -> Iterator[Left]:
+        for document, _ in groupby(self._rubrics(source), itemgetter(0)):
+            for unmet in find_unloadable(document, self.target):
+                yield self._leave(document, unmet)
+
     def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
+        """The rubrics that are AgentV's or may become so."""
         for document in read_documents(source)[0]:
             for rubric in build_rubrics(document, self.settings):
-                yield document, rubric
+                if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
+                    yield document, rubric
 
-    def _read(self, source: Source) -> Iterator[Any]:
-        """What all rubrics mean, apart from where they are: a checklist criterion is a must or none."""
+    def _read(self, source: Source) -> Iterator[list[Read]]:
+        """What all rubrics mean, apart from where they are: a checklist criterion must be met or need not."""
         for _, rubric in self._rubrics(source):
-            is_checklist = rubric.shape is Shape.CHECKLIST
-            entries = [
-                entry._replace(gate=HIGHEST if is_checklist and entry.gate else entry.gate) for entry in rubric.entries
-            ]
-            yield rubric.shape, [describe(entry) for entry in entries]
+            yield [_as_read(entry) for entry in rubric.entries]
+
+    def _tell_unsaid(self, source: Source) -> Iterator[str]:
+        count = sum(len(find_unsaid(rubric)) for _, rubric in self._rubrics(source))
+        if count and self.settings.implicit_required:
+            criteria, these = ("1 criterion has", "it") if count == 1 else (f"{count} criteria have", "these")
+            yield (
+                f"{criteria} no gate and no `required`: {self.target.title} requires {these}, so nothing is written; "
+                "--unsaid optional writes `required: false`"
+            )
 
     def _plan(self, source: Source, step: _Step) -> Iterator[Change | Left]:
         """The changes of one step, one for each intent, or what keeps it from being done."""
@@ -160,6 +211,16 @@ class _Rewriting:
         path = unmet.path if document.number is None else (document.number, *unmet.path)
         span = document.span(unmet.path, unmet.part)
         return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, pointer(path)), unmet.reason)
+
+
+def _as_read(entry: Criterion) -> Read:
+    """What a criterion means, in the form in which AgentV's own reading comes."""
+    is_checklist = entry.scale is None
+    gate = (HIGHEST if entry.gate else None) if is_checklist else entry.gate or None
+    bands = (
+        tuple((int(b.lower or 0), int(b.upper or 0), b.outcome or "") for b in entry.scale.bands) if entry.scale else ()
+    )
+    return Read(entry.id, entry.outcome, float(entry.weight if entry.weight is not None else 1), gate, bands)
 
 
 def _convert(document: Document, rubrics: list[Rubric], target: Target) -> Iterator[Intent | Unmet]:

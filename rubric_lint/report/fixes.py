@@ -112,6 +112,8 @@ def word_troubles(outcome: Outcome) -> Iterator[str]:
         yield f"{name}: left as it was: {visible(outcome.failure)}"
     if outcome.others:
         yield f"{name}: warning: {counted(outcome.others, 'other hard link')} to the file still hold the old text"
+    for note in fixed.notes:
+        yield f"{name}: {visible(note)}"
     if not fixed.doubt:
         for finding, reason in fixed.left(unsafe=outcome.unsafe):
             line, column, _ = fixed.result.source.position(finding.span.start)
@@ -136,6 +138,7 @@ def as_data(outcome: Outcome) -> dict[str, Any]:
             for finding, reason in fixed.left(unsafe=outcome.unsafe)
         ],
         "left_out": fixed.left_out or None,
+        **({"notes": list(fixed.notes)} if fixed.notes else {}),
         "error": fixed.doubt or outcome.failure or next((fault.message for fault in fixed.faults()), None),
         "other_links": outcome.others,
     }
@@ -154,7 +157,7 @@ def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
         "faults": totals.faults,
         **({"passed_over": totals.passed_over} if totals.passed_over else {}),
     }
-    told = [each for each in files if each["changed"] or each["left"] or each["left_out"] or each["error"]]
+    told = [each for each in files if any(each.get(key) for key in ("changed", "left", "left_out", "notes", "error"))]
     return json.dumps({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
 
 
