@@ -5,13 +5,13 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import pytest
+import warm
 from hypothesis import settings
 
 # A property has time. Its cases are the same every time; `--hypothesis-profile fresh` looks for others.
@@ -38,13 +38,17 @@ atexit.register(shutil.rmtree, os.environ["RUBRIC_LINT_CACHE_DIR"], ignore_error
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_sessionfinish():
+    warm.end()
+
+
 @pytest.fixture
 def program(tmp_path):
     """Calls the installed `rubric-lint` in the test's folder: exit code, output, and what it complains of."""
     path = Path(sys.executable).with_name("rubric-lint")
 
     def call(*arguments, stdin=""):
-        done = subprocess.run([path, *arguments], cwd=tmp_path, input=stdin.encode(), capture_output=True, check=False)
+        done = warm.run([path, *arguments], cwd=tmp_path, input=stdin.encode())
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     return call

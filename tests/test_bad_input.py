@@ -2,12 +2,11 @@
 
 import codecs
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 from rubric_lint.config import FileSettings
 from rubric_lint.lint import lint
@@ -328,14 +327,8 @@ def test_a_file_of_100_megabytes_is_refused_and_the_others_are_linted(tmp_path):
         large.seek(100_000_000)
         large.write(b"\n")
     program = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "--format", "concise", "a.yaml", "b.yaml"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-c", program, "--format", "concise", "a.yaml", "b.yaml"]
+    done = warm.run(command, cwd=tmp_path, text=True)
     assert (done.returncode, done.stdout.splitlines()[0].split(":")[:3]) == (
         2,
         ["a.yaml", "2", "5 error unknown-field"],

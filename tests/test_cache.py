@@ -12,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import pytest
+import warm
 from click.testing import CliRunner
 from hypothesis import given
 from styled_suites import json_suites, yaml_suites
@@ -39,12 +40,15 @@ def folder(tmp_path, monkeypatch):
     return work
 
 
-def run(*arguments, package=ROOT):
+def run(*arguments, package=None):
     """Standard output of a whole process, without the summary where something is found."""
     code = "from rubric_lint.cli.lint import main; main()"
-    environment = {**os.environ, "PYTHONPATH": str(package), "GITHUB_ACTIONS": ""}
     command = [sys.executable, "-c", code, "--format", "concise", *arguments]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    if package is None:
+        done = warm.run(command, text=True)
+    else:
+        environment = {**os.environ, "PYTHONPATH": str(package)}
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
     assert done.stderr == ""
     return re.sub(r"^Found .*\n(?:.* fixable .*\n)?", "", done.stdout, flags=re.MULTILINE)
 

@@ -2,13 +2,13 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+import warm
 
 ROOT = Path(__file__).parent.parent
 OLD = """\
@@ -69,7 +69,7 @@ def command(name, *args):
 
 def environment(**more):
     kept = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **more}
+    return {**kept, **more}
 
 
 class Program:
@@ -79,14 +79,7 @@ class Program:
         self.folder, self.name = folder, name
 
     def __call__(self, *args, text="", name=None):
-        done = subprocess.run(
-            command(name or self.name, *args),
-            input=text.encode(),
-            capture_output=True,
-            check=False,
-            cwd=self.folder,
-            env=environment(),
-        )
+        done = warm.run(command(name or self.name, *args), input=text.encode(), cwd=self.folder, env=environment())
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def write(self, name, text):
@@ -342,14 +335,16 @@ def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
     )
     chance = random.Random(7)  # noqa: S311 (a die for moments)
     changed = set()
-    for _ in range(25):
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    for moment in range(25):
         for name, text in old.items():
             (tmp_path / name).write_text(text)
-        with subprocess.Popen(
-            command("fix", "-q"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, start_new_session=True
-        ) as process:
-            time.sleep(chance.uniform(0.1, 0.9))
-            process.send_signal(signal.SIGKILL)
+        process = warm.start(command("fix", "-q"), cwd=tmp_path, env=environment(), start_new_session=True, **streams)
+        while process.poll() is None and sum((tmp_path / name).read_text() != old[name] for name in old) < moment / 2:
+            pass
+        time.sleep(chance.uniform(0, 0.005))
+        process.kill()
+        process.wait()
         found = {name: (tmp_path / name).read_text() for name in old}
         assert {name for name, text in found.items() if text not in (old[name], new[name])} == set()
         changed.add(sum(found[name] == new[name] for name in old))

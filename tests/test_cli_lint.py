@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import warm
 from click.shell_completion import BashComplete
 
 from rubric_lint.cli.lint import cli
@@ -49,7 +50,7 @@ def environment(**more):
     """The variables of this process without those that a command looks at, and `more`."""
     hidden = {"NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "PYTHONIOENCODING", "RUBRIC_LINT_DEBUG"}
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "TERM": "xterm", **more}
+    return {**kept, "TERM": "xterm", **more}
 
 
 def command(*args, program=PROGRAM):
@@ -58,22 +59,15 @@ def command(*args, program=PROGRAM):
 
 def call(*args, stdin=b"", program=PROGRAM, **more):
     """What a call prints on standard output and standard error, and its exit code."""
-    done = subprocess.run(
-        command(*args, program=program), input=stdin, capture_output=True, env=environment(**more), check=False
-    )
+    done = warm.run(command(*args, program=program), input=stdin, env=environment(**more))
     return done.stdout.decode(), done.stderr.decode(), done.returncode
 
 
 def call_on_terminal(*args, **more):
     """What a call writes to a terminal of 80 columns, by standard output and standard error alike."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        command(*args),
-        stdin=subprocess.DEVNULL,
-        stdout=follower,
-        stderr=follower,
-        env=environment(COLUMNS="80", **more),
-    )
+    streams = {"stdin": subprocess.DEVNULL, "stdout": follower, "stderr": follower}
+    process = warm.start(command(*args), env=environment(COLUMNS="80", **more), **streams)
     os.close(follower)
     written = b""
     while select.select([leader], [], [], 60)[0]:

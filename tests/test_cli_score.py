@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+import warm
 
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.streams import LIMIT
@@ -79,26 +80,29 @@ def environment(**more):
     """The variables of this process without those that a command looks at, and `more`."""
     hidden = {"NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "PYTHONIOENCODING", "RUBRIC_LINT_DEBUG"}
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "TERM": "xterm", **more}
+    return {**kept, "TERM": "xterm", **more}
+
+
+def command(*args):
+    return [sys.executable, "-W", "error", "-c", PROGRAM, *args]
 
 
 def start(*args, **streams):
-    command = [sys.executable, "-W", "error", "-c", PROGRAM, *args]
-    return subprocess.Popen(command, env=environment(COLUMNS="80"), **streams)
+    return subprocess.Popen(command(*args), env=environment(COLUMNS="80"), **streams)
 
 
 def call(*args, stdin=""):
     """What a call prints on standard output and standard error, and its exit code."""
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with start(*args, **pipes) as process:
-        out, err = process.communicate(stdin if isinstance(stdin, bytes) else stdin.encode())
-    return out.decode(), err.decode(), process.returncode
+    given = stdin if isinstance(stdin, bytes) else stdin.encode()
+    done = warm.run(command(*args), input=given, env=environment(COLUMNS="80"))
+    return done.stdout.decode(), done.stderr.decode(), done.returncode
 
 
 def call_on_terminal(*args, stdin=subprocess.DEVNULL, stdout=None):
     """What a call writes to a terminal, and its exit code."""
     leader, follower = pty.openpty()
-    process = start(*args, stdin=stdin, stdout=stdout or follower, stderr=follower)
+    streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
+    process = warm.start(command(*args), env=environment(COLUMNS="80"), **streams)
     os.close(follower)
     written = b""
     while select.select([leader], [], [], 60)[0]:

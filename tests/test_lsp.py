@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import warm
 from editor import SERVER, TIMEOUT, start, uri_of
 from lsprotocol import types
 from test_bad_input import SYNTAX
@@ -562,7 +563,7 @@ def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
     path = folder / "a.yaml"
     path.write_text(OVERLAP)
     command = (sys.executable, "-m", "rubric_lint", "--write-baseline", ".")
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    warm.run(command, cwd=folder, check=True)
     late = "  - id: late\n    expected_outcome: Says so\n    wieght: 1\n"
 
     async def session():
@@ -594,7 +595,7 @@ def test_a_baseline_and_settings_under_another_name_are_read_again_when_they_cha
 
     def remember(*options):
         command = (sys.executable, "-m", "rubric_lint", "--config", str(strict), *options, "--write-baseline", ".")
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        warm.run(command, cwd=folder, check=True)
 
     async def session():
         uri = uri_of(path)

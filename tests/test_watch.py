@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import warm
 
 PROGRAM = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint import main; main()"
 COMMAND = [sys.executable, "-W", "error", "-c", PROGRAM]
@@ -37,10 +38,6 @@ def folder(tmp_path, monkeypatch):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setenv("PYTHONUTF8", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
     return here
 
 
@@ -49,9 +46,8 @@ class Watching:
 
     def __init__(self, *args, terminal=False, cwd=None):
         self._read_from, write_to = pty.openpty() if terminal else os.pipe()
-        self.program = subprocess.Popen(
-            [*COMMAND, "--watch", *args], stdin=subprocess.DEVNULL, stdout=write_to, stderr=write_to, cwd=cwd
-        )
+        streams = {"stdin": subprocess.DEVNULL, "stdout": write_to, "stderr": write_to}
+        self.program = warm.start([*COMMAND, "--watch", *args], cwd=cwd, **streams)
         os.close(write_to)
         self.rest = ""
 
@@ -313,7 +309,7 @@ def test_a_terminal_shows_the_current_state_only(watch):
 def test_the_full_report_has_its_frames_and_summary():
     write("a.yaml", OLD)
     watching = Watching("a.yaml")
-    plain = subprocess.run([*COMMAND, "a.yaml"], capture_output=True, text=True, check=False).stdout
+    plain = warm.run([*COMMAND, "a.yaml"], text=True).stdout
     assert report("Checking everything", plain) == watching.more()
     assert watching.end() == 130
 
@@ -337,14 +333,12 @@ def test_an_interrupt_ends_it_in_the_midst_of_waiting(watch):
     ],
 )
 def test_what_cannot_be_watched_is_refused(args, message):
-    done = subprocess.run([*COMMAND, "--watch", *args], capture_output=True, text=True, check=False)
+    done = warm.run([*COMMAND, "--watch", *args], text=True)
     assert (2, "", f"Error: {message}") == (done.returncode, done.stdout, done.stderr.splitlines()[-1])
 
 
 def test_settings_that_cannot_be_used_to_begin_with_end_it():
-    done = subprocess.run(
-        [*COMMAND, "--watch", "--config", "no.toml"], capture_output=True, text=True, check=False, timeout=PATIENCE
-    )
+    done = warm.run([*COMMAND, "--watch", "--config", "no.toml"], text=True)
     assert (2, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith("rubric-lint: no.toml: ")
 
