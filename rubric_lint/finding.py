@@ -101,6 +101,13 @@ class Repair(NamedTuple):
     safe: bool
 
 
+OTHER_LINE = "\ufdd0"
+"""Holds the place of a line number in a problem's message: the first one for that of `related[0]`, and so on.
+
+Rules know paths, the engine knows lines. The character is one that Unicode keeps for a program's own use.
+"""
+
+
 class Place(NamedTuple):
     """Another place that a problem speaks of, and what stands there. `span`, when given, goes before `path`."""
 
@@ -111,7 +118,11 @@ class Place(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What a rule found, in terms of the document. `span`, when given, is the place, and `path` only names it."""
+    """What a rule found, in terms of the document. `span`, when given, is the place, and `path` only names it.
+
+    `message` says what is wrong and what to do; the engine puts the criterion's name before it, and line numbers in the
+    places of `OTHER_LINE`.
+    """
 
     message: str
     path: Path

@@ -17,7 +17,7 @@ _CONTEXT = re.compile(r"[^\r\n,{}\[\]#]*")
 
 # A message is words, which may become better ones, and numbers, which come from the text. Those that name a place
 # change when the place moves, and code may hold one too: the generated id `rubric-2`.
-_PLACE = re.compile(r"`[^`]*`|\b(?:line|column|entry|offset) \d+")
+_PLACE = re.compile(r"`[^`]*`|\b(?:line|column|entry|offset|criterion) \d+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 

@@ -7,7 +7,19 @@ from rubric_lint.catalogue import catalogue
 from rubric_lint.config import FileSettings
 from rubric_lint.cparser import Mode
 from rubric_lint.document import Document
-from rubric_lint.finding import Finding, Fix, Part, Place, Problem, Related, Repair, Result, Severity, pointer
+from rubric_lint.finding import (
+    OTHER_LINE,
+    Finding,
+    Fix,
+    Part,
+    Place,
+    Problem,
+    Related,
+    Repair,
+    Result,
+    Severity,
+    pointer,
+)
 from rubric_lint.finding import Path as DataPath
 from rubric_lint.locate import (
     find_claim,
@@ -16,6 +28,7 @@ from rubric_lint.locate import (
     locate,
     speaks_of_rubrics,
 )
+from rubric_lint.naming import name_criterion, write_lines
 from rubric_lint.near import find_near
 from rubric_lint.reading import read_documents, skim_documents
 from rubric_lint.recognition import FIELD
@@ -39,6 +52,7 @@ class _Found(NamedTuple):
     rule: str
     problem: Problem
     document: Document
+    rubric: Rubric | None = None
 
 
 class Examined(NamedTuple):
@@ -174,20 +188,25 @@ def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
     ]
 
 
-def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
-    value = document.value(rubric.path)
-    schema, view = rubric.schema, rubric.view
+def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
+    """Find what breaks the JSON Schema: the names of the rules, and the problems."""
+    value, schema = document.value(rubric.path), rubric.schema
     if not schema.is_valid(value):
         from rubric_lint.violations import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
-        for rule, problem in find_violations(schema, document, rubric.path, value):
-            yield _Found(rule, problem, document)
+        yield from find_violations(schema, document, rubric.path, value)
+
+
+def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
+    view = rubric.view
+    for rule, problem in find_shape_problems(document, rubric):
+        yield _Found(rule, problem, document, rubric)
     for checked in RULES:
         if checked.check is None or (view and checked.name in view.dialect.without):
             continue
         try:
             for problem in checked.check(rubric):
-                yield _Found(checked.name, view.translate(problem) if view else problem, document)
+                yield _Found(checked.name, view.translate(problem) if view else problem, document, rubric)
         except CloserLookError:
             raise
         except Exception as fault:
@@ -202,13 +221,10 @@ def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[
         return
     for mapping, key, first, second, _ in duplicates:
         owner = document.containers.get(id(mapping), ())
-        line = document.source.position(first.start).line
-        message = f"`{key}` stands in this mapping twice, first at line {line}; most readers keep only the last"
-        yield _Found(
-            "duplicate-key",
-            Problem(message, (*owner, key), span=second, related=(_at("the first one", first),)),
-            document,
-        )
+        message = f"duplicate key `{key}`, first at line {OTHER_LINE}; most readers keep only the last, so remove one"
+        problem = Problem(message, (*owner, key), span=second, related=(_at("the first one", first),))
+        holder = next((rubric for rubric in located if owner[: len(rubric.path)] == rubric.path), None)
+        yield _Found("duplicate-key", problem, document, holder)
 
 
 def _at(message: str, span: Span) -> Place:
@@ -240,27 +256,27 @@ def _make_findings(
 ) -> list[Finding]:
     """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
     paths: dict[int, list[DataPath]] = {}
-    for document, rubric in rubrics:
-        paths.setdefault(id(document), []).append(rubric.path)
+    for holder, held in rubrics:
+        paths.setdefault(id(holder), []).append(held.path)
     mend = _Mending(paths).mend
     findings: dict[tuple[str, Span, str], Finding] = {}
-    for rule, problem, document in found:
+    for rule, problem, document, rubric in found:
         if not _is_enabled(rule, settings):
             continue
         span = problem.span or document.span(problem.path, problem.part)
         key = (rule, span, problem.message)
         if key not in findings:
             fix, obstacle = mend(document, problem.repair)
+            related = tuple(
+                Related(place.message, place.span or document.span(place.path, place.part)) for place in problem.related
+            )
             findings[key] = Finding(
                 rule=rule,
                 severity=_severity(rule, settings),
-                message=problem.message,
+                message=name_criterion(problem, rubric) + write_lines(problem.message, document.source, related),
                 span=span,
                 pointer=pointer(_number(problem.path, document)),
-                related=tuple(
-                    Related(place.message, place.span or document.span(place.path, place.part))
-                    for place in problem.related
-                ),
+                related=related,
                 fix=fix,
                 obstacle=obstacle,
             )
@@ -297,7 +313,7 @@ def _is_echo(finding: Finding, errors: list[str]) -> bool:
     if finding.rule != "ambiguous-scalar" or not errors:
         return False
     is_boolean = " is true to " in finding.message or " is false to " in finding.message
-    wanted = "true or false" if is_boolean else "number" if " is the number " in finding.message else "text"
+    wanted = "true or false" if is_boolean else "number" if " is the number " in finding.message else "string"
     return not any(f"expected {article}{wanted}" in error for error in errors for article in ("", "a "))
 
 

@@ -112,6 +112,11 @@ class Rubric(_RubricFields):
         return () if self.shape is Shape.HOLISTIC else self.entries
 
     @cached_property
+    def entries_by_place(self) -> Mapping[Path, Criterion]:
+        """The entries by their paths in the document."""
+        return {self.view.place(entry.path) if self.view else entry.path: entry for entry in self.entries}
+
+    @cached_property
     def mappings(self) -> tuple[tuple[Path, Mapping[str, Any]], ...]:
         """Every mapping in which the fields of criteria and bands stand: the entries, and the items of band lists."""
         found: list[tuple[Path, Mapping[str, Any]]] = []

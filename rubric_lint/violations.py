@@ -42,7 +42,7 @@ def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
 
 
 def _word_accident(key: str) -> str:
-    return f"a mapping of `{shorten(key)}` alone is no criterion; if it is a text that holds a `: `, put it in quotes"
+    return f"a mapping with `{shorten(key)}` alone is not a criterion; if it is one string with a `: ` in it, quote it"
 
 
 def _find(
@@ -174,8 +174,9 @@ def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> 
             subject = f"the outcome of {subject}"
     match error.validator:
         case "pattern" if error.validator_value == r"\S" and not is_key:
-            blank = "blank" if " is " in subject else "a blank text"
-            return f"{subject.removesuffix(found)}{blank}, expected a text that says something"
+            blank = "blank" if " is " in subject else "a blank string"
+            cure = "say what an observer sees" if "pattern" in schema.get("x-rule", {}) else "write a name"
+            return f"{subject.removesuffix(found)}{blank}; {cure}"
         case "minItems" | "minProperties" if not error.instance:
             expected = schema.get("x-expected") or f"at least {error.validator_value} items"
             kind = "mapping" if error.validator == "minProperties" else "list"
@@ -188,5 +189,5 @@ def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> 
             return f"{subject}, expected at least {error.validator_value}"
         case _:
             expected = expected_of(schema)
-            hint = "; put it in quotes" if isinstance(error.instance, int | float) and expected == "a text" else ""
+            hint = "; put it in quotes" if isinstance(error.instance, int | float) and expected == "a string" else ""
             return f"{subject}, expected {expected}{hint}"

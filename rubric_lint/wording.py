@@ -61,7 +61,7 @@ def describe(value: Any, written: str) -> str:
         case int() | float():
             return shorten(written or str(value))
         case str():
-            return f'the text "{shorten(value)}"'
+            return f'the string "{shorten(value)}"'
         case list():
             return "a list"
         case _:
@@ -69,7 +69,7 @@ def describe(value: Any, written: str) -> str:
 
 
 _TYPES = {
-    "string": "a text",
+    "string": "a string",
     "integer": "an integer",
     "number": "a number",
     "boolean": "true or false",

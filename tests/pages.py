@@ -75,6 +75,14 @@ def _read_examples(form: re.Pattern[str], section: str, label: str) -> Iterator[
         yield Example(f"{label}-{number}", f"example.{parts.pop('kind')}", **parts)
 
 
+_CRITERION = re.compile(r"criterion (?:`[^`]*`|\d+): ")
+
+
+def unnamed(message: str) -> str:
+    """A message without the criterion that it begins with."""
+    return _CRITERION.sub("", message, count=1)
+
+
 def report(result: Result) -> str:
     """The findings as the command prints them, without colour and summary."""
     pieces: list[str] = []

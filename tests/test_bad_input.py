@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import warm
+from pages import unnamed
 
 from rubric_lint.config import FileSettings
 from rubric_lint.lint import lint
@@ -181,14 +182,14 @@ FIELDS = (
     "`required_min_level`"
 )
 BANDS = "expected a list of bands, or a map from lower bound to outcome"
-TWICE = "`id` stands in this mapping twice, first at line 2; most readers keep only the last"
+TWICE = "duplicate key `id`, first at line 2; most readers keep only the last, so remove one"
 VALUES = {
     "weight: .nan": ("weight", ".nan", "`weight` is not a number, expected a finite number of at least 0"),
     "weight: .inf": ("weight", ".inf", "`weight` is infinite, expected a finite number of at least 0"),
     "weight: 1e400": ("weight", "1e400", "`weight` is infinite, expected a finite number of at least 0"),
     "weight: -.inf": ("weight", "-.inf", "`weight` is -.inf, expected at least 0"),
     "weight: -1": ("weight", "-1", "`weight` is -1, expected at least 0"),
-    "weight: heavy": ("schema", "heavy", '`weight` is the text "heavy", expected a number'),
+    "weight: heavy": ("schema", "heavy", '`weight` is the string "heavy", expected a number'),
     "weight:": ("schema", "weight", "`weight` is empty, expected a number"),
     "weight: [1]": ("schema", "[1]", "`weight` is a list, expected a number"),
     "weight: true": ("schema", "true", "`weight` is true, expected a number"),
@@ -199,7 +200,7 @@ VALUES = {
     "required_min_score: '8'": (
         "bounds",
         "'8'",
-        '`required_min_score` is the text "8", expected an integer from 0 to 10',
+        '`required_min_score` is the string "8", expected an integer from 0 to 10',
     ),
     "required_min_score: {a: b}": (
         "bounds",
@@ -229,10 +230,16 @@ VALUES = {
 }  # fmt: skip
 
 
+def said(result):
+    return [(each.rule, result.source.slice(each.span), unnamed(each.message)) for each in result.findings]
+
+
 @pytest.mark.parametrize("field", VALUES)
 def test_a_wrong_value_is_one_finding(field):
     result = lint("a.yaml", CRITERION.format(field).encode())
-    actual = [(finding.rule, result.source.slice(finding.span), finding.message) for finding in result.findings]
+    actual = [
+        (finding.rule, result.source.slice(finding.span), unnamed(finding.message)) for finding in result.findings
+    ]
     assert actual == [VALUES[field]]
 
 
@@ -243,11 +250,11 @@ RANGES = {
     "[]": [("schema", "[]", "`score_range` is an empty list, expected two integers, [lowest, highest]")],
     "5": [("schema", "5", "`score_range` is 5, expected two integers, [lowest, highest]")],
     "null": [("schema", "null", "`score_range` is empty, expected two integers, [lowest, highest]")],
-    "0-5": [("schema", "0-5", '`score_range` is the text "0-5", expected two integers, [lowest, highest]')],
+    "0-5": [("schema", "0-5", '`score_range` is the string "0-5", expected two integers, [lowest, highest]')],
     "{0: 5}": [("schema", "{0: 5}", "`score_range` is a mapping, expected two integers, [lowest, highest]")],
     "['0', '5']": [
-        ("bounds", "'0'", '`score_range` has the text "0", expected an integer from 0 to 10'),
-        ("bounds", "'5'", '`score_range` has the text "5", expected an integer from 0 to 10'),
+        ("bounds", "'0'", '`score_range` has the string "0", expected an integer from 0 to 10'),
+        ("bounds", "'5'", '`score_range` has the string "5", expected an integer from 0 to 10'),
     ],
     "[5, 0]": [("bounds", "[5, 0]", "the lower bound 5 is above the upper bound 0; did you mean [0, 5]?")],
     "[0, 1e400]": [("bounds", "1e400", "`score_range` has 1e400, expected an integer from 0 to 10")],
@@ -281,7 +288,9 @@ def test_a_wrong_range_sets_off_nothing_else(written, shape):
     else:
         text = f"rubrics:\n      {text}\n"
     result = lint("a.yaml", text.encode())
-    actual = [(finding.rule, result.source.slice(finding.span), finding.message) for finding in result.findings]
+    actual = [
+        (finding.rule, result.source.slice(finding.span), unnamed(finding.message)) for finding in result.findings
+    ]
     assert actual == RANGES[written]
 
 
@@ -311,7 +320,7 @@ def test_utf_16_with_a_mark_is_read():
 def test_a_huge_key_is_not_quoted_whole():
     text = f"rubrics:\n  - id: a\n    expected_outcome: It is said.\n    {'k' * 1000}: 1\n"
     (finding,) = lint("a.yaml", text.encode()).findings
-    assert finding.message.startswith(f"unknown field `{'k' * 39}…`; known here are `id`,")
+    assert finding.message.startswith(f"criterion `a`: unknown field `{'k' * 39}…`; known here are `id`,")
 
 
 def test_wide_files_take_time_in_proportion():

@@ -42,8 +42,12 @@ rubrics:
     expected_outcome: States the result.
 """
 BROKEN = "rubrics:\n  - expected_outcome: 'open\n"
-OVERLAP = "bad.yaml:6:22 error overlap: score 5 is in this band [5, 7] and in [0, 5]\n"
-DESCRIPTION = "old.yaml:3:5 warning deprecated-description: `description` is deprecated; write `expected_outcome`\n"
+SCORE_5 = (
+    "criterion `accuracy`: score 5 is in this band [5, 7] and in [0, 5] (line 4); end one band before the other starts"
+)
+OVERLAP = f"bad.yaml:6:22 error overlap: {SCORE_5}\n"
+RENAME = "criterion `a`: `description` is deprecated; write `expected_outcome`"
+DESCRIPTION = f"old.yaml:3:5 warning deprecated-description: {RENAME}\n"
 
 
 def environment(**more):
@@ -102,14 +106,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-FULL = """\
-bad.yaml:6:22 error overlap: score 5 is in this band [5, 7] and in [0, 5]
+FULL = f"""\
+bad.yaml:6:22 error overlap: {SCORE_5}
    4 |       - score_range: [0, 5]
      |                      ------ also covers 5
    6 |       - score_range: [5, 7]
      |                      ^^^^^^
 
-old.yaml:3:5 warning deprecated-description: `description` is deprecated; write `expected_outcome`
+old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
    3 |     description: States the result.
      |     ^^^^^^^^^^^
      = fix: rename `description` to `expected_outcome` (rubric-fix)

@@ -37,7 +37,8 @@ rubrics:
       - {score_range: [5, 10], expected_outcome: States the result}
 """
 FINDING = """\
-{0}:5:23 error overlap: score 5 is in this band [5, 10] and in [0, 5]
+{0}:5:23 error overlap: \
+criterion `a`: score 5 is in this band [5, 10] and in [0, 5] (line 4); end one band before the other starts
 4 |       - {{score_range: [0, 5], expected_outcome: States no result}}
 |                       ------ also covers 5
 5 |       - {{score_range: [5, 10], expected_outcome: States the result}}

@@ -59,7 +59,7 @@ def test_lightspeed_is_recognised():
 def test_the_threshold_of_a_lightspeed_metric_splits_bands():
     text = LIGHTSPEED.replace("threshold: 0.7", "threshold: 0.9")
     message = (
-        "a verdict threshold splits this band [7, 10], which has one outcome (7 and 8: fail, 9 and 10: pass); "
+        "the threshold `pass = 0.9` splits this band [7, 10], which has one outcome (7 and 8: fail, 9 and 10: pass); "
         "start a band at 9"
     )
     pointer = "/metrics_metadata/turn_level/geval:accuracy/rubrics/1/score_range"
@@ -70,7 +70,8 @@ def test_a_finding_stands_where_its_field_stands():
     text = LIGHTSPEED.replace("[7, 10]", "[6, 10]").replace("0.7", "0.6")
     assert report(lint("a.yaml", dedent(text).encode())) == dedent(
         """\
-        a.yaml:8:25 error overlap: score 6 is in this band [6, 10] and in [0, 6]
+        a.yaml:8:25 error overlap: score 6 is in this band [6, 10] and in [0, 6] (line 7); \
+end one band before the other starts
            7 |         - {score_range: [0, 6], expected_outcome: A number differs from the source}
              |                         ------ also covers 6
            8 |         - {score_range: [6, 10], expected_outcome: Every number is that of the source}
@@ -396,21 +397,21 @@ def test_what_is_wrong_among_assertions_is_told_once_and_at_its_place():
     advice = "write false, or put it in quotes if it is text"
     label = '"no" is a label; say what an observer sees in an answer that earns it'
     assert findings(text) == [
-        "empty-outcome /tests/0/assertions/3: `assertions` has a blank text, expected a text that says something",
+        "empty-outcome /tests/0/assertions/3: criterion 3: `assertions` has a blank string; say what an observer sees",
         (
-            "schema /tests/0/assertions/4: a mapping of `States` alone is no criterion; if it is a text that holds "
-            "a `: `, put it in quotes"
+            "schema /tests/0/assertions/4: a mapping with `States` alone is not a criterion; if it is one "
+            "string with a `: ` in it, quote it"
         ),
-        "schema /tests/0/assertions/5: `assertions` has 404, expected a text or a mapping",
+        "schema /tests/0/assertions/5: `assertions` has 404, expected a string or a mapping",
         "schema /tests/0/assertions/6: missing field `type`: how it judges",
         (
-            "empty-outcome /tests/0/assertions/8/criteria/0/outcome: `outcome` is blank, expected a text that says "
-            "something"
+            "empty-outcome /tests/0/assertions/8/criteria/0/outcome: criterion `a`: `outcome` is blank; say what an "
+            "observer sees"
         ),
-        f"ambiguous-scalar /tests/0/assertions/8/criteria/1: {readings}; {advice}",
-        f"vague-outcome /tests/0/assertions/8/criteria/1: {label}",
-        f"ambiguous-scalar /tests/0/assertions/9: {readings}; {advice}",
-        f"vague-outcome /tests/0/assertions/9: {label}",
+        f"ambiguous-scalar /tests/0/assertions/8/criteria/1: criterion 2: {readings}; {advice}",
+        f"vague-outcome /tests/0/assertions/8/criteria/1: criterion 2: {label}",
+        f"ambiguous-scalar /tests/0/assertions/9: criterion 4: {readings}; {advice}",
+        f"vague-outcome /tests/0/assertions/9: criterion 4: {label}",
     ]
 
 

@@ -24,6 +24,7 @@ from rubric_lint.rules import BY_NAME
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
+FOUR = "criterion `tone`: score 4 is in this band [4, 10] and in [0, 4] (line 4); end one band before the other starts"
 OVERLAP = """\
 rubrics:
   - id: tone
@@ -173,7 +174,7 @@ def test_a_diagnostic_says_all_that_there_is_to_say(folder):
                 code="overlap",
                 code_description=types.CodeDescription(uri_of(BY_NAME["overlap"].page_file)),
                 source="rubric-lint",
-                message="score 4 is in this band [4, 10] and in [0, 4]",
+                message=FOUR,
                 related_information=(
                     types.DiagnosticRelatedInformation(
                         types.Location(uri, types.Range(types.Position(3, 21), types.Position(3, 27))), "also covers 4"
@@ -223,7 +224,7 @@ def test_places_are_counted_as_the_editor_counts(folder, encoding):
                 uri, 2, types.TextDocumentContentChangePartial(range=types.Range(start_of_emoji, at), text="")
             )
             found = await editor.diagnostics(uri, 2)
-            assert "unknown field `wieght`; did you mean `weight`?" in [each.message for each in found]
+            assert "criterion 1: unknown field `wieght`; did you mean `weight`?" in [each.message for each in found]
 
     run(session())
 
@@ -649,7 +650,7 @@ def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
                 editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
                 return [each.message for each in await news]
 
-            assert await after({}) == ["score 4 is in this band [4, 10] and in [0, 4]"]
+            assert await after({}) == [FOUR]
             assert await after({"enable": False}) == []
             assert await after({"configuration": "${workspaceFolder}/nothing.toml"}) == [
                 f"not checked: {folder}/nothing.toml: cannot be read: No such file or directory"

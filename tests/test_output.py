@@ -79,7 +79,7 @@ def test_reasons_are_kept():
         ("holistic", {"score": 11}, "/score", "score 11 is outside 0..10"),
         ("holistic", {"score": -1}, "/score", "score -1 is outside 0..10"),
         ("holistic", {"score": 7.5}, "/score", "`score` is 7.5, expected an integer"),
-        ("holistic", {"score": "7"}, "/score", '`score` is the text "7", expected an integer'),
+        ("holistic", {"score": "7"}, "/score", '`score` is the string "7", expected an integer'),
         ("holistic", {"score": True}, "/score", "`score` is true, expected an integer"),
         ("holistic", {"score": None}, "/score", "`score` is null, expected an integer"),
         ("holistic", {"score": float("nan")}, "/score", "`score` is nan, expected an integer"),

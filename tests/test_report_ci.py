@@ -170,7 +170,7 @@ def test_a_sarif_result_has_all_that_is_known(folder):
         "ruleId": "unknown-field",
         "ruleIndex": [rule.name for rule in RULES].index("unknown-field"),
         "level": "error",
-        "message": {"text": "unknown field `wieght`; did you mean `weight`?"},
+        "message": {"text": "criterion `a`: unknown field `wieght`; did you mean `weight`?"},
         "locations": [
             {
                 "physicalLocation": {"artifactLocation": file, "region": key},
@@ -304,9 +304,10 @@ def test_github_annotations():
     found = render("github", lint("a,b: 100%.yaml", text.encode()))
     assert found == (
         "::error file=a%2Cb%3A 100%25.yaml,line=6,endLine=6,col=22,endColumn=29,title=rubric-lint%3A overlap::"
-        "a,b: 100%25.yaml:6:22: overlap: score 5 is in this band [5, 10] and in [0, 5]\n"
+        "a,b: 100%25.yaml:6:22: overlap: criterion `a`: score 5 is in this band [5, 10] and in [0, 5] (line 4); "
+        "end one band before the other starts\n"
         "::warning file=a%2Cb%3A 100%25.yaml,line=7,endLine=7,col=27,endColumn=31,title=rubric-lint%3A vague-outcome::"
-        'a,b: 100%25.yaml:7:27: vague-outcome: "Good" is a label; '
+        'a,b: 100%25.yaml:7:27: vague-outcome: criterion `a`: "Good" is a label; '
         "say what an observer sees in an answer that earns it\n"
         "Found 1 error and 1 warning in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
     )
@@ -355,7 +356,7 @@ def test_gitlab_report():
     failures = [Failure("gone.yaml", "does not exist"), Failure("b.yaml", "E: oops", is_fault=True)]
     report = json.loads(render("gitlab", result, failures=failures))
     assert report[0] == {
-        "description": "unknown field `wieght`; did you mean `weight`?",
+        "description": "criterion `👩‍🔬 a`: unknown field `wieght`; did you mean `weight`?",
         "check_name": "rubric-lint/unknown-field",
         "fingerprint": fingerprints(result)[0],
         "severity": "major",
@@ -392,7 +393,9 @@ def test_junit_report():
     warned = lint("a&b.yaml", b"rubrics:\n  - id: a\n    expected_outcome: Good\n")
     failures = [Failure("gone.yaml", "does not exist"), Failure("b.yaml", "E: <oops>", is_fault=True)]
     printed = render("junit", lint("bad.yaml", ENCODINGS["LF"]), warned, clean, failures=failures)
-    vague = 'warning vague-outcome: "Good" is a label; say what an observer sees in an answer that earns it'
+    told = "warning vague-outcome: criterion"
+    label = '"Good" is a label; say what an observer sees in an answer that earns it'
+    first = "criterion `&#128105;&#8205;&#128300; a`"
     assert (
         printed
         == f"""\
@@ -401,11 +404,11 @@ def test_junit_report():
 <testsuite name="rubric-lint" tests="5" failures="2" errors="2">
   <testcase classname="rubric-lint" name="bad.yaml">
     <failure type="error" message="1 error and 1 warning">\
-bad.yaml:4:5 error unknown-field: unknown field `wieght`; did you mean `weight`?
-bad.yaml:5:23 {vague}</failure>
+bad.yaml:4:5 error unknown-field: {first}: unknown field `wieght`; did you mean `weight`?
+bad.yaml:5:23 warning vague-outcome: {first}: {label}</failure>
   </testcase>
   <testcase classname="rubric-lint" name="a&amp;b.yaml">
-    <failure type="warning" message="1 warning">a&amp;b.yaml:3:23 {vague}</failure>
+    <failure type="warning" message="1 warning">a&amp;b.yaml:3:23 {told} `a`: {label}</failure>
   </testcase>
   <testcase classname="rubric-lint" name="ok.yaml"/>
   <testcase classname="rubric-lint" name="gone.yaml">

@@ -93,7 +93,7 @@ def test_every_finding_has_a_place_whatever_the_settings_say(version, implicit_r
 @pytest.mark.parametrize(
     ("version", "gates", "found"),
     [
-        ("v2", "required_min_level: 2", ["the gate 2 is none of the levels; expected 1 or 3"]),
+        ("v2", "required_min_level: 2", ["criterion `a`: gate 2 is not one of the levels 1 and 3; choose one of them"]),
         ("v2", "required_min_level: 3", []),
         ("v1", "required_min_level: 2", []),
         ("v1", "required_min_level: 2, required: true", []),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from pages import unnamed
 
 from rubric_lint.bundle import bundle
 from rubric_lint.catalogue import Claim, catalogue, load, read_claim, schemas_root
@@ -160,7 +161,7 @@ def problems(entry, version="v2"):
     result = lint("a.yaml", text.encode(), CLAIMED[version])
     by_schema = {"schema", "unknown-field", "bounds", "levels", "weight", "empty-outcome"}
     return [
-        (finding.rule, result.source.slice(finding.span), finding.message)
+        (finding.rule, result.source.slice(finding.span), unnamed(finding.message))
         for finding in result.findings
         if finding.rule in by_schema
     ]
@@ -175,18 +176,18 @@ NO_ID = "the bands of a holistic scale share one score, so they have no id"
 OF_LEVELS = "it is the gate of a criterion with `levels`; the gate here is `required_min_score`"
 WRONG = {
     "{id: a, expected_outcome: It}": [],
-    "{id: 7, expected_outcome: It}": [("schema", "7", "`id` is 7, expected a text; put it in quotes")],
-    "{id: ' ', expected_outcome: It}": [("schema", "' '", "`id` is blank, expected a text that says something")],
+    "{id: 7, expected_outcome: It}": [("schema", "7", "`id` is 7, expected a string; put it in quotes")],
+    "{id: ' ', expected_outcome: It}": [("schema", "' '", "`id` is blank; write a name")],
     "{id: a, expected_outcome: ''}": [
-        ("empty-outcome", "''", "`expected_outcome` is blank, expected a text that says something")
+        ("empty-outcome", "''", "`expected_outcome` is blank; say what an observer sees")
     ],
     "{id: a, expected_outcome: }": [
-        ("empty-outcome", "expected_outcome", "`expected_outcome` is empty, expected a text")
+        ("empty-outcome", "expected_outcome", "`expected_outcome` is empty, expected a string")
     ],
-    "{id: a, expected_outcome: [It]}": [("schema", "[It]", "`expected_outcome` is a list, expected a text")],
+    "{id: a, expected_outcome: [It]}": [("schema", "[It]", "`expected_outcome` is a list, expected a string")],
     "{id: a, expected_outcome: 7, weight: x}": [
-        ("schema", "7", "`expected_outcome` is 7, expected a text; put it in quotes"),
-        ("schema", "x", '`weight` is the text "x", expected a number'),
+        ("schema", "7", "`expected_outcome` is 7, expected a string; put it in quotes"),
+        ("schema", "x", '`weight` is the string "x", expected a number'),
     ],
     "{id: a, expected_outcom: It}": [
         ("unknown-field", "expected_outcom", "unknown field `expected_outcom`; did you mean `expected_outcome`?")
@@ -197,10 +198,10 @@ WRONG = {
     "{id: a, colour: red, expected_outcome: It}": [
         ("unknown-field", "colour", f"unknown field `colour`; known here are {FIELDS}")
     ],
-    "' '": [("empty-outcome", "' '", "`rubrics` has a blank text, expected a text that says something")],
-    "7": [("schema", "7", "`rubrics` has 7, expected a text or a mapping")],
-    "null": [("schema", "null", "`rubrics` has an empty item, expected a text or a mapping")],
-    "[a]": [("schema", "[a]", "`rubrics` has a list, expected a text or a mapping")],
+    "' '": [("empty-outcome", "' '", "`rubrics` has a blank string; say what an observer sees")],
+    "7": [("schema", "7", "`rubrics` has 7, expected a string or a mapping")],
+    "null": [("schema", "null", "`rubrics` has an empty item, expected a string or a mapping")],
+    "[a]": [("schema", "[a]", "`rubrics` has a list, expected a string or a mapping")],
     "{id: a, required_min_score: -1, expected_outcome: It}": [
         ("bounds", "-1", f"`required_min_score` is -1, {SCORE}")
     ],
@@ -216,19 +217,23 @@ WRONG = {
         ("schema", "id", f"`id` cannot stand here: {NO_ID}")
     ],
     "{id: a, score_ranges: [x]}": [
-        ("schema", "x", '`score_ranges` has the text "x", expected a mapping with `score_range` and `expected_outcome`')
+        (
+            "schema",
+            "x",
+            '`score_ranges` has the string "x", expected a mapping with `score_range` and `expected_outcome`',
+        )
     ],
     "{id: a, score_ranges: {x: It}}": [("bounds", "x", f"`score_ranges` has the key `x`, {SCORE}")],
-    "{id: a, score_ranges: {0: 7}}": [("schema", "7", "the outcome of `0` is 7, expected a text; put it in quotes")],
+    "{id: a, score_ranges: {0: 7}}": [("schema", "7", "the outcome of `0` is 7, expected a string; put it in quotes")],
     "{id: a, score_ranges: {0: ''}}": [
-        ("empty-outcome", "''", "the outcome of `0` is blank, expected a text that says something")
+        ("empty-outcome", "''", "the outcome of `0` is blank; say what an observer sees")
     ],
     "{id: a, score_ranges: {'': It}}": [("bounds", "''", f"`score_ranges` has the key ``, {SCORE}")],
     "{id: a, levels: [{level: 1, expected_outcome: It}]}": [
         ("levels", "[{level: 1, expected_outcome: It}]", "`levels` has 1 item, expected at least 2")
     ],
     "{id: a, levels: [{level: x, expected_outcome: It}, {level: 2, expected_outcome: So}]}": [
-        ("schema", "x", '`level` is the text "x", expected an integer')
+        ("schema", "x", '`level` is the string "x", expected an integer')
     ],
 }  # fmt: skip
 
@@ -319,7 +324,7 @@ def test_both_validators_and_the_findings_agree(entry, version):
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        ({"id": "a", "expected_outcome": "\ufeff"}, "`expected_outcome` is blank, expected a text that says something"),
+        ({"id": "a", "expected_outcome": "\ufeff"}, "`expected_outcome` is blank; say what an observer sees"),
         (
             {"id": "a", "score_ranges": {"0": "It", "10\n": "So"}},
             "`score_ranges` has the key `10\n`, expected an integer from 0 to 10",

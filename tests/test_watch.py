@@ -26,10 +26,12 @@ rubrics:
 """
 GOOD = OLD.replace("description", "expected_outcome")
 NO_ID = "rubrics:\n  - expected_outcome: States the result.\n"
-DEPRECATED = ":3:5 warning deprecated-description: `description` is deprecated; write `expected_outcome`\n"
+DEPRECATED = (
+    ":3:5 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`\n"
+)
 MISSING = (
-    ":2:5 warning missing-id: no `id`: judge outputs must call this criterion `rubric-1`, "
-    "which changes when criteria move\n"
+    ":2:5 warning missing-id: criterion 1: no `id`, so judge outputs must call it `rubric-1`, "
+    "which changes when criteria move; add one\n"
 )
 
 
@@ -200,7 +202,7 @@ def test_a_file_written_piece_by_piece_ends_up_right(watch):
         last = watching.more()
     assert last.startswith("[time] Changed: ")
     assert [line for line in last.splitlines() if not line.startswith("[")] == [
-        "a.yaml:2:9 error schema: `id` is a list, expected a text",
+        "a.yaml:2:9 error schema: criterion 1: `id` is a list, expected a string",
         "b.yaml" + DEPRECATED.rstrip(),
     ]
 

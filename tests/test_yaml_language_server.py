@@ -230,8 +230,8 @@ def test_hover_explains_bands_and_levels(server, part):
     assert schema_for().definitions[part]["properties"][field]["description"] in shown.replace("\\", "")
 
 
-TEXT = "expected a text"
-SAYS = "expected a text that says something"
+TEXT = "expected a string"
+SAYS = "expected a string that says something"
 SCORE = "expected an integer from 0 to 10"
 TWO = "expected two integers, [lowest, highest]"
 BANDS = "expected a list of bands, or a map from lower bound to outcome"
@@ -243,8 +243,8 @@ WRONG = {
     "[]": ("[]", "`rubrics`: expected a list of criteria, at least 1"),
     "text": ("text", "`rubrics`: expected a list of criteria"),
     "": ("", "`rubrics`: expected a list of criteria"),
-    "[7]": ("7", "item of `rubrics`: expected a text or a mapping"),
-    "[null]": ("null", "item of `rubrics`: expected a text or a mapping"),
+    "[7]": ("7", "item of `rubrics`: expected a string or a mapping"),
+    "[null]": ("null", "item of `rubrics`: expected a string or a mapping"),
     "[' ']": ("' '", f"item of `rubrics`: {SAYS}"),
     "[{}]": ("{", 'Missing property "expected_outcome".'),
     "[{id: 7, expected_outcome: It}]": ("7", f"`id`: {TEXT}"),

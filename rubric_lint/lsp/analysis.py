@@ -9,14 +9,14 @@ from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.files import LIMIT
 from rubric_lint.finding import Finding, Part, Path, Result
-from rubric_lint.lint import Examined, build_rubrics, examine
+from rubric_lint.lint import Examined, build_rubrics, examine, find_shape_problems
 from rubric_lint.lsp.positions import Text
+from rubric_lint.naming import name_criterion
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source
-from rubric_lint.violations import find_violations
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,8 @@ class Analysis:
         """Rule and message of the findings that come from the JSON Schema alone."""
         found = set()
         for located in self.rubrics:
-            value = located.document.value(located.rubric.path)
-            schema = located.rubric.schema
-            if not schema.is_valid(value):
-                violations = find_violations(schema, located.document, located.rubric.path, value)
-                found |= {(rule, problem.message) for rule, problem in violations}
+            for rule, problem in find_shape_problems(located.document, located.rubric):
+                found.add((rule, name_criterion(problem, located.rubric) + problem.message))
         return frozenset(found)
 
     def locate(self, offset: int) -> tuple[Document, Path] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
@@ -14,7 +14,10 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         readable = [band for band in scale.bands if band.scores]
         for before, band in pairwise(readable):
             if band.scores[0] < before.scores[0]:
-                message = f"band {band.written} stands after {before.written}; write bands in ascending order"
+                message = (
+                    f"band {band.written} comes after {before.written} (line {OTHER_LINE}); "
+                    "sort the bands in ascending order"
+                )
                 yield Problem(message, band.path, band.part, (Place("starts higher", before.path, before.part),))
                 break
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_lint.deprecation import Replacement
-from rubric_lint.finding import Part, Path, Place, Problem, RemoveField, Repair, Severity
+from rubric_lint.finding import OTHER_LINE, Part, Path, Place, Problem, RemoveField, Repair, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
@@ -24,10 +24,10 @@ def _compare(mapping: Mapping[str, Any], path: Path, field: str, replacement: Re
     name = replacement.name
     related = (Place(f"`{name}` is here", (*path, name), Part.KEY),)
     if _say_the_same(mapping[field], mapping[name], replacement):
-        message = f"`{field}` says again what `{name}` says; remove `{field}`"
+        message = f"`{field}` repeats `{name}` (line {OTHER_LINE}); remove `{field}`"
         repair = Repair(f"remove `{field}`", (RemoveField((*path, field)),), safe=True)
         return Problem(message, (*path, field), Part.KEY, related, repair)
-    message = f"`{field}` and `{name}` say different things; keep `{name}` with what you mean, remove `{field}`"
+    message = f"`{field}` contradicts `{name}` (line {OTHER_LINE}); keep `{name}` with what you mean, remove `{field}`"
     return Problem(message, (*path, field), Part.KEY, related)
 
 

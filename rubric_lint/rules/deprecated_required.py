@@ -31,7 +31,7 @@ def _write_out(criterion: Criterion, name: str, gate: str) -> Problem:
         message = f"`required: false` is deprecated; with the setting `implicit-required`, write `{name}: {LOWEST}`"
         intents: tuple[Intent, ...] = (RenameKey(field, name), ReplaceValue(field, str(LOWEST)))
         return Problem(message, field, Part.KEY, repair=Repair(f"write `{name}: {LOWEST}`", intents, safe=True))
-    message = f"only the setting `implicit-required` makes `{criterion.id}` a must; write `{name}: {gate}`"
+    message = f"only the setting `implicit-required` makes this criterion required; write `{name}: {gate}`"
     title = f"write `{name}: {gate}`"
     if criterion.fields is None:  # the id that is made from the place has to stay what it is
         intents = (WrapText(path, "expected_outcome", ("id", criterion.id), (name, gate)),)

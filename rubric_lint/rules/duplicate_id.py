@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Part, Path, Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Part, Path, Place, Problem, Severity
 from rubric_lint.rubric import Criterion, Rubric, fold_id
 from rubric_lint.rule import Rule
+from rubric_lint.wording import shorten
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -14,14 +15,21 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         first = seen.setdefault(fold_id(criterion.id), criterion)
         if first is criterion:
             continue
-        how = "" if criterion.has_own_id else ", generated from its place,"
-        message = (
-            f"the id `{criterion.id}`{how} is taken; a judge output cannot tell the two criteria apart, rename one"
+        place = Place(
+            "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place", *_place(first)
         )
-        if criterion.id != first.id:
-            message = f"the id `{criterion.id}` differs from an earlier one only in its Unicode form; rename one"
-        generated = "" if first.has_own_id else f"gets the id `{first.id}` from its place"
-        yield Problem(message, *_place(criterion), related=(Place(generated or "the first one", *_place(first)),))
+        yield Problem(_word(criterion, first), *_place(criterion), related=(place,))
+
+
+def _word(criterion: Criterion, first: Criterion) -> str:
+    if criterion.id != first.id:
+        return f"its id differs from the one at line {OTHER_LINE} only in its Unicode form; rename one"
+    name = "this id" if criterion.has_own_id else f"its generated id `{shorten(criterion.id)}`"
+    generated = "" if first.has_own_id else ", where it is generated from the criterion's place"
+    return (
+        f"{name} is already used at line {OTHER_LINE}{generated}; "
+        "judge outputs cannot tell the two criteria apart, so rename one"
+    )
 
 
 def _place(criterion: Criterion) -> tuple[Path, Part]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.finding import Path, Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Path, Place, Problem, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
@@ -21,7 +21,10 @@ def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator
     for outcome, path in outcomes:
         words = " ".join(outcome.casefold().split()).rstrip(".!") if outcome else ""
         if words and words in seen:
-            message = f"two {kind} have this outcome, so a judge cannot choose between them; say how they differ"
+            message = (
+                f"this outcome is the same as at line {OTHER_LINE}, so a judge cannot choose between the two {kind}; "
+                "say how they differ"
+            )
             yield Problem(message, path, related=(Place("the same outcome", seen[words]),))
         elif words:
             seen[words] = path

@@ -17,15 +17,14 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         shape = criterion.shapes[0]
         if shape is Shape.CHECKLIST and LOWEST < gate < HIGHEST:
             full, gate_here = rubric.word_gate(HIGHEST), rubric.word_gate(gate)
-            message = (
-                f"a checklist criterion counts as {full} or 0, so the gate {gate_here} is the gate {full}; write {full}"
-            )
+            message = f"a checklist criterion scores {full} or 0, so gate {gate_here} works like {full}; write {full}"
             yield Problem(message, criterion.gate_path)
         elif shape is Shape.CHECKLIST and rubric.implicit_required:
             continue  # there a gate of 0 is what says that the criterion is not required
         elif gate == _lowest(criterion):
             written = str(gate) if shape is Shape.LEVELS else rubric.word_gate(gate)
-            message = f"the gate {written} can never fail, it is the lowest there is; remove it or raise it"
+            kind = "level" if shape is Shape.LEVELS else "score"
+            message = f"gate {written} is never missed, as it is the lowest {kind}; remove it or raise it"
             yield Problem(message, criterion.gate_path)
 
 

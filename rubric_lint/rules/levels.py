@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.rubric import Criterion, Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import join_words
@@ -23,7 +23,7 @@ def _find_repeated(criterion: Criterion) -> Iterator[Problem]:
             continue
         path = (*level.path, "level")
         if level.number in seen:
-            message = f"level {level.number} is there twice; give each level a number of its own"
+            message = f"level {level.number} is already defined at line {OTHER_LINE}; give each level its own number"
             yield Problem(message, path, related=(Place("the first one", seen[level.number]),))
         else:
             seen[level.number] = path
@@ -36,8 +36,8 @@ def _find_lost_gate(criterion: Criterion) -> Iterator[Problem]:
     is_on_levels = criterion.gate_path[-1] == "required_min_level"  # beside `score_ranges`, and in v1, it is on scores
     if gate is None or not is_on_levels or gate in numbers or not is_clear:
         return
-    known = join_words([str(number) for number in sorted(number for number in numbers if number is not None)], "or")
-    yield Problem(f"the gate {gate} is none of the levels; expected {known}", criterion.gate_path)
+    known = join_words([str(number) for number in sorted(number for number in numbers if number is not None)])
+    yield Problem(f"gate {gate} is not one of the levels {known}; choose one of them", criterion.gate_path)
 
 
 RULE = Rule("levels", Severity.ERROR, check)

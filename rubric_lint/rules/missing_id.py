@@ -20,7 +20,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if not is_accident and not any(find_near(field, ["id"]) for field in fields):
             name = rubric.word_field("id")
             message = (
-                f"no {name}: judge outputs must call this criterion `{criterion.id}`, which changes when criteria move"
+                f"no {name}, so judge outputs must call it `{criterion.id}`, which changes when criteria move; add one"
             )
             yield Problem(message, criterion.path, Part.HEAD)
 

@@ -3,16 +3,22 @@
 from collections.abc import Iterator
 
 from rubric_lint.bands import looks_like_bands
-from rubric_lint.finding import Part, Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.rule import Rule
 from rubric_lint.wording import join_words
 
-_NAMES = {
+_ONE = {
     Shape.CHECKLIST: "a checklist criterion",
     Shape.SCORE_RANGES: "a criterion with `score_ranges`",
     Shape.HOLISTIC: "a band of a holistic scale",
     Shape.LEVELS: "a criterion with `levels`",
+}
+_MANY = {
+    Shape.CHECKLIST: "checklist items",
+    Shape.SCORE_RANGES: "score ranges",
+    Shape.HOLISTIC: "holistic bands",
+    Shape.LEVELS: "levels",
 }
 
 
@@ -22,15 +28,17 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for entry in rubric.entries:
         if len(entry.shapes) > 1:
             fields = join_words([f"`{field}`" for field in entry.fields or () if field in _fields(entry)])
-            yield Problem(f"{fields} make two shapes of one criterion; keep one of them", entry.path, Part.ENTRY)
+            yield Problem(f"a criterion cannot have {fields}; keep one of them", entry.path, Part.ENTRY)
         if _tells_its_shape(entry):
             first.setdefault(entry.shapes[0], entry)
     for shape, entry in first.items():
         if shape is not rubric.shape and rubric.shape in first:
             other = first[rubric.shape]
-            number = int(other.path[-1]) + 1
-            message = f"this is {_NAMES[shape]}, but entry {number} is {_NAMES[rubric.shape]}; a rubric has one shape"
-            yield Problem(message, entry.path, Part.ENTRY, (Place(_NAMES[rubric.shape], other.path, Part.ENTRY),))
+            message = (
+                f"a rubric cannot mix {_MANY[rubric.shape]} (line {OTHER_LINE}) with {_MANY[shape]}; "
+                "move one kind to a rubric of its own"
+            )
+            yield Problem(message, entry.path, Part.ENTRY, (Place(_ONE[rubric.shape], other.path, Part.ENTRY),))
 
 
 def _tells_its_shape(entry: Criterion) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.bands import Band, Scale
-from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import list_scores, name_scores
@@ -36,7 +36,10 @@ def _compare(scale: Scale) -> Iterator[Problem]:
             if shared - told:  # further bands that clash in the same scores would add nothing
                 told |= shared
                 verb = "is" if len(shared) == 1 else "are"
-                message = f"{name_scores(shared)} {verb} in this band {band.written} and in {other.written}"
+                message = (
+                    f"{name_scores(shared)} {verb} in this band {band.written} and in {other.written} "
+                    f"(line {OTHER_LINE}); end one band before the other starts"
+                )
                 yield Problem(
                     message,
                     band.path,

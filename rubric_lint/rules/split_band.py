@@ -5,7 +5,7 @@ from decimal import Decimal
 from math import ceil
 
 from rubric_lint.bands import HIGHEST, Band, Scale
-from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.thresholds import Thresholds
@@ -36,14 +36,24 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric:
         fates.setdefault(_judge(score, scale.gate, thresholds), []).append(score)
     if len(fates) < 2:
         return
-    gate = scale.gate
-    splits_at_gate = any(scores[0] == gate for scores in list(fates.values())[1:])
-    related = (Place("the gate", scale.gate_path),) if splits_at_gate else ()
+    starts = [scores[0] for scores in list(fates.values())[1:]]
+    causes = [_word_cut(start, scale, thresholds, rubric) for start in starts]
+    related = (Place("the gate", scale.gate_path),) if scale.gate in starts else ()
     told = ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items())
-    starts = join_words([str(scores[0]) for scores in list(fates.values())[1:]])
-    cause = f"the gate {rubric.word_gate(gate)}" if splits_at_gate and gate is not None else "a verdict threshold"
-    message = f"{cause} splits this band {band.written}, which has one outcome ({told}); start a band at {starts}"
+    message = (
+        f"{join_words(causes)} split{'s' if len(causes) == 1 else ''} this band {band.written}, which has one outcome "
+        f"({told}); start a band at {join_words([str(start) for start in starts])}"
+    )
     yield Problem(message, band.path, band.part, related)
+
+
+def _word_cut(start: int, scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> str:
+    """Name what begins at a score: the gate, or one of the thresholds."""
+    if start == scale.gate or thresholds is None:
+        return f"gate {rubric.word_gate(start)} (line {OTHER_LINE})"
+    is_pass = Decimal(start) / HIGHEST >= thresholds.pass_at
+    kind, threshold = ("pass", thresholds.pass_at) if is_pass else ("borderline", thresholds.borderline_at)
+    return f"the threshold `{kind} = {threshold}`"
 
 
 def _judge(score: int, gate: int | None, thresholds: Thresholds | None) -> str:
@@ -51,7 +61,7 @@ def _judge(score: int, gate: int | None, thresholds: Thresholds | None) -> str:
         return "gate missed" if thresholds is None else "fail"
     if thresholds is None:
         return "gate met"
-    share = Decimal(score) / 10
+    share = Decimal(score) / HIGHEST
     if share < thresholds.borderline_at:
         return "fail"
     return "pass" if share >= thresholds.pass_at else "borderline"

@@ -1,0 +1,35 @@
+"""The two things that the engine adds to every message: which criterion it is about, and the lines of other places."""
+
+from collections.abc import Sequence
+
+from rubric_lint.finding import OTHER_LINE, Problem, Related
+from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.source import Source
+from rubric_lint.wording import shorten
+
+
+def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
+    """Return what the message of a problem begins with: the criterion that holds its place in the document."""
+    criterion = _find_criterion(problem, rubric) if rubric else None
+    return f"{name_of(criterion)}: " if criterion else ""
+
+
+def name_of(criterion: Criterion) -> str:
+    """Name a criterion as its author can find it: by the id that is written, or else by its place in the list."""
+    words = " ".join(criterion.id.split()) if criterion.has_own_id else ""
+    return f"criterion `{shorten(words)}`" if words else f"criterion {int(criterion.path[-1]) + 1}"
+
+
+def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
+    """Find the innermost criterion that holds the place of a problem; the bands of a holistic scale are none."""
+    held = rubric.entries_by_place
+    prefixes = (problem.path[:length] for length in range(len(problem.path), -1, -1))
+    found = next((held[prefix] for prefix in prefixes if prefix in held), None)
+    return found if found and found.shapes[0] is not Shape.HOLISTIC else None
+
+
+def write_lines(message: str, source: Source, related: Sequence[Related]) -> str:
+    """Put the line of each related place where the message leaves room for it."""
+    for place in related:
+        message = message.replace(OTHER_LINE, str(source.position(place.span.start).line), 1)
+    return message

@@ -1,0 +1,131 @@
+"""What every message says besides what is wrong: which criterion it is about, and the line of the other place."""
+
+from textwrap import dedent
+
+import pytest
+
+from rubric_lint.lint import lint
+
+
+def messages(text, rule):
+    result = lint("a.yaml", dedent(text).encode())
+    return [finding.message for finding in result.findings if finding.rule == rule]
+
+
+TWO_PLACES = {
+    "duplicate-id": (
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: It says who.
+          - id: a
+            expected_outcome: It says when.
+        """,
+        (
+            "criterion `a`: this id is already used at line 2; judge outputs cannot tell the two criteria apart, "
+            "so rename one"
+        ),
+    ),
+    "duplicate-outcome": (
+        """\
+        rubrics:
+          - id: a
+            score_ranges:
+              0: It says who.
+              8: It says who.
+        """,
+        (
+            "criterion `a`: this outcome is the same as at line 4, so a judge cannot choose between the two bands; "
+            "say how they differ"
+        ),
+    ),
+    "levels": (
+        """\
+        rubrics:
+          - id: a
+            levels:
+              - {level: 2, expected_outcome: It says who.}
+              - {level: 2, expected_outcome: It says when.}
+        """,
+        "criterion `a`: level 2 is already defined at line 4; give each level its own number",
+    ),
+    "conflicting-field": (
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: It says who.
+            description: It says when.
+        """,
+        (
+            "criterion `a`: `description` contradicts `expected_outcome` (line 3); keep `expected_outcome` with "
+            "what you mean, remove `description`"
+        ),
+    ),
+    "overlap": (
+        """\
+        rubrics:
+          - id: a
+            score_ranges:
+              - {score_range: [0, 6], expected_outcome: It says who.}
+              - {score_range: [6, 10], expected_outcome: It says when.}
+        """,
+        "criterion `a`: score 6 is in this band [6, 10] and in [0, 6] (line 4); end one band before the other starts",
+    ),
+    "mixing": (
+        """\
+        rubrics:
+          - id: a
+            expected_outcome: It says who.
+          - id: b
+            levels: [{level: 1, expected_outcome: It says who.}, {level: 2, expected_outcome: It says when.}]
+        """,
+        "criterion `b`: a rubric cannot mix checklist items (line 2) with levels; move one kind to a rubric of its own",
+    ),
+    "split-band": (
+        """\
+        rubrics:
+          - id: a
+            required_min_score: 7
+            score_ranges: {0: It says who., 6: It says when.}
+        """,
+        (
+            "criterion `a`: gate 7 (line 3) and the threshold `pass = 0.8` split this band [6, 10], which has one "
+            "outcome (6: fail, 7: borderline, 8 to 10: pass); start a band at 7 and 8"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", TWO_PLACES)
+def test_h1_a_message_about_two_places_names_the_other_line(rule):
+    text, message = TWO_PLACES[rule]
+    assert messages(text, rule) == [message]
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ("{id: accuracy, weight: x, expected_outcome: It says who.}", "criterion `accuracy`: "),
+        ("{weight: x, expected_outcome: It says who.}", "criterion 1: "),
+        ("{id: ' ', weight: x, expected_outcome: It says who.}", "criterion 1: "),
+        ("{id: 7, weight: x, expected_outcome: It says who.}", "criterion 1: "),
+        (f"{{id: {'k' * 50}, weight: x, expected_outcome: It says who.}}", f"criterion `{'k' * 39}…`: "),
+        ('{id: "a\\n b", weight: x, expected_outcome: It says who.}', "criterion `a b`: "),
+        ("{score_range: [0, 10], weight: x, expected_outcome: It says who.}", ""),
+    ],
+)  # fmt: skip
+def test_h2_a_message_names_the_criterion_as_its_author_can_find_it(entry, name):
+    (message,) = [each for each in messages(f"rubrics: [{entry}]", "schema") if "weight" in each]
+    assert message.partition("`weight`")[0] == name
+
+
+def test_h2_a_key_that_is_there_twice_is_told_with_its_criterion():
+    text = "rubrics:\n  - id: a\n    expected_outcome: It says who.\n    id: b\n"
+    assert messages(text, "duplicate-key") == [
+        "criterion `b`: duplicate key `id`, first at line 2; most readers keep only the last, so remove one"
+    ]
+
+
+def test_a_text_that_holds_the_mark_of_a_line_makes_nothing_raise():
+    text = "rubrics: [{id: '\ufdd0', expected_outcome: A}, {id: '\ufdd0', expected_outcome: B}]\n"
+    assert len(messages(text, "duplicate-id")) == 1
