@@ -315,7 +315,7 @@ def test_b6_a_slip_in_the_name_of_a_gate_makes_no_suite_of_agentv(text, expected
     dialects = {dialect for dialect, _ in located(text)}
     hints = [each for each in findings(text) if "min_score" in each]
     path = "/tests/0/rubrics/0/min_score"
-    wanted = [f"unknown-field {path}: unknown field `min_score`; did you mean `required_min_score`?"]
+    wanted = [f"unknown-field {path}: criterion `a`: unknown field `min_score`; did you mean `required_min_score`?"]
     assert (dialects, hints) == ({expected}, wanted if expected == "v2" else [])
 
 

@@ -17,7 +17,7 @@ LAYERS = (
     ("scalar", "cparser", "events", "document", "build", "skim", "reading", "comments"),
     ("schema", "violations", "deprecation", "bands", "rubric", "recognition", "locate", "interop", "starter"),
     ("rule",),
-    ("rules",),
+    ("rules", "naming"),
     ("settings_file", "config", "files", "edit"),
     ("ignores", "lint", "cache", "batch", "fingerprint"),
     ("fix", "sieve"),
