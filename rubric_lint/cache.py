@@ -20,7 +20,7 @@ except ImportError:
     from hashlib import blake2b
 
 from rubric_lint.config import FileSettings
-from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity
+from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
 from rubric_lint.source import Source, Span, UndecodableError
 
 FOLDER = "RUBRIC_LINT_CACHE_DIR"
@@ -125,14 +125,15 @@ class Cache:
         found = self._known.get(key)
         if found is None:
             return None
-        rubrics, criteria, ignored, findings = found
+        rubrics, criteria, ignored, findings, unread = found
         source = _read(name, data) if findings else Source(name, "")
-        return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored)
+        places = tuple(Unread(*each) for each in unread)
+        return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored, places)
 
     def put(self, key: str, result: Result) -> None:
         """Keep a result."""
         packed = [_pack(finding) for finding in result.findings]
-        self._fresh[key] = [result.rubrics, result.criteria, result.ignored, packed]
+        self._fresh[key] = [result.rubrics, result.criteria, result.ignored, packed, result.unread]
 
     def save(self) -> None:
         """Write what is new; an interrupted write, or one of several at once, leaves a file that is whole."""

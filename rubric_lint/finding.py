@@ -174,14 +174,30 @@ class Finding(NamedTuple):
     obstacle: str = ""
 
 
+class Unread(NamedTuple):
+    """What looks like a rubric and is not read as one: the reason, and where it begins.
+
+    `is_known`: it is one for certain, in a form that is not read; else it may be something of another tool.
+    """
+
+    reason: str
+    line: int
+    column: int
+    is_known: bool
+
+
 class Result(NamedTuple):
-    """What one file came to: findings in order of place, and how many rubrics, criteria and silenced findings."""
+    """What one file came to: findings in order of place, and how many rubrics, criteria and silenced findings.
+
+    `unread` is what looks like a rubric there and is not read as one.
+    """
 
     source: Source
     findings: tuple[Finding, ...]
     rubrics: int = 0
     criteria: int = 0
     ignored: int = 0
+    unread: tuple[Unread, ...] = ()
 
 
 def pointer(path: Iterable[str | int]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.catalogue import catalogue
+from rubric_lint.absence import find_absence
 from rubric_lint.config import FileSettings
 from rubric_lint.cparser import Mode
 from rubric_lint.document import Document
@@ -11,34 +11,34 @@ from rubric_lint.finding import (
     OTHER_LINE,
     Finding,
     Fix,
-    Part,
     Place,
     Problem,
     Related,
     Repair,
     Result,
     Severity,
+    Unread,
     pointer,
 )
 from rubric_lint.finding import Path as DataPath
 from rubric_lint.locate import (
-    find_claim,
-    find_claim_span,
+    Location,
+    Search,
     holds_rubrics,
     locate,
+    search,
     speaks_of_rubrics,
 )
+from rubric_lint.lost import find_lost, is_agentv, speaks_for_us
 from rubric_lint.naming import name_criterion, write_lines
-from rubric_lint.near import find_near
 from rubric_lint.reading import read_documents, skim_documents
-from rubric_lint.recognition import FIELD
 from rubric_lint.rubric import Rubric, Shape, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.skim import CloserLookError
 from rubric_lint.source import Source, Span, UndecodableError
 from rubric_lint.thresholds import Thresholds
-from rubric_lint.wording import join_words
+from rubric_lint.unread import find_unread
 
 if TYPE_CHECKING:
     from rubric_lint.edit import Sharing
@@ -85,13 +85,13 @@ def _accept(source: Source, settings: FileSettings) -> Result | None:
     """The result of a text in which nothing is wrong; None as soon as something may be."""
     if not Mode.is_apart or MARK in source.text.lower():  # else `skim` has nothing to read
         return None
-    rubrics: list[tuple[Document, Rubric]] = []
+    held = _Held([], [])
     try:
-        if next(_look(skim_documents(source), settings, rubrics), None):
+        if next(_look(skim_documents(source), settings, held), None):
             return None
     except CloserLookError:
         return None
-    return Result(source, (), len(rubrics), _count_criteria(rubrics))
+    return Result(source, (), len(held.rubrics), _count_criteria(held.rubrics))
 
 
 def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
@@ -105,8 +105,9 @@ def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
         result = _report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
         return Examined(result, documents, [])
 
-    rubrics: list[tuple[Document, Rubric]] = []
-    found = list(_look(documents, settings, rubrics))
+    held = _Held([], [])
+    rubrics = held.rubrics
+    found = list(_look(documents, settings, held))
     findings = _make_findings(found, rubrics, settings)
     if rubrics and faults:
         findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
@@ -119,22 +120,45 @@ def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
         rubrics=len(rubrics),
         criteria=_count_criteria(rubrics),
         ignored=ignored,
+        unread=tuple(held.unread),
     )
     return Examined(result, documents, rubrics)
 
 
-def _look(
-    documents: Sequence[Document], settings: FileSettings, rubrics: list[tuple[Document, Rubric]]
-) -> Iterator[_Found]:
-    """What is wrong in the documents; appends to `rubrics` what they hold."""
-    for document in documents:
-        located = build_rubrics(document, settings)
-        rubrics += [(document, rubric) for rubric in located]
+def _look(documents: Sequence[Document], settings: FileSettings, held: "_Held") -> Iterator[_Found]:
+    """Find what is wrong in the documents; adds to `held` what they hold."""
+    searches = [search(document, version=settings.version, claimed=settings.claimed) for document in documents]
+    for document, found in zip(documents, searches, strict=True):
+        located = _build(document, found.rubrics, settings)
+        held.rubrics.extend((document, rubric) for rubric in located)
         yield from _find_duplicate_keys(document, located)
-    if not rubrics:
-        yield from _find_absence(documents, settings)
-    for document, rubric in rubrics:
+    lost = list(_find_lost(documents, searches, held))
+    yield from lost
+    if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
+        for document, problem in find_absence(documents, settings):
+            yield _Found("schema", problem, document)
+    for document, rubric in held.rubrics:
         yield from _check(document, rubric)
+
+
+class _Held(NamedTuple):
+    """What the documents of a file hold: their rubrics, and what is nearly one."""
+
+    rubrics: list[tuple[Document, Rubric]]
+    unread: list[Unread]
+
+
+def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: _Held) -> Iterator[_Found]:
+    """Find the containers that lose their rubrics; where they are no findings, `held` gets them."""
+    locations = [location for found in searches for location in found.rubrics]
+    of_agentv = any(map(is_agentv, locations))
+    in_suite = any(map(speaks_for_us, locations))
+    for document, found in zip(documents, searches, strict=True):
+        is_ours = in_suite or found.is_claimed
+        lost = list(find_lost(document, found, in_suite=in_suite, of_agentv=of_agentv)) if is_ours else []
+        yield from (_Found("lost-rubric", problem, document) for problem in lost)
+        paths = {problem.path for problem in lost}
+        held.unread.extend(find_unread(document, found, paths, is_ours=is_ours, of_agentv=of_agentv))
 
 
 def _count_criteria(rubrics: list[tuple[Document, Rubric]]) -> int:
@@ -173,18 +197,26 @@ def _is_enabled(rule: str, settings: FileSettings) -> bool:
 
 def _report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
     """The findings of a file that cannot be read, if it was meant for us."""
-    if not _is_enabled("syntax", settings) or not (settings.claimed or speaks_of_rubrics(source)):
+    if not (settings.claimed or speaks_of_rubrics(source)):
+        message, span = next(iter(faults))
+        line, column, _ = source.position(span.start)
+        return Result(source, (), unread=(Unread(f"it cannot be read: {message}", line, column, is_known=False),))
+    if not _is_enabled("syntax", settings):
         return Result(source, ())
     severity = _severity("syntax", settings)
     return Result(source, tuple(Finding("syntax", severity, message, span, "") for message, span in faults))
 
 
 def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
-    """The models of the rubrics of a document, in document order."""
+    """Build the models of the rubrics of a document, in document order."""
+    return _build(document, locate(document, version=settings.version, claimed=settings.claimed), settings)
+
+
+def _build(document: Document, locations: Iterable[Location], settings: FileSettings) -> list[Rubric]:
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     return [
         build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
-        for path, version, view in locate(document, version=settings.version, claimed=settings.claimed)
+        for path, version, view in locations
     ]
 
 
@@ -229,26 +261,6 @@ def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[
 
 def _at(message: str, span: Span) -> Place:
     return Place(message, (), span=span)
-
-
-def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iterator[_Found]:
-    """A file without rubrics that says it has some, or names a schema that may have a place for them."""
-    for document in documents:
-        claim = find_claim(document)
-        if claim and not claim.is_known:
-            known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
-            message = f"this rubric-lint does not know {claim.version} of the schema, only {known}; is it out of date?"
-            yield _Found("schema", Problem(message, (), span=find_claim_span(document)), document)
-        elif settings.is_rubric_file or (claim and claim.name == "rubric"):
-            yield _Found("schema", _word_absence(document.data), document)
-            return
-
-
-def _word_absence(data: object) -> Problem:
-    message = f"missing field `{FIELD}`: a rubric file has it at the top level"
-    if isinstance(data, dict) and (near := find_near(FIELD, data)):
-        return Problem(f"{message}; is `{near[0]}` meant for it?", (near[0],), Part.KEY)
-    return Problem(message, (), Part.HEAD)
 
 
 def _make_findings(

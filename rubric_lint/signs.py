@@ -1,7 +1,9 @@
 """What the bytes of every file with rubrics hold, whether ours or of another system."""
 
 _SIGNS = (
-    *(b"rubric", b"expected_outcome", b"score_range", b"required_min_", b"\xff\xfe", b"\xfe\xff"),
+    *(b"rubric", b"Rubric", b"RUBRIC"),
+    *(b"expected_outcome", b"expectedOutcome", b"score_range", b"scoreRange", b"required_min_"),
+    *(b"\xff\xfe", b"\xfe\xff"),
     *(b"choice_scores", b"score-", *(b"score%d" % digit for digit in range(10))),  # of dialects without `rubric`
 )
 

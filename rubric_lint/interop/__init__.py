@@ -60,6 +60,19 @@ def load_dialect(name: str) -> "Dialect":
     return next(dialect for dialect in dialects if dialect.name == name)
 
 
+def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bool) -> "list[tuple[Path, str]]":
+    """Find rubrics in forms that are known and not read, each with what to say of it; see `unread`."""
+    text = document.written_at(())
+    if not any(sign in text for sign in _SIGNS_OF_ASSERTIONS):
+        return []
+    from rubric_lint.interop.unread import find_unread  # noqa: PLC0415  (most files have no assertions)
+
+    return list(find_unread(document, taken, of_agentv=of_agentv))
+
+
+_SIGNS_OF_ASSERTIONS = ("assert", "llm-rubric", "agent-rubric")
+
+
 def find_views(document: "Document") -> list["View"]:
     """The rubrics of a document that are written in a dialect, in the order of the dialects."""
     found: dict[Path, View] = {}

@@ -80,6 +80,14 @@ def is_current(document: Document) -> bool:
     )
 
 
+def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Find the assertions of the types that hold criteria."""
+    for path, mapping in walk(document.data):
+        kind = mapping.get("type")
+        if len(path) > 1 and path[-2] in _EVALUATORS and isinstance(kind, str) and kind in CONTAINERS:
+            yield path, mapping
+
+
 def _cases(document: Document) -> list[dict[str, Any]]:
     cases = document.data.get(_CASES) if isinstance(document.data, dict) else None
     return [case for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []

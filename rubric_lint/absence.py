@@ -1,0 +1,32 @@
+"""A file that should hold rubrics and has none: its name or its schema says that it does."""
+
+from collections.abc import Iterator, Sequence
+
+from rubric_lint.catalogue import catalogue
+from rubric_lint.config import FileSettings
+from rubric_lint.document import Document
+from rubric_lint.finding import Part, Problem
+from rubric_lint.locate import find_claim, find_claim_span
+from rubric_lint.near import find_near
+from rubric_lint.recognition import FIELD
+from rubric_lint.wording import join_words
+
+
+def find_absence(documents: Sequence[Document], settings: FileSettings) -> Iterator[tuple[Document, Problem]]:
+    """Find documents without rubrics that say they have some, or name a schema that may have a place for them."""
+    for document in documents:
+        claim = find_claim(document)
+        if claim and not claim.is_known:
+            known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
+            message = f"this rubric-lint does not know {claim.version} of the schema, only {known}; is it out of date?"
+            yield document, Problem(message, (), span=find_claim_span(document))
+        elif settings.is_rubric_file or (claim and claim.name == "rubric"):
+            yield document, _word_absence(document.data)
+            return
+
+
+def _word_absence(data: object) -> Problem:
+    message = f"missing field `{FIELD}`: a rubric file has it at the top level"
+    if isinstance(data, dict) and (near := find_near(FIELD, data)):
+        return Problem(f"{message}; is `{near[0]}` meant for it?", (near[0],), Part.KEY)
+    return Problem(message, (), Part.HEAD)

@@ -1,0 +1,58 @@
+"""Rubrics of other systems in forms that are known and not read, so that they can be told and not passed over."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rubric_lint.document import Document
+from rubric_lint.finding import Path
+from rubric_lint.interop.view import walk
+
+_LISTS = ("assertions", "assert")
+_EVALUATORS = (*_LISTS, "evaluators")
+_JUDGES = ("llm-rubric", "not-llm-rubric", "agent-rubric")
+_ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
+
+
+def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
+    """Find what is a rubric to AgentV or promptfoo and is not among the paths `taken`; each with what to say of it.
+
+    `of_agentv`: the file has rubrics of AgentV, so that its texts among assertions are criteria wherever they are.
+    """
+    for path, mapping in walk(document.data):
+        if len(path) > 1 and path[-2] in _EVALUATORS:
+            yield from _find_value(path, mapping, taken)
+        for name in _LISTS:
+            value = mapping.get(name)
+            if (*path, name) not in taken and isinstance(value, list):
+                yield from _find_texts(path, name, value, mapping, of_agentv=of_agentv)
+
+
+def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    kind, value = assertion.get("type"), assertion.get("value")
+    place = (*path, "value")
+    if kind not in _JUDGES or place in taken:
+        return
+    if isinstance(value, str) and "score_ranges" in assertion:
+        yield place, f"`{kind}` has `score_ranges` beside `value`, a form of AgentV 5 that is not checked yet"
+    elif isinstance(value, str):
+        yield place, f"`value` of `{kind}` is one plain string; only lists of criteria are checked"
+    elif isinstance(value, dict) and value.keys() & _ENTRY_FIELDS:
+        yield place, f"`value` of `{kind}` is one mapping; only lists of criteria are checked, so put a dash before it"
+    elif isinstance(value, list) and any(isinstance(entry, dict) and "criteria" in entry for entry in value):
+        yield (
+            place,
+            f"`value` of `{kind}` lists `criteria` alone, which AgentV does not take for criteria; write `outcome`",
+        )
+
+
+def _find_texts(
+    path: Path, name: str, value: list[Any], owner: dict[str, Any], *, of_agentv: bool
+) -> Iterator[tuple[Path, str]]:
+    first = next((index for index, entry in enumerate(value) if isinstance(entry, str)), None)
+    if first is None:
+        return
+    if of_agentv:
+        yield (*path, name, first), f"strings in `{name}` are checked at the top of a suite and in its `tests` only"
+    elif path[-2:-1] == ("tests",) and "id" in owner:
+        reason = "but nothing says that this suite is AgentV's; if it is, call the file NAME.eval.yaml"
+        yield (*path, name, first), f"strings in `{name}` are criteria to AgentV, {reason}"

@@ -1,0 +1,244 @@
+"""B3: containers of rubrics that are nearly right or empty are findings in a file of ours, and nowhere else."""
+
+from textwrap import dedent, indent
+
+import pytest
+
+from rubric_lint.config import FileSettings
+from rubric_lint.fix import fix
+from rubric_lint.lint import DEFAULTS, lint
+
+OURS = "tests:\n  - id: first\n    rubrics: [{id: a, expected_outcome: Says why}]\n  - id: second\n"
+AGENTV = OURS.replace("expected_outcome", "outcome")
+ALONE = "tests:\n  - id: second\n"
+LIST = "list its criteria or remove it"
+EMPTY = f"so nothing is judged by it; {LIST}"
+
+
+def found(text, name="a.yaml", settings=DEFAULTS):
+    """The findings of the rule, and the rules of all others."""
+    findings = lint(name, text.encode(), settings).findings
+    return (
+        [(finding.pointer, finding.message) for finding in findings if finding.rule == "lost-rubric"],
+        [finding.rule for finding in findings if finding.rule != "lost-rubric"],
+    )
+
+
+def case(fields):
+    return indent(dedent(fields), "    ")
+
+
+LOST = {
+    "nothing": ("rubrics:\n", "", f"`rubrics` has no value, {EMPTY}"),
+    "null": ("rubrics: null\n", "", f"`rubrics` has no value, {EMPTY}"),
+    "an empty list": ("rubrics: []\n", "", f"`rubrics` is an empty list, {EMPTY}"),
+    "an empty mapping": ("rubrics: {}\n", "", f"`rubrics` is an empty mapping, {EMPTY}"),
+    "an empty string": ("rubrics: ''\n", "", f"`rubrics` is an empty string, {EMPTY}"),
+    "a sentence": ("rubrics: Says why\n", "", '`rubrics` is the text "Says why", expected a list of criteria'),
+    "a number": ("rubrics: 7\n", "", "`rubrics` is 7, expected a list of criteria"),
+    "singular": (
+        "rubric: [{id: a, expected_outcome: Says how}]\n",
+        "/tests/1/rubric",
+        "`rubric` is not read; did you mean `rubrics`?",
+    ),
+    "singular with strings": (
+        "rubric: [Says how, Says when]\n",
+        "/tests/1/rubric",
+        "`rubric` is not read; did you mean `rubrics`?",
+    ),
+    "a capital": ("Rubrics: [Says how]\n", "/tests/1/Rubrics", "`Rubrics` is not read; did you mean `rubrics`?"),
+    "a slip": (
+        "rubircs: [{id: a, description: Says how}]\n",
+        "/tests/1/rubircs",
+        "`rubircs` is not read; did you mean `rubrics`?",
+    ),
+    "a plural": (
+        "rubrics: [{id: a, expected_outcomes: Says how}]\n",
+        "/tests/1/rubrics/0/expected_outcomes",
+        "`rubrics` is not read, as `expected_outcomes` is not a field; did you mean `expected_outcome`?",
+    ),
+    "another case": (
+        "rubrics: [{id: a, scoreRanges: {0: Wrong, 6: Right}}]\n",
+        "/tests/1/rubrics/0/scoreRanges",
+        "`rubrics` is not read, as `scoreRanges` is not a field; did you mean `score_ranges`?",
+    ),
+    "bands as a range": (
+        "rubrics: [{id: a, score_range: {0-4: bad, 5-10: good}}]\n",
+        "/tests/1/rubrics/0/score_range",
+        "`rubrics` is not read, as `score_range` is not a field; did you mean `score_ranges`?",
+    ),
+    "in an evaluator": (
+        "evaluators: [{name: judge, rubrics: []}]\n",
+        "/tests/1/evaluators/0/rubrics",
+        f"`rubrics` is an empty list, {EMPTY}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "pointer", "message"), LOST.values(), ids=LOST)
+def test_b3_a_container_that_is_nearly_right_is_found_in_a_file_of_ours(fields, pointer, message):
+    assert found(OURS + case(fields)) == ([(pointer or "/tests/1/rubrics", message)], [])
+
+
+@pytest.mark.parametrize("fields", [fields for fields, _, _ in LOST.values() if "ubric" in fields])
+def test_b3_alone_it_may_be_another_tools(fields):
+    result = lint("a.yaml", (ALONE + case(fields)).encode())
+    assert (result.findings, result.rubrics, len(result.unread)) == ((), 0, 1)
+
+
+AGENTV_LOST = {
+    "a plural": (
+        "rubrics: [{id: a, outcomes: Says how}]\n",
+        "/tests/1/rubrics/0/outcomes",
+        "`rubrics` is not read, as `outcomes` is not a field; did you mean `outcome`?",
+    ),
+    "singular": (
+        "rubric: [{id: a, outcome: Says how}]\n",
+        "/tests/1/rubric",
+        "`rubric` is not read; did you mean `rubrics`?",
+    ),
+    "rubrics where AgentV 4 has criteria": (
+        "assertions: [{type: rubrics, rubrics: [{id: a, outcome: Says how}]}]\n",
+        "/tests/1/assertions/0/rubrics",
+        "`rubrics` has its criteria in `criteria`, not in `rubrics`; AgentV never reads it here",
+    ),
+    "b1: rubrics where AgentV 5 has a value": (
+        "assert: [{type: llm-rubric, rubrics: [{id: a, outcome: Says how}]}]\n",
+        "/tests/1/assert/0/rubrics",
+        (
+            "`llm-rubric` has its criteria in `value`, not in `rubrics`; "
+            "AgentV skips a test whose `llm-rubric` has `rubrics`"
+        ),
+    ),
+    "b1: strings where AgentV 5 has a value": (
+        "assert: [{type: agent-rubric, rubrics: [Says how]}]\n",
+        "/tests/1/assert/0/rubrics",
+        (
+            "`agent-rubric` has its criteria in `value`, not in `rubrics`; "
+            "AgentV skips a test whose `agent-rubric` has `rubrics`"
+        ),
+    ),
+    "both": (
+        "assert: [{type: llm-rubric, value: [Says when], criteria: [{id: a, outcome: Says how}]}]\n",
+        "/tests/1/assert/0/criteria",
+        (
+            "`llm-rubric` has its criteria in `value`, which is there too, and not in `criteria`; "
+            "AgentV skips a test whose `llm-rubric` has `criteria`, so move them there"
+        ),
+    ),
+    "a slip in the container": (
+        "assertions: [{type: rubrics, criterias: [{id: a, outcome: Says how}]}]\n",
+        "/tests/1/assertions/0/criterias",
+        "`criterias` is not read; did you mean `criteria`?",
+    ),
+    "no container": (
+        "assertions: [{type: rubrics}]\n",
+        "/tests/1/assertions/0/type",
+        "`rubrics` has no `criteria`, so nothing is judged by it; list its criteria there",
+    ),
+    "an empty container": (
+        "assert: [{type: llm-rubric, value: []}]\n",
+        "/tests/1/assert/0/value",
+        "`value` of `llm-rubric` is empty, so nothing is judged by it; list its criteria",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "pointer", "message"), AGENTV_LOST.values(), ids=AGENTV_LOST)
+def test_b3_the_same_in_a_suite_of_agentv(fields, pointer, message):
+    assert found(AGENTV + case(fields)) == ([(pointer, message)], [])
+
+
+def test_b1_criteria_below_an_assertion_are_checked_wherever_they_are():
+    text = """\
+        prompts: ["{{ question }}"]
+        tests:
+          - id: one
+            vars: {question: Why?}
+            assert:
+              - type: llm-rubric
+                rubrics:
+                  - {id: x, outcome: "", weight: -2}
+                  - {id: x, outcome: "", weight: -2}
+        """
+    result = lint("a.yaml", dedent(text).encode())
+    assert (result.rubrics, result.criteria) == (1, 2)
+    assert [finding.rule for finding in result.findings] == [
+        "lost-rubric",
+        "empty-outcome",
+        "weight",
+        "duplicate-id",
+        "empty-outcome",
+        "weight",
+    ]
+    assert "expected_outcome" not in "".join(finding.message for finding in result.findings)
+
+
+FINE = {
+    "the name of a file": "rubrics: shared/greeting.yaml\n",
+    "an address": "rubrics: file://greeting.yaml#x y\n",
+    "a template": "rubrics: '{{ the rubrics }}'\n",
+    "another field": "rubric: strict\n",
+    "another tool's rubric": "rubric: [{criterion: Structure, points: 10}]\n",
+    "something with a longer name": "rubric_id: 7\n",
+    "two levels below a case": "meta: {rubrics: []}\n",
+    "an empty rubric": "rubric: []\n",
+    "settings": "rubrics: {enabled: true}\n",
+}
+
+
+@pytest.mark.parametrize("fields", FINE.values(), ids=FINE)
+@pytest.mark.parametrize("suite", [OURS, AGENTV], ids=["ours", "agentv"])
+def test_b3_what_may_be_meant_is_no_finding(suite, fields):
+    assert found(suite + case(fields)) == ([], [])
+
+
+def test_b3_where_a_file_says_that_it_is_ours_one_fault_is_one_finding():
+    head = "# yaml-language-server: $schema=suite-v2.schema.json\n"
+    assert found(f"{head}{ALONE}    rubrics:\n") == ([], ["schema"])
+    assert found(f"{head}{ALONE}    rubric: [Says how]\n") == (
+        [("/tests/0/rubric", "`rubric` is not read; did you mean `rubrics`?")],
+        [],
+    )
+    rubric_file = FileSettings(claimed=True, is_rubric_file=True)
+    assert found("Rubrics: [Says how]\n", "a.rubric.yaml", rubric_file) == ([], ["schema"])
+    assert found(f"{ALONE}    rubric: [Says how]\n", "a.rubric.yaml", rubric_file)[1] == []
+
+
+def test_b3_the_top_counts_in_a_file_with_rubrics_and_each_document_is_a_case():
+    assert found(f"{OURS}rubrics: []\n")[0] == [("/rubrics", f"`rubrics` is an empty list, {EMPTY}")]
+    lines = '{"rubrics": [{"id": "a", "description": "Says why"}]}\n{"id": 2, "rubric": ["It"], "rubrics": null}\n'
+    assert found(lines, "a.jsonl")[0] == [("/1/rubrics", f"`rubrics` has no value, {EMPTY}")]
+
+
+@pytest.mark.parametrize("other", ["metrics", "healthbench", "ragas"])
+def test_b3_rubrics_of_other_systems_make_no_file_ours(other):
+    texts = {
+        "metrics": "metrics: {'geval:x': {criteria: A?, rubrics: [{score_range: [0, 10], expected_outcome: It}]}}\n",
+        "healthbench": "rubrics: [{criterion: States it, points: 5, tags: [a]}]\n",
+        "ragas": "rubrics: {score1_description: Wrong in it, score2_description: Right in it}\n",
+    }
+    assert found(f"{texts[other]}tests: [{{id: a, rubrics: []}}]\n")[0] == []
+
+
+FIXED = {
+    "singular": ("rubric: # here\n  - Says how\n", "rubrics: # here\n  - Says how\n"),
+    "all of them": (
+        "rubrics: [{id: a, expected_outcomes: Says how}, {id: b, expectedOutcome: Says when}]\n",
+        "rubrics: [{id: a, expected_outcome: Says how}, {id: b, expected_outcome: Says when}]\n",
+    ),
+    "nothing to rename": ("rubrics: []\n", "rubrics: []\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED)
+def test_b3_the_name_is_an_unsafe_fix(before, after):
+    text = OURS + case(before)
+    assert fix("a.yaml", text.encode()).text == text
+    assert fix("a.yaml", text.encode(), unsafe=True).text == OURS + case(after)
+
+
+def test_b3_a_comment_silences_it():
+    text = OURS + "    rubrics: []  # rubric-lint: ignore[lost-rubric]\n"
+    result = lint("a.yaml", text.encode())
+    assert (result.findings, result.ignored) == ((), 1)
