@@ -536,3 +536,9 @@ def meant(text):
         bands = [(band.lower, band.upper, band.outcome) for band in entry.scale.bands] if entry.scale else []
         gate = entry.gate or None
         yield entry.id, entry.outcome, entry.weight, gate if bands or gate is None else 10, bands
+
+
+def test_b1_criteria_in_the_wrong_field_move_to_the_right_one():
+    misplaced = A4.replace("criteria:", "rubrics:")
+    assert rewritten(misplaced, "agentv-4") == rewritten(A4, "agentv-4")
+    assert rewritten(misplaced.replace("type: rubrics", "type: llm-rubric"), "agentv-5") == rewritten(A4, "agentv-5")

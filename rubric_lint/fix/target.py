@@ -75,13 +75,26 @@ def rewrite(
     wanted = TARGETS[target]
     if fixed.doubt or not fixed.result.rubrics:
         return fixed
-    if errors := [finding for finding in fixed.result.findings if finding.severity is Severity.ERROR]:
+    if errors := [*_find_obstacles(fixed.result, settings)]:
         reason = f"not rewritten for {wanted.title} before its errors are mended"
         return replace(fixed, unmet=tuple(Left(finding, f"{finding.message}; {reason}") for finding in errors))
     rewritten = _Rewriting(fixed, wanted, settings).run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
         return replace(fixed, doubt="its bytes cannot be written again as they are", applied=())
     return rewritten
+
+
+def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]:
+    """Find the errors that keep a file from being rewritten: all but criteria in the wrong field, which move."""
+    moving: set[str] = set()
+    if any(finding.rule == "lost-rubric" for finding in result.findings):
+        for document in read_documents(result.source)[0]:
+            start = () if document.number is None else (document.number,)
+            moving |= {pointer((*start, *rubric.path)) for rubric in build_rubrics(document, settings)}
+    for finding in result.findings:
+        is_moving = finding.rule == "lost-rubric" and finding.pointer in moving
+        if finding.severity is Severity.ERROR and not is_moving:
+            yield finding
 
 
 @dataclass
