@@ -34,7 +34,7 @@ LOST = {
     "an empty list": ("rubrics: []\n", "", f"`rubrics` is an empty list, {EMPTY}"),
     "an empty mapping": ("rubrics: {}\n", "", f"`rubrics` is an empty mapping, {EMPTY}"),
     "an empty string": ("rubrics: ''\n", "", f"`rubrics` is an empty string, {EMPTY}"),
-    "a sentence": ("rubrics: Says why\n", "", '`rubrics` is the text "Says why", expected a list of criteria'),
+    "a sentence": ("rubrics: Says why\n", "", '`rubrics` is the string "Says why", expected a list of criteria'),
     "a number": ("rubrics: 7\n", "", "`rubrics` is 7, expected a list of criteria"),
     "singular": (
         "rubric: [{id: a, expected_outcome: Says how}]\n",

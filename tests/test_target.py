@@ -539,6 +539,8 @@ def meant(text):
 
 
 def test_b1_criteria_in_the_wrong_field_move_to_the_right_one():
-    misplaced = A4.replace("criteria:", "rubrics:")
-    assert rewritten(misplaced, "agentv-4") == rewritten(A4, "agentv-4")
-    assert rewritten(misplaced.replace("type: rubrics", "type: llm-rubric"), "agentv-5") == rewritten(A4, "agentv-5")
+    right = A4.replace("required_min_score: 7", "weight: 2")
+    misplaced = right.replace("criteria:", "rubrics:")
+    assert rewritten(misplaced, "agentv-4") == rewritten(right, "agentv-4")
+    late = misplaced.replace("type: rubrics", "type: llm-rubric")
+    assert rewritten(late, "agentv-5") == rewritten(right, "agentv-5")
