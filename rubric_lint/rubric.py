@@ -22,7 +22,7 @@ ONE = Decimal(1)
 
 
 class Shape(StrEnum):
-    """The four shapes of a rubric, by the names that SPEC and reports use."""
+    """The four shapes of a rubric, by the names that reports use (docs/format.md, section 1)."""
 
     CHECKLIST = "checklist"
     SCORE_RANGES = "score_ranges"

@@ -181,7 +181,7 @@ class Writer:
 
 
 def migrate(fields):
-    """What a criterion is to become: worked out here a second time, from SPEC section 2."""
+    """What a criterion is to become: worked out here a second time, from docs/format.md, section 2."""
     migrated = {}
     for name, value in fields.items():
         if name == "description":

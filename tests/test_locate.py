@@ -1,4 +1,4 @@
-"""SPEC section 3: which `rubrics` are ours, which are not, and which version they follow."""
+"""docs/format.md, section 3: which `rubrics` are ours, which are not, and which version they follow."""
 
 import json
 from textwrap import dedent
