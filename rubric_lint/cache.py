@@ -19,6 +19,7 @@ try:  # as `random` does: hashlib brings OpenSSL along, which takes longer to lo
 except ImportError:
     from hashlib import blake2b
 
+from rubric_lint.capped import LIMIT, read_file
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
 from rubric_lint.source import Source, Span, UndecodableError
@@ -123,7 +124,7 @@ class Cache:
     def get(self, key: str, name: str, data: bytes) -> Result | None:
         """The result that is known for a key, for the file of that name with those bytes."""
         found = self._known.get(key)
-        if found is None:
+        if found is None or not _matches(found, _RESULT):
             return None
         rubrics, criteria, ignored, findings, unread = found
         source = _read(name, data) if findings else Source(name, "")
@@ -209,15 +210,18 @@ def _begin(ours: str) -> None:
 
 def _load(path: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
-            check, _, body = file.read().partition(b"\n")
+        check, _, body = read_file(path, LIMIT).partition(b"\n")
     except OSError:
         return {}
     if check != _digest(body).hexdigest().encode():
         return {}
     import json  # noqa: PLC0415  (a first run does without)
 
-    return json.loads(body)  # type: ignore[no-any-return]
+    try:
+        known = json.loads(body)
+    except (ValueError, RecursionError):  # the checksum tells of accidents, and not of who wrote the file
+        return {}
+    return known if isinstance(known, dict) else {}
 
 
 def _read(name: str, data: bytes) -> Source:
@@ -240,6 +244,26 @@ def _pack(finding: Finding) -> list[Any]:
     fix = finding.fix and [finding.fix.title, finding.fix.safe, [[*edit.span, edit.text] for edit in finding.fix.edits]]
     related = [[place.message, *place.span] for place in finding.related]
     return [finding.rule, finding.severity, finding.message, *finding.span, finding.pointer, related, fix]
+
+
+# The form of what is kept: a type, a list of one form as a list of it, a fixed list of forms as a tuple of them.
+_SPANNED = (int, int)
+_FIX = (str, bool, [(*_SPANNED, str)])
+_FINDING = (str, frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX)
+_RESULT = (int, int, int, [_FINDING])
+
+
+def _matches(value: Any, form: Any) -> bool:
+    """Return whether a value from the file has the form that `put` gives it; a fix may be null."""
+    if isinstance(form, list):
+        return type(value) is list and all(_matches(item, form[0]) for item in value)
+    if isinstance(form, tuple):
+        if value is None:
+            return form is _FIX
+        return type(value) is list and len(value) == len(form) and all(map(_matches, value, form))
+    if isinstance(form, frozenset):
+        return type(value) is str and value in form
+    return type(value) is form and (form is not int or value >= 0)
 
 
 def _unpack(packed: list[Any]) -> Finding:

@@ -8,10 +8,10 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
+from rubric_lint.capped import LIMIT, RefusedError, read_file, read_head
 from rubric_lint.config import FileSettings, Settings, SettingsFinder
 from rubric_lint.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
 from rubric_lint.settings_file import SettingsError
@@ -20,24 +20,10 @@ from rubric_lint.signs import could_hold_rubrics
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
 """What the names of the files end in that are found in folders."""
 
-LIMIT = 50_000_000
-"""The size in bytes above which a file is not read."""
-
 _LOCK = ".#"
 """How the name of the dangling link begins by which Emacs tells that a file is being edited."""
 
 _VCS_FOLDERS = frozenset({".git", ".hg", ".svn"})
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-# What has become a pipe since it was looked at must not block; Windows is to translate nothing.
-_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_CHUNK = 1 << 22
-_LEAST = 1 << 13  # so much is asked for at once of a file that says it is empty, as those of /proc do
 _OVERLAP = 1 << 10  # longer than any word that is looked for
 
 
@@ -91,35 +77,27 @@ def find(
 
 
 def read(file: File) -> bytes | Unreadable:
-    """The bytes of a file; none of one that is too large and, at a quick look, has nothing to do with rubrics."""
+    """Return the bytes of a file; none of one that is too large and, at a look at its head, not about rubrics."""
     name = file.name
     try:
-        mode = os.stat(name).st_mode
-        if not stat.S_ISREG(mode):
-            kind = _KINDS.get(stat.S_IFMT(mode), "no file")
-            return Unreadable(name, f"is {kind}, and only files are read; `-` reads standard input")
-        descriptor = os.open(name, _READING)  # `open` asks the system twice as much
         try:
-            size = os.fstat(descriptor).st_size
-            if size <= LIMIT:
-                return b"".join(_read_on(descriptor, max(size + 1, _LEAST)))
-            if not file.settings.claimed and not _could_hold_rubrics(_read_on(descriptor, _CHUNK)):
+            return read_file(name, LIMIT)
+        except RefusedError as refused:
+            if refused.size and not file.settings.claimed and not _could_hold_rubrics(read_head(name, LIMIT)):
                 return b""
-        finally:
-            os.close(descriptor)
+            advice = "split it into smaller ones" if refused.size else "use `-` for stdin"
+            return Unreadable(name, f"{_word(name, refused)}; {advice}")
     except (OSError, ValueError) as fault:
         return Unreadable(name, _word(name, fault))
-    large, limit = f"{size / 1e6:.1f} MB", f"{LIMIT / 1e6:.0f} MB"
-    return Unreadable(name, f"has {large}, and files of more than {limit} are not read; split it into smaller ones")
 
 
 def read_stdin(name: str) -> bytes | Unreadable:
-    """What standard input holds, which goes by `name`."""
+    """Return what stdin holds; `name` is what messages call it."""
     if sys.stdin is None:
-        return Unreadable(name, "standard input is closed")
+        return Unreadable(name, "stdin is closed")
     data = sys.stdin.buffer.read(LIMIT + 1)
     if len(data) > LIMIT:
-        return Unreadable(name, f"has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
+        return Unreadable(name, f"cannot be read: it has more than {LIMIT / 1e6:.0f} MB, the limit; split it")
     return data
 
 
@@ -264,10 +242,6 @@ def _word(name: str, fault: OSError | ValueError) -> str:
         return "cannot be read: its name holds a null character"
     reason = fault.strerror if isinstance(fault, OSError) else None
     return f"cannot be read: {reason or fault}"
-
-
-def _read_on(descriptor: int, size: int) -> Iterator[bytes]:
-    return iter(partial(os.read, descriptor, size), b"")
 
 
 def _could_hold_rubrics(chunks: Iterable[bytes]) -> bool:

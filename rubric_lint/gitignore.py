@@ -1,7 +1,7 @@
 """Patterns as in .gitignore, decided as git decides them; pathspec translates each one."""
 
 # Paths are str here, see config.py.
-# ruff: noqa: PTH113, PTH118, PTH120, PTH123
+# ruff: noqa: PTH113, PTH118, PTH120
 
 import codecs
 import os
@@ -9,6 +9,8 @@ import re
 import stat
 from collections.abc import Container, Iterable
 from typing import NamedTuple
+
+from rubric_lint.capped import SMALL_LIMIT, read_file
 
 
 class _Pattern(NamedTuple):
@@ -92,8 +94,7 @@ def _read(root: str, file: str) -> tuple[Patterns, ...]:
     try:
         if not stat.S_ISREG(os.lstat(file).st_mode):
             return ()
-        with open(file, "rb") as stream:
-            text = os.fsdecode(stream.read().removeprefix(codecs.BOM_UTF8))
+        text = os.fsdecode(read_file(file, SMALL_LIMIT).removeprefix(codecs.BOM_UTF8))
     except (FileNotFoundError, NotADirectoryError):
         return ()
     return (Patterns.parse(root, (line.removesuffix("\r") for line in text.split("\n"))),)
@@ -111,8 +112,7 @@ def _find_exclude_file(folder: str) -> str:
 
 
 def _read_line(file: str) -> str:
-    with open(file, encoding="utf-8", errors="surrogateescape") as stream:
-        return stream.read().partition("\n")[0]
+    return os.fsdecode(read_file(file, SMALL_LIMIT)).partition("\n")[0].removesuffix("\r")
 
 
 def _parse(line: str) -> _Pattern | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from rubric_lint.capped import SMALL_LIMIT, read_file
 from rubric_lint.near import find_near
 from rubric_lint.source import Source, UndecodableError
 
@@ -68,13 +69,15 @@ def _parse(path: str, shown: str) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  (most folders have no settings file)
 
     try:
-        with open(path, "rb") as stream:  # noqa: PTH123
-            source = Source.from_bytes(shown, stream.read())
+        source = Source.from_bytes(shown, read_file(path, SMALL_LIMIT))
     except OSError as fault:
         raise SettingsError(shown, f"cannot be read: {fault.strerror or fault}") from None
     except UndecodableError as fault:
         place = fault.source.position(fault.span.start)
         raise SettingsError(shown, f"line {place.line}, column {place.column}: {fault.message}") from None
+    if line := _find_long_key(source.text):
+        reason = f"line {line} has a key of more than {MAX_PARTS} parts"
+        raise SettingsError(shown, f"is too much to read: {reason}")
     try:
         return tomllib.loads(source.text, parse_float=_read_number)
     except tomllib.TOMLDecodeError as fault:
@@ -83,6 +86,29 @@ def _parse(path: str, shown: str) -> dict[str, Any]:
         raise SettingsError(shown, f"is not TOML: {reason}") from None
     except (ValueError, RecursionError) as fault:  # an integer of 5,000 digits, 1,000 brackets
         raise SettingsError(shown, f"is too much to read: {fault}") from None
+
+
+MAX_PARTS = 32
+"""How many parts a dotted key may have; the time and memory that reading one takes grow with the square of them."""
+
+_KEY_PIECE = re.compile(r"""[\w-]++|"[^"]*+"?|'[^']*+'?|[ \t]++|.""")
+
+
+def _find_long_key(text: str) -> int:
+    """Return the number of the first line in which more than MAX_PARTS words are joined by dots, 0 if none is."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") >= MAX_PARTS:
+            dots, is_word = 0, False
+            for piece in filter(str.strip, _KEY_PIECE.findall(line)):
+                if piece == "." and is_word:
+                    dots, is_word = dots + 1, False
+                else:
+                    dots = 0 if is_word else dots
+                    is_word = piece[0] in "_-\"'" or piece[0].isalnum()
+                    dots *= is_word
+                if dots >= MAX_PARTS:
+                    return number
+    return 0
 
 
 def _read_number(text: str) -> Decimal:

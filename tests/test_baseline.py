@@ -184,7 +184,7 @@ def test_one_that_is_missing_or_cannot_be_written():
     told = "rubric-lint: known.json: the baseline does not exist; `rubric-lint --write-baseline` writes it\n"
     assert call("--baseline=known.json") == ("", told, 2)
     Path("ci").mkdir()
-    told = "rubric-lint: ci: the baseline is a folder; name a file in it\n"
+    told = "rubric-lint: ci: the baseline cannot be read: it is a folder, not a regular file\n"
     assert [call("--baseline=ci", *more) for more in ([], ["--write-baseline"])] == [("", told, 2)] * 2
     out, err, code = call("--baseline=no/known.json", "--write-baseline", "-q")
     assert (out, code) == ("", 2)

@@ -274,7 +274,7 @@ def test_settings_are_those_of_the_rubrics_folder():
         (["r.rubric.yaml", "-", "--pass", "1e-999999999"], "'1e-999999999' is no score; expected a number from 0 to 1"),
         (["r.rubric.yaml", "-", "--pass", "0.5"], "borderline begins at 0.6, above pass at 0.5; set both"),
         (["r.rubric.yaml", "nothing.jsonl"], "rubric-score: nothing.jsonl: No such file or directory"),
-        (["r.rubric.yaml", "."], "rubric-score: .: Is a directory"),
+        (["r.rubric.yaml", "."], "rubric-score: .: it is a folder, neither a file nor a pipe"),
         (["nothing.yaml", "-"], "rubric-score: nothing.yaml: "),
         (["r.rubric.yaml", "-"], "rubric-score: standard input: holds no outputs"),
         (

@@ -4,9 +4,12 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from rubric_lint.capped import LIMIT, open_stream
 
 
 class JournalError(Exception):
@@ -82,12 +85,12 @@ class Journal:
 
     def _read(self) -> Iterator[tuple[str, str, bool]]:
         line = torn = b""
-        with self._path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
+        with open_stream(str(self._path)) as lines:
+            for number, line in enumerate(iter(partial(lines.readline, LIMIT), b""), start=1):
                 try:
                     yield _identify(line)
                 except ValueError:
-                    if line.endswith(b"\n") or not _is_torn(line):
+                    if line.endswith(b"\n") or len(line) == LIMIT or not _is_torn(line):
                         message = f"line {number} is no result of a judge run; name another file with --output"
                         raise JournalError(message) from None
                     torn = line

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.given import STDIN, UnusableError, find_settings, load_given, read_given, refuse
 from rubric_lint.cli.options import FileName, choice
@@ -114,6 +115,6 @@ def _chunks(name: str) -> Iterator[bytes]:
 
     if name == STDIN and sys.stdin is None:
         raise UnusableError("standard input is closed")
-    with sys.stdin.buffer if name == STDIN else open(name, "rb") as stream:  # noqa: PTH123
+    with sys.stdin.buffer if name == STDIN else open_stream(name) as stream:
         while chunk := stream.read(CHUNK):
             yield chunk

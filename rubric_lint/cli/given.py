@@ -37,8 +37,9 @@ def read_given(text: str, stdin_name: str | None = None) -> Given:
     Raises:
         UnusableError: when there is nothing to read.
     """
+    from rubric_lint.capped import LIMIT  # noqa: PLC0415
     from rubric_lint.config import FileSettings  # noqa: PLC0415
-    from rubric_lint.files import LIMIT, File, Unreadable, read, read_stdin  # noqa: PLC0415
+    from rubric_lint.files import File, Unreadable, read, read_stdin  # noqa: PLC0415
 
     data: bytes | Unreadable
     if text == STDIN:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
+from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
 from rubric_lint.wording import join_words
@@ -201,7 +202,7 @@ def _hold(answers: str) -> Iterator[BinaryIO]:
     """
     if answers == _STDIN and sys.stdin is None:
         raise click.UsageError("standard input is closed")
-    with nullcontext(sys.stdin.buffer) if answers == _STDIN else Path(answers).open("rb") as stream:
+    with nullcontext(sys.stdin.buffer) if answers == _STDIN else open_stream(answers) as stream:
         if answers != _STDIN and stream.seekable():
             yield stream
             return

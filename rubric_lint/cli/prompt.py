@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rubric_lint.capped import LIMIT, open_stream
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
 
@@ -31,8 +33,11 @@ def _read_text(ctx: click.Context, param: click.Parameter, value: str | None) ->
         if first is not param:
             raise click.BadParameter(f"standard input is read by {first.opts[0]} already", ctx, param)
     try:
-        with click.open_file(value[1:], encoding="utf-8", errors="strict") as file:
-            return str(file.read())
+        with nullcontext(sys.stdin.buffer) if value == "@-" else open_stream(value[1:]) as stream:
+            data = stream.read(LIMIT + 1)
+        if len(data) > LIMIT:
+            raise click.BadParameter(f"{value[1:]}: has more than {LIMIT / 1e6:.0f} MB, the limit", ctx, param)
+        return data.decode().replace("\r\n", "\n").replace("\r", "\n")
     except OSError as fault:
         raise click.BadParameter(f"{value[1:]}: {fault.strerror}", ctx, param) from None
     except UnicodeDecodeError as fault:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 import rubric_lint
+from rubric_lint.capped import SMALL_LIMIT, read_file
 from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.options import FileName
 
@@ -130,4 +132,6 @@ def write_starter(file: str | None, shape: str, *, suite: bool, force: bool) -> 
 
 
 def _holds(file: Path, text: str) -> bool:
-    return file.is_file() and file.read_bytes() == text.encode()
+    with suppress(OSError):
+        return read_file(str(file), SMALL_LIMIT) == text.encode()
+    return False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
+from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.judge import judge
@@ -121,7 +122,7 @@ def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progr
     code = Exit.CLEAN
     for name in outputs:
         try:
-            with nullcontext(sys.stdin.buffer) if name == STDIN else Path(name).open("rb") as stream:
+            with nullcontext(sys.stdin.buffer) if name == STDIN else open_stream(name) as stream:
                 entries = scoring.run(name, stream)
         except KeyboardInterrupt:
             progress.clear()
@@ -185,7 +186,7 @@ def _are_readable(outputs: tuple[str, ...]) -> bool:
                 readable = False
             continue
         try:
-            with Path(name).open("rb"):
+            with open_stream(name):
                 pass
         except (OSError, ValueError) as fault:
             complain(f"{name}: {getattr(fault, 'strerror', None) or fault}")

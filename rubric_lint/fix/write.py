@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from rubric_lint.capped import LIMIT, RefusedError, read_file
+
 
 class WriteError(Exception):
     """A file that was left as it was, and why."""
@@ -30,7 +32,7 @@ def write_file(name: str, data: bytes) -> None:
     try:
         path = Path(name).resolve()
         if path.is_file():
-            replace_file(name, path.read_bytes(), data)
+            replace_file(name, read_file(str(path), LIMIT), data)
             return
         if path.exists():
             raise WriteError("is no regular file, and only such are written")
@@ -55,13 +57,20 @@ def replace_file(name: str, old: bytes, new: bytes) -> Written:
         _check(path, before)
         with _write_beside(path, new, before) as beside:
             # As late as possible, so that what somebody else has just written is not lost.
-            if path.read_bytes() != old or _identity(path.stat()) != _identity(before):
+            if not _holds(path, old) or _identity(path.stat()) != _identity(before):
                 raise WriteError("has been changed by another program meanwhile; run this again")
             beside.replace(path)
     except (OSError, RuntimeError) as fault:  # RuntimeError: links in a circle, before Python 3.13
         raise _refuse(fault) from fault
     _sync_folder(path.parent)
     return Written(before.st_nlink - 1)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_file(str(path), len(data)) == data
+    except RefusedError:  # it has grown, or is not a regular file any more
+        return False
 
 
 def _refuse(fault: OSError | RuntimeError) -> WriteError:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from rubric_lint.capped import LIMIT
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.files import LIMIT
 from rubric_lint.finding import Finding, Part, Path, Result
 from rubric_lint.lint import Examined, build_rubrics, examine, find_shape_problems
 from rubric_lint.lsp.positions import Text

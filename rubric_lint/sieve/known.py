@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from rubric_lint.capped import LIMIT, read_file
 from rubric_lint.catalogue import load
 from rubric_lint.settings_file import SettingsError
 
@@ -31,12 +31,10 @@ def read_known(path: str, shown: str) -> set[Known]:
         SettingsError: when it cannot be used.
     """
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = read_file(path, LIMIT).decode("utf-8-sig")
         data = json.loads(text)
     except FileNotFoundError:
         raise SettingsError(shown, f"the baseline does not exist; {_RENEW}") from None
-    except IsADirectoryError:
-        raise SettingsError(shown, "the baseline is a folder; name a file in it") from None
     except OSError as fault:
         raise SettingsError(shown, f"the baseline cannot be read: {fault.strerror or fault}") from None
     except json.JSONDecodeError as fault:

@@ -1,0 +1,107 @@
+"""Every file that a user or a repository provides is opened here: the right kind of file, and never without a cap."""
+
+# Paths are str here, see config.py.
+# ruff: noqa: PTH116
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+LIMIT = 50_000_000
+"""The size in bytes above which a rubric file, and what is made of such files (baseline, cache), is not read."""
+
+SMALL_LIMIT = 1_000_000
+"""The same for what people write by hand: settings, ignore files, texts for a judge."""
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+# What has become a pipe since it was looked at must not block; Windows is to translate nothing.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_LEAST = 1 << 13  # so much is asked for at once of a file that says it is empty, as those of /proc do
+
+
+class RefusedError(OSError):
+    """A file that is not read for its kind or its size. `strerror` says why, `size` is how large it is, else 0."""
+
+    def __init__(self, path: str, reason: str, *, size: int = 0) -> None:
+        super().__init__(errno.EFBIG if size else errno.EINVAL, reason, path)
+        self.size = size
+
+
+def read_file(path: str, limit: int) -> bytes:
+    """Return the content of a regular file of at most `limit` bytes.
+
+    Raises:
+        RefusedError: when it is larger, or not a regular file.
+        OSError: when the system cannot read it.
+    """
+    _require(path, os.stat(path).st_mode, stat.S_ISREG, "not a regular file")
+    descriptor = os.open(path, _READING)  # `open` asks the system twice as much
+    try:
+        status = os.fstat(descriptor)
+        _require(path, status.st_mode, stat.S_ISREG, "not a regular file")  # it may be another one by now
+        if status.st_size > limit:
+            raise _too_large(path, status.st_size, limit)
+        data = b"".join(_read_on(descriptor, max(status.st_size + 1, _LEAST), limit + 1))
+    finally:
+        os.close(descriptor)
+    if len(data) > limit:
+        raise _too_large(path, len(data), limit)
+    return data
+
+
+def read_head(path: str, limit: int, chunk: int = 1 << 22) -> Iterator[bytes]:
+    """Return the first `limit` bytes of a regular file in chunks.
+
+    Raises:
+        OSError: as in `read_file`.
+    """
+    _require(path, os.stat(path).st_mode, stat.S_ISREG, "not a regular file")
+    descriptor = os.open(path, _READING)
+    try:
+        yield from _read_on(descriptor, chunk, limit)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def open_stream(path: str) -> Iterator[BinaryIO]:
+    """Open a regular file or a pipe that is read bit by bit, by a reader that caps what it keeps.
+
+    Raises:
+        RefusedError: when it is a folder, a device or a socket.
+        OSError: when the system cannot open it.
+    """
+    _require(path, os.stat(path).st_mode, _is_streamed, "neither a file nor a pipe")
+    with open(path, "rb") as stream:  # noqa: PTH123
+        _require(path, os.fstat(stream.fileno()).st_mode, _is_streamed, "neither a file nor a pipe")
+        yield stream
+
+
+def _is_streamed(mode: int) -> bool:
+    return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
+
+
+def _require(path: str, mode: int, accepts: Callable[[int], bool], otherwise: str) -> None:
+    if not accepts(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode))
+        raise RefusedError(path, f"it is {kind}, {otherwise}" if kind else f"it is {otherwise}")
+
+
+def _too_large(path: str, size: int, limit: int) -> RefusedError:
+    reason = f"it has {size / 1e6:.1f} MB, and the limit is {limit / 1e6:.0f} MB"
+    return RefusedError(path, reason, size=size)
+
+
+def _read_on(descriptor: int, chunk: int, limit: int) -> Iterator[bytes]:
+    while limit > 0 and (data := os.read(descriptor, min(chunk, limit))):
+        limit -= len(data)
+        yield data
