@@ -146,4 +146,32 @@ def _translate(glob: str) -> re.Pattern[str] | None:
         # pathspec's expressions end in `(/|$)`, the `/` being for what lies beneath the path that is meant, which a
         # full match leaves out; except those of `**`, `*` and `folder/**`, which end early and mean all that follows.
         source = pattern.regex.pattern
-        return re.compile(source if source.endswith("$)") else source + ".*", re.DOTALL)
+        return re.compile(_commit(source if source.endswith("$)") else source + ".*"), re.DOTALL)
+
+
+_STAR, _FOLDERS, _FOLDERS_FIRST = "[^/]*", "(?:/.+)?/", "^(?:.+/)?"
+"""What pathspec makes of `*` within a name, of `/**/`, and of `**/` at the start."""
+
+
+def _commit(source: str) -> str:
+    """Return an expression of pathspec's with each `*` and `**` but the last bound to the first match of what follows.
+
+    No other match could do better, as what follows has a fixed length in characters, or in folders. So no time is spent
+    on others, which would be as many as there are ways to share a name out among the stars.
+    """
+    first, *rest = source.split(_FOLDERS)
+    parts = [_commit_stars(part) for part in (first, *rest)]
+    if not rest:
+        return parts[0]
+    if parts[0].startswith(_FOLDERS_FIRST):
+        parts[0] = f"^(?>(?:.+?/)??{parts[0].removeprefix(_FOLDERS_FIRST)}(?=/))"
+    between = [f"(?>(?:/.+?)??/{part}(?=/))" for part in parts[1:-1]]
+    return "".join([parts[0], *between, _FOLDERS, parts[-1]])
+
+
+def _commit_stars(source: str) -> str:
+    head, *parts = source.split(_STAR)
+    for number, part in enumerate(parts):
+        ends_name = number == len(parts) - 1 or "/" in part.replace("[^/]", "")
+        head += _STAR + part if ends_name else f"(?>[^/]*?{part})"
+    return head
