@@ -7,7 +7,8 @@ from email.utils import format_datetime
 import pytest
 from chat_server import CUT, DRIP, Response, completion, serving
 
-from rubric_lint.ask.endpoint import Call, Endpoint, Reply, UnansweredError
+from rubric_lint.ask.endpoint import Call, Endpoint, UnansweredError
+from rubric_lint.ask.reply import Reply, Tokens
 from rubric_lint.judge import Message
 
 KEY = "sk-secret-0123456789"
@@ -20,7 +21,7 @@ def ask(server, **call):
 
     async def complete():
         async with Endpoint(Call("judge-1", server.url, **call), KEY) as endpoint:
-            return await endpoint.complete(MESSAGES, SCHEMA)
+            return (await endpoint.complete(MESSAGES, SCHEMA)).reply
 
     try:
         return asyncio.run(complete())
@@ -34,7 +35,8 @@ def after(*responses):
 
 
 FINE = completion('{"checks": []}')
-REPLY = Reply('{"checks": []}', None, 100, 10)
+COUNTED = (Tokens(100, 10), "m")
+REPLY = Reply('{"checks": []}', None, *COUNTED)
 
 
 # What is asked
@@ -78,29 +80,79 @@ def test_a_request_asks_for_less_where_an_endpoint_takes_no_schema(call, expecte
 @pytest.mark.parametrize(
     ("response", "reply"),
     [
-        (completion(None, refusal="I cannot help."), Reply("", "the model refused: I cannot help.", 100, 10)),
-        (completion(""), Reply("", "the output is empty", 100, 10)),
-        (completion(None), Reply("", "the output is empty", 100, 10)),
-        (completion(" \n"), Reply(" \n", "the output is empty", 100, 10)),
+        (completion(None, refusal="I cannot help."), Reply("", "the model refused: I cannot help.", *COUNTED)),
+        (completion(""), Reply("", "the output is empty", *COUNTED)),
+        (completion(None), Reply("", "the output is empty", *COUNTED)),
+        (completion(" \n"), Reply(" \n", "the output is empty", *COUNTED)),
         (
             completion('{"chec', finish_reason="length"),
-            Reply('{"chec', "the output was cut off at the limit of its tokens", 100, 10),
+            Reply('{"chec', "the output was cut off at the token limit", *COUNTED),
         ),
         (
             completion("", finish_reason="content_filter"),
-            Reply("", "the output was withheld by a content filter", 100, 10),
+            Reply("", "a content filter withheld the output", *COUNTED),
         ),
         (completion([{"type": "text", "text": "{"}, {"type": "thinking"}, {"type": "text", "text": "}"}]),
-         Reply("{}", None, 100, 10)),
+         Reply("{}", None, *COUNTED)),
+        (completion(None, tool_calls=[{"id": "t", "function": {"name": "grade", "arguments": "{}"}}]),
+         Reply("", "the model called the tool `grade` instead of answering", *COUNTED)),
+        (completion("", function_call={"name": "grade", "arguments": "{}"}),
+         Reply("", "the model called the tool `grade` instead of answering", *COUNTED)),
+        (completion('{"score": 7}', tool_calls=[{"function": {"name": "search"}}]),
+         Reply('{"score": 7}', None, *COUNTED)),
+        (completion("", tool_calls="x", function_call=7), Reply("", "the output is empty", *COUNTED)),
+        (completion(None, reasoning_content='It is right: {"score": 9}'),
+         Reply("", "the model returned reasoning but no answer", *COUNTED)),
+        (completion("", reasoning="Hm."), Reply("", "the model returned reasoning but no answer", *COUNTED)),
+        (completion([{"type": "thinking", "thinking": "Hm."}]),
+         Reply("", "the model returned reasoning but no answer", *COUNTED)),
+        (completion("", reasoning_content=""), Reply("", "the output is empty", *COUNTED)),
+        (completion("", finish_reason="length", reasoning_content="Hm"),
+         Reply("", "the output was cut off at the token limit inside the model's reasoning", *COUNTED)),
+        (completion([{"type": "refusal", "refusal": "No."}]), Reply("", "the model refused: No.", *COUNTED)),
         (Response({"choices": [{"message": {"content": "{}"}}]}), Reply("{}")),
         (Response({"choices": [{"message": {"content": "{}"}}], "usage": {"prompt_tokens": None}}), Reply("{}")),
     ],
-    ids=["refusal", "empty", "null", "blank", "cut off", "filtered", "in parts", "bare", "without counts"],
+    ids=["refusal", "empty", "null", "blank", "cut off", "filtered", "in parts", "tool", "function",
+     "tool beside an answer", "no tool", "reasoning", "reasoning elsewhere", "reasoning in parts", "no reasoning",
+     "cut off in its reasoning",
+     "refusal in parts", "bare", "without counts"],
 )  # fmt: skip
-def test_a_reply_says_what_is_wrong_with_it(response, reply):
+def test_g7_a_reply_says_what_is_wrong_with_it(response, reply):
     with serving(response) as server:
         assert ask(server) == reply
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 5}}, Tokens(9, 2, 5)),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 0}, Tokens(9, None, 0)),
+        ({"completion_tokens": 2, "completion_tokens_details": {"reasoning_tokens": 1}}, Tokens(None, 2, None, 1)),
+        ({"prompt_tokens": True, "completion_tokens": -1, "prompt_tokens_details": [1]}, Tokens()),
+        (None, Tokens()),
+    ],
+    ids=["cached", "cached elsewhere", "reasoning", "no counts", "nothing"],
+)
+def test_g6_tokens_are_counted_where_the_endpoint_says_them(usage, tokens):
+    body = {"model": "judge-1-2026", "choices": [{"message": {"content": "{}"}}], "usage": usage}
+    with serving(Response(body)) as server:
+        assert ask(server) == Reply("{}", None, tokens, "judge-1-2026")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (None, "https://api.openai.com/v1"),
+        ("http://127.0.0.1:8000/v1/", "http://127.0.0.1:8000/v1"),
+        ("https://me:secret@example.org/v1?key=secret#secret", "https://example.org/v1"),
+        ("http://[::1]:80/v1", "http://[::1]:80/v1"),
+        (f"https://example.org/{KEY}/v1", "https://example.org/***/v1"),
+    ],
+)
+def test_g6_the_address_of_an_endpoint_is_shown_without_secrets(url, shown):
+    assert Endpoint(Call("judge-1", url), KEY).name == shown
 
 
 # What may pass
@@ -148,6 +200,20 @@ def test_retry_after_may_be_a_date():
     assert datetime.now(UTC) >= then.replace(microsecond=0)
 
 
+def test_g1_a_refusal_for_too_many_requests_is_no_failed_try():
+    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after-ms": "20"})
+    with serving(after(*[busy] * 6, FINE)) as server:
+        assert ask(server, retries=0) == REPLY
+    assert len(server.asked) == 7
+
+
+def test_g1_a_pause_longer_than_ten_minutes_ends_the_run():
+    with serving(Response({"error": {"message": "Quota."}}, 429, {"x-ratelimit-reset-requests": "2h0m"})) as server:
+        message = "HTTP 429: Quota.; the endpoint asks to wait 7200 s: run the same command again after that"
+        assert ask(server) == (message, True)
+    assert len(server.asked) == 1
+
+
 def test_a_slow_response_is_asked_for_again():
     with serving(after(FINE._replace(delay=1.5), FINE)) as server:
         assert ask(server, timeout=0.5) == REPLY
@@ -165,11 +231,9 @@ def test_a_response_that_only_drips_in_is_no_response():
 @pytest.mark.parametrize(
     ("failure", "message", "times"),
     [
-        (Response({"error": {"message": "Busy."}}, 429), "HTTP 429: Busy. (tried 2 times)", 2),
         (Response("<html>\n  Oops", 500), "HTTP 500: <html> Oops (tried 2 times)", 2),
         (Response({"error": {"message": "Too long."}}, 400), "HTTP 400: Too long.", 1),
         (Response({"detail": "No such field."}, 422), 'HTTP 422: {"detail": "No such field."}', 1),
-        (Response({}, 429, {"retry-after": "3600"}), "HTTP 429: {}; asked to wait for 3600 s", 1),
         (
             Response("<html>Hello</html>", headers={"content-type": "text/html"}),
             "the response is no chat completion: <html>Hello</html> (tried 2 times)",
@@ -179,7 +243,7 @@ def test_a_response_that_only_drips_in_is_no_response():
         (Response({"error": {"message": "Down."}}), "the endpoint failed: Down. (tried 2 times)", 2),
         (Response({"error": "down"}), 'the endpoint failed: "down" (tried 2 times)', 2),
     ],
-    ids=["429", "500", "400", "422", "long pause", "page", "empty", "error with 200", "error that is a text"],
+    ids=["500", "400", "422", "page", "empty", "error with 200", "error that is a text"],
 )
 def test_a_failure_that_stays_says_what_came_back(failure, message, times):
     with serving(failure) as server:
@@ -280,7 +344,7 @@ def test_an_endpoint_that_is_not_there():
 def test_no_message_holds_the_key_or_a_part_of_it(status, padding):
     echo = f"{'.' * padding}{KEY} is the key"
     for body in (echo, {"error": {"message": echo}}, {"error": echo}, {"detail": [echo]}):
-        with serving(Response(body, status)) as server:
+        with serving(Response(body, status, {"retry-after": "3600"} if status == 429 else {})) as server:
             message, _ = ask(server, retries=0)
         assert KEY[:4] not in message
         assert json.dumps(KEY)[1:5] not in message

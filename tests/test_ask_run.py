@@ -1,7 +1,7 @@
 import asyncio
 import json
 import os
-from decimal import Decimal
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rubric_lint.ask.answers import AnswersError, check_answers, read_answers
 from rubric_lint.ask.endpoint import Call, Endpoint
 from rubric_lint.ask.journal import Journal, JournalError
+from rubric_lint.ask.reply import Tokens
 from rubric_lint.ask.run import Earlier, Plan, Run, StaleError, StoppedError, Tally, check_journal
 from rubric_lint.ask.samples import agreement, combine, to_json
 from rubric_lint.scoring.grading import JudgeOutput
@@ -277,19 +278,30 @@ def judge(server, tmp_path, *records, samples=1, concurrency=4, max_attempts=3, 
 SCORED = completion('{"reasoning": "Right.", "score": 8}')
 
 
-def test_each_answer_is_judged_once_and_keeps_its_fields(tmp_path):
+def test_g6_each_answer_is_judged_once_keeps_its_fields_and_says_how_it_was_judged(tmp_path):
     records = [answer(number, run=number) for number in range(10)]
     with serving(SCORED) as server:
         tally, told, results = judge(server, tmp_path, *records)
-    assert tally == Tally(judged=10, tokens_in=1000, tokens_out=100)
+    assert tally == Tally(judged=10, tokens=Tokens(1000, 100))
     assert told == [(f'"a{number}"', None) for number in range(10)]
     prints = {result["id"]: result["judge"].pop("fingerprint") for result in results}
     assert len(set(prints.values())) == 10
+    for judged in (result["judge"] for result in results):
+        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", judged.pop("time"))
+        assert [0 < seconds < 60 for seconds in judged.pop("latency")] == [True]
     assert sorted(results, key=lambda result: result["id"]) == [
         {
             **record,
             "output": {"reasoning": "Right.", "score": 8},
-            "judge": {"model": "judge-1", "attempts": [1]},
+            "judge": {
+                "model": "judge-1",
+                "answered_by": ["m"],
+                "endpoint": server.url,
+                "response_format": "json_schema",
+                "rubric_hash": HOLISTIC.hash,
+                "tokens": {"input": 100, "output": 10},
+                "attempts": [1],
+            },
         }
         for record in records
     ]
@@ -412,11 +424,13 @@ def test_a_run_goes_on_where_another_one_stopped(tmp_path):
         ({"rubric": "checklist"}, {}, {}),
         ({}, {"model": "judge-2"}, {}),
         ({}, {"temperature": 0.5}, {}),
+        ({}, {"base_url": "http://127.0.0.1:9/v1"}, {}),
+        ({}, {"response_format": "json_object"}, {}),
         ({}, {}, {"samples": 3}),
     ],
-    ids=["answer", "question", "rubric", "model", "temperature", "samples"],
+    ids=["answer", "question", "rubric", "model", "temperature", "endpoint", "response format", "samples"],
 )
-def test_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_path, changed, call, plan):
+def test_g6_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_path, changed, call, plan):
     with serving(SCORED) as server:
         judge(server, tmp_path, answer(1))
         before = Call("judge-1", server.url), Plan()
@@ -439,8 +453,8 @@ def test_of_several_stale_answers_the_first_is_named(tmp_path):
     with Journal(tmp_path / "results.jsonl") as journal, pytest.raises(StaleError) as refused:
         check_journal(changed, journal, Call("judge-1", server.url), Plan())
     assert str(refused.value) == (
-        'holds 2 of the answers, "a2" the first, as they were judged with another model, rubric, text, temperature or '
-        "number of samples; name another file with --output"
+        'holds 2 of the answers, "a2" the first, as they were judged with another model, endpoint, response format, '
+        "rubric, text, temperature or number of samples; name another file with --output"
     )
 
 
@@ -453,15 +467,51 @@ def test_what_a_journal_holds_of_other_answers_is_found(tmp_path):
     assert earlier == Earlier(judged=2, invalid=1, others=('"a3"',))
 
 
-def test_a_new_weight_is_no_reason_to_judge_again(tmp_path):
+def test_g6_results_by_another_meaning_of_the_rubric_are_refused(tmp_path):
     weighed = load_rubrics("suite.yaml", SUITE.replace(b"id: accuracy\n", b"id: accuracy\n        weight: 3\n"))
-    assert weighed["ranges"].criteria[0].weight == Decimal(3)
+    rewritten = load_rubrics("suite.yaml", b"# A comment\n" + SUITE)
     checked = completion('{"checks": [{"id": "accuracy", "score": 7}, {"id": "tone", "score": 7}]}')
     with serving(checked) as server:
         judge(server, tmp_path, answer(1, rubric="ranges"))
+        call = Call("judge-1", server.url)
         with Journal(tmp_path / "results.jsonl") as journal:
-            answers = read_answers(lines(answer(1, rubric="ranges")), weighed)
-            assert check_journal(answers, journal, Call("judge-1", server.url), Plan()) == Earlier(1, 0, ())
+            answers = read_answers(lines(answer(1, rubric="ranges")), rewritten)
+            assert check_journal(answers, journal, call, Plan()) == Earlier(1, 0, ())
+            with pytest.raises(StaleError, match="another model, endpoint, response format, rubric"):
+                check_journal(read_answers(lines(answer(1, rubric="ranges")), weighed), journal, call, Plan())
+
+
+def test_g6_a_sample_says_what_all_its_requests_took(tmp_path):
+    replies = [completion("8/10"), SCORED, SCORED]
+    for at, reply in enumerate(replies):
+        reply.body["model"] = f"m{min(at, 1)}"
+        reply.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 60}
+    with serving(lambda asked: replies[asked.before]) as server:
+        tally, _, results = judge(server, tmp_path, answer(1), samples=2, concurrency=1, temperature=0.5)
+    judged = results[0]["judge"]
+    assert (judged["attempts"], len(judged["latency"])) == ([2, 1], 3)
+    assert judged["tokens"] == {"input": 300, "output": 30, "cached": 180}
+    assert (judged["answered_by"], judged["temperature"]) == (["m0", "m1"], 0.5)
+    assert tally.tokens == Tokens(300, 30, 180)
+
+
+def test_g1_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
+    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after-ms": "10"})
+
+    def behave(_asked):
+        return busy if len(server.asked) % 8 else SCORED
+
+    with serving(behave) as server:
+        tally, told, _ = judge(server, tmp_path, *map(answer, range(12)), concurrency=1)
+    assert (tally.judged, tally.unanswered, len(server.asked)) == (12, 0, 96)
+    assert {fault for _, fault in told} == {None}
+
+
+def test_g8_names_of_fields_are_compared_once_for_all_answers_that_have_them(monkeypatch):
+    compared = []
+    monkeypatch.setattr("rubric_lint.ask.answers.find_near", lambda *what: compared.append(what) or ())
+    assert check_answers(lines(*(answer(number, batch=1) for number in range(1000))), RUBRICS) == 1000
+    assert len(compared) <= 2
 
 
 def test_a_disk_without_room_ends_the_run_and_names_the_file(tmp_path):

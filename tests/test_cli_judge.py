@@ -1,5 +1,7 @@
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -145,7 +147,7 @@ def test_answers_are_judged_into_a_file_that_can_be_scored():
     assert judged == (
         0,
         "",
-        "3 of 3 answers judged; 300 tokens read and 30 written by the model\n",
+        "3 of 3 answers judged; 300 input tokens, 30 output tokens\n",
     )
     assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
     code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
@@ -163,7 +165,7 @@ def test_a_second_run_asks_nothing():
     assert again == (
         0,
         "",
-        "results.jsonl holds 3 of 3 answers; going on with the others\n0 of 0 answers judged\n",
+        "results.jsonl holds 3 of 3 answers; judging the others\n0 of 0 answers judged\n",
     )
     assert len(server.asked) == 3
 
@@ -176,7 +178,8 @@ def test_results_of_another_model_are_refused():
         2,
         (
             'rubric-score: answers.judged.jsonl: holds 3 of the answers, "a0" the first, as they were judged with '
-            "another model, rubric, text, temperature or number of samples; name another file with --output\n"
+            "another model, endpoint, response format, rubric, text, temperature or number of samples; name another "
+            "file with --output\n"
         ),
     )
 
@@ -187,7 +190,7 @@ def test_the_agreement_between_samples_is_told():
 
     with serving(behave) as server:
         _, _, err = judge(server, "--samples", "3")
-    assert err == "3 of 3 answers judged; 33% agreement between samples; 900 tokens read and 90 written by the model\n"
+    assert err == "3 of 3 answers judged; 33% agreement between samples; 900 input tokens, 90 output tokens\n"
 
 
 def test_invalid_outputs_make_the_exit_code_1_and_are_counted_by_the_scorer():
@@ -208,7 +211,7 @@ def test_an_output_that_stayed_invalid_is_not_asked_again_and_still_told():
         1,
         "",
         (
-            "answers.judged.jsonl holds 3 of 3 answers; going on with the others\n"
+            "answers.judged.jsonl holds 3 of 3 answers; judging the others\n"
             "rubric-score: answers.judged.jsonl: 1 of these has an invalid output and will not be asked again, "
             "unless the lines that say `fault` are taken out of the file\n"
             "0 of 0 answers judged\n"
@@ -224,7 +227,7 @@ def test_an_answer_whose_line_is_taken_out_of_the_results_is_asked_again(folder)
         lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
         results.write_text("".join(line for line in lines if '"fault"' not in line), encoding="utf-8")
         code, _, err = judge(server)
-    assert (code, err.splitlines()[0]) == (0, f"{results.name} holds 2 of 3 answers; going on with the others")
+    assert (code, err.splitlines()[0]) == (0, f"{results.name} holds 2 of 3 answers; judging the others")
 
 
 @pytest.mark.parametrize(("count", "told"), [(2, '"a2"'), (1, '"a1" and "a2"')], ids=["one", "two"])
@@ -257,10 +260,110 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown():
     assert err == (
         'rubric-score: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.\n'
         "0 of 3 answers judged; 1 without a reply; 2 still to be asked\n"
-        "rubric-score: stopped: every other request would fail as well; what was judged is kept, and the same command "
-        "goes on from there\n"
+        "rubric-score: stopped: every other request would fail as well; the results so far are kept, and the same "
+        "command resumes\n"
         f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 1\n"
     )
+
+
+def test_g7_one_cause_is_told_a_few_times_and_then_summed_up(folder):
+    write_answers(folder, 40)
+
+    def behave(asked):
+        number = int(asked.answer.removeprefix("Answer ").removesuffix("."))
+        if number % 10 == 9:
+            return Response({"error": {"message": f"Too long: {number} (request 0f3a-{number:08d})"}}, 400)
+        return completion("", reasoning_content="Hm.") if number % 10 < 7 else SCORED
+
+    with serving(behave) as server:
+        code, _, err = judge(server, "--max-attempts", "1", "--concurrency", "1")
+    empty = "invalid after 1 attempts: the model returned reasoning but no answer"
+    assert code == 1
+    assert err.splitlines() == [
+        *(f'rubric-score: answer "a{number}": {empty}' for number in range(5)),
+        *(
+            f'rubric-score: answer "a{number}": not judged: HTTP 400: Too long: {number} (request 0f3a-{number:08d})'
+            for number in (9, 19, 29, 39)
+        ),
+        f"rubric-score: 23 more answers: {empty}",
+        (
+            "36 of 40 answers judged; 28 with an invalid output; 4 without a reply; 3,600 input tokens, 360 output "
+            "tokens"
+        ),
+        "rubric-score: run the same command again to ask for the answers without a reply",
+    ]
+
+
+def test_g7_faults_that_all_differ_do_not_flood_the_terminal(folder):
+    write_answers(folder, 120)
+    with serving(lambda asked: Response({"error": {"message": spell(asked.answer)}}, 400)) as server:
+
+        def behave(asked):
+            return SCORED if len(server.asked) % 3 == 0 else Response({"error": {"message": spell(asked.answer)}}, 400)
+
+        server.behave = behave
+        _, _, err = judge(server, "--concurrency", "1")
+    told = [line for line in err.splitlines() if line.startswith("rubric-score: ")]
+    assert len([line for line in told if line.startswith('rubric-score: answer "')]) == 50
+    assert "rubric-score: 25 more answers with other faults" in told
+    assert len(told) <= 57
+
+
+def spell(text):
+    """A text without digits, another one for each number."""
+    return "".join(chr(ord("a") + int(letter)) if letter.isdigit() else letter for letter in text)
+
+
+def test_g1_the_first_refusal_is_told_and_the_pauses_are_summed_up():
+    def behave(asked):
+        if asked.before == 0 and "1" in asked.answer:
+            return Response({"error": {"message": "Slow down."}}, 429, {"retry-after": "1"})
+        return SCORED
+
+    with serving(behave) as server:
+        code, _, err = judge(server, "--concurrency", "1", "--retries", "0")
+    assert (code, err.splitlines()) == (
+        0,
+        [
+            (
+                "rubric-score: the endpoint limits the rate of requests (HTTP 429: Slow down.); waiting 1 s, and again "
+                "whenever it refuses one. --rpm or a lower --concurrency avoids this"
+            ),
+            "3 of 3 answers judged; 300 input tokens, 30 output tokens; paused 1 s for the rate limit",
+        ],
+    )
+
+
+def test_g1_rpm_keeps_requests_apart():
+    with serving(SCORED) as server:
+        started = time.monotonic()
+        assert judge(server, "--rpm", "120")[0] == 0
+    assert time.monotonic() - started >= 1  # three requests, half a second between two of them
+
+
+def test_g6_tokens_from_the_cache_are_told():
+    scored = completion('{"reasoning": "Right.", "score": 8}')
+    scored.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 90}
+    with serving(scored) as server:
+        _, _, err = judge(server)
+    assert err == "3 of 3 answers judged; 300 input tokens (270 cached), 30 output tokens\n"
+
+
+@pytest.mark.slow
+def test_g8_a_terminal_shows_how_far_the_answers_are_read(folder):
+    write_answers(folder, 300_000)
+    leader, follower = pty.openpty()
+    with serving(Response({"error": {"message": "No."}}, 401)) as server:
+        run_ = start(server, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower)
+        os.close(follower)
+        written = b""
+        with suppress(OSError):  # the other end is closed
+            while piece := os.read(leader, 1 << 16):
+                written += piece
+        assert run_.wait(60) == 2
+    os.close(leader)
+    assert re.search(rb"\rreading \[#*-+\] \d+% \d+ MB", written)
+    assert b"answers judged" in written
 
 
 def test_what_got_no_reply_is_counted_and_asked_for_again():
@@ -276,16 +379,16 @@ def test_what_got_no_reply_is_counted_and_asked_for_again():
         "",
         (
             'rubric-score: answer "a1": not judged: HTTP 400: Too long.\n'
-            "2 of 3 answers judged; 1 without a reply; 200 tokens read and 20 written by the model\n"
-            "rubric-score: the same command asks again for what got no reply\n"
+            "2 of 3 answers judged; 1 without a reply; 200 input tokens, 20 output tokens\n"
+            "rubric-score: run the same command again to ask for the answers without a reply\n"
         ),
     )
     assert second == (
         0,
         "",
         (
-            "answers.judged.jsonl holds 2 of 3 answers; going on with the others\n"
-            "1 of 1 answers judged; 100 tokens read and 10 written by the model\n"
+            "answers.judged.jsonl holds 2 of 3 answers; judging the others\n"
+            "1 of 1 answers judged; 100 input tokens, 10 output tokens\n"
         ),
     )
 
@@ -299,8 +402,8 @@ def test_a_command_that_holds_a_secret_is_not_printed():
         [
             "0 of 3 answers judged; 1 without a reply; 2 still to be asked",
             (
-                "rubric-score: stopped: every other request would fail as well; what was judged is kept, and the same "
-                "command goes on from there"
+                "rubric-score: stopped: every other request would fail as well; the results so far are kept, and the "
+                "same command resumes"
             ),
         ],
     )
@@ -328,7 +431,7 @@ def test_an_endpoint_that_does_not_know_the_response_format_is_asked_once_and_th
             "0 of 3 answers judged; 1 without a reply; 2 still to be asked",
         ],
     )
-    assert again == (0, "", "3 of 3 answers judged; 300 tokens read and 30 written by the model\n")
+    assert again == (0, "", "3 of 3 answers judged; 300 input tokens, 30 output tokens\n")
     assert len(server.asked) == 4
 
 
@@ -341,13 +444,13 @@ def test_answers_come_from_standard_input_and_the_run_is_gone_on_with(folder):
         options = ["--model", "judge-1", "--base-url", server.url, "--output", "results.jsonl"]
         first = run("judge", "a.rubric.yaml", "-", *options, text="".join(text.splitlines(keepends=True)[:2]))
         second = run("judge", "a.rubric.yaml", "-", *options, text=text)
-    assert first == (0, "", "2 of 2 answers judged; 200 tokens read and 20 written by the model\n")
+    assert first == (0, "", "2 of 2 answers judged; 200 input tokens, 20 output tokens\n")
     assert second == (
         0,
         "",
         (
-            "results.jsonl holds 2 of 3 answers; going on with the others\n"
-            "1 of 1 answers judged; 100 tokens read and 10 written by the model\n"
+            "results.jsonl holds 2 of 3 answers; judging the others\n"
+            "1 of 1 answers judged; 100 input tokens, 10 output tokens\n"
         ),
     )
     assert ids(folder / "results.jsonl") == ["a0", "a1", "a2"]
@@ -488,8 +591,8 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         out = second.communicate(timeout=60)
     assert (first.returncode, second.returncode) == (130 if stop is signal.SIGINT else -stop, 0)
     told = [
-        "20 of 40 answers judged; 20 still to be asked; 2,000 tokens read and 200 written by the model",
-        "rubric-score: interrupted; what was judged is kept, and the same command goes on from there",
+        "20 of 40 answers judged; 20 still to be asked; 2,000 input tokens, 200 output tokens",
+        "rubric-score: interrupted; the results so far are kept, and the same command resumes",
         (
             f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 3 "
             "--output results.jsonl"
@@ -497,8 +600,8 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
     ]
     assert err.splitlines() == (told if stop is signal.SIGINT else [])
     assert "".join(out).splitlines() == [
-        "results.jsonl holds 20 of 40 answers; going on with the others",
-        "20 of 20 answers judged; 2,000 tokens read and 200 written by the model",
+        "results.jsonl holds 20 of 40 answers; judging the others",
+        "20 of 20 answers judged; 2,000 input tokens, 200 output tokens",
     ]
     # Each answer has one result. Those that had one when the run was stopped were asked for once, as were those that
     # nobody had asked for; only the three whose reply the first run did not live to see were asked for again.
@@ -545,15 +648,15 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
         assert err.splitlines()[0].startswith(f"{kept} of 40 answers judged; {40 - kept} still to be asked; ")
         assert err.splitlines()[1:] == [
             (
-                "rubric-score: interrupted; what was judged is kept, and the same command goes on from there, given "
-                "the same answers"
+                "rubric-score: interrupted; the results so far are kept, and the same command resumes, given the same "
+                "answers"
             ),
             (
                 f"  rubric-score judge a.rubric.yaml - --model judge-1 --base-url {server.url} --concurrency 3 "
                 "--output results.jsonl"
             ),
         ]
-    assert told.splitlines()[0] == f"results.jsonl holds {kept} of 40 answers; going on with the others"
+    assert told.splitlines()[0] == f"results.jsonl holds {kept} of 40 answers; judging the others"
     assert ids(results) == sorted(f"a{number}" for number in range(40))
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3
 
@@ -578,7 +681,7 @@ def test_answers_come_through_a_named_pipe_as_well(folder):
         run_ = start(server, answers="pipe")
         (folder / "pipe").write_bytes((folder / "answers.jsonl").read_bytes())
         _, err = run_.communicate(timeout=60)
-    assert (run_.returncode, err) == (0, "3 of 3 answers judged; 300 tokens read and 30 written by the model\n")
+    assert (run_.returncode, err) == (0, "3 of 3 answers judged; 300 input tokens, 30 output tokens\n")
     assert ids(folder / "results.jsonl") == ["a0", "a1", "a2"]
 
 

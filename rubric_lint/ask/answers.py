@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rubric_lint.judge import Case
@@ -113,10 +114,16 @@ def _text(record: dict[str, Any], field: str, *, needed: bool) -> Any:
 
 
 def _refuse_misspelt(record: dict[str, Any]) -> None:
-    """Refuse a field that was likely meant for one that would else be missed in silence."""
-    for field in ("question", "reference"):
-        if field not in record and (near := find_near(field, record)):
-            raise _LineError(f"the field `{near[0]}` is not read; if it is no `{field}`, give it another name")
+    """Refuse a field that was likely meant for `question` or `reference`, which the judge would then miss."""
+    for field, near in _find_misspelt(tuple(record)):
+        raise _LineError(f"the field `{near}` is not read; if it is no `{field}`, give it another name")
+
+
+@lru_cache(maxsize=1000)
+def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the optional fields that are missing, each with a given one that is near; most records have the same."""
+    missing = (field for field in ("question", "reference") if field not in fields)
+    return tuple((field, near[0]) for field in missing if (near := find_near(field, fields)))
 
 
 def _missing(field: str, record: dict[str, Any]) -> str:

@@ -1,24 +1,28 @@
 """One endpoint that speaks the chat-completions protocol: a reply for messages, whatever it takes to get one."""
 
 import asyncio
-import json
 import random
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
+from rubric_lint.ask.pace import Pace
+from rubric_lint.ask.reply import Reply, UnreadableError, explain, read_reply, shorten
+from rubric_lint.ask.waits import read_wait
 from rubric_lint.judge import Message
 
 RESPONSE_FORMATS = ("json_schema", "json_object", "text")
 """How an endpoint is asked for JSON: held to the schema, held to JSON, or by the prompt alone."""
 
+_DEFAULT_URL = "https://api.openai.com/v1"
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
-_LONGEST_RETRY_AFTER = 600.0
+_LONGEST_WAIT = 600.0
 """Seconds; an endpoint that wants a longer pause is out of quota, and no run should seem to hang for that."""
 
 _PASSING = {408, 409, 425, 429}
@@ -26,7 +30,6 @@ _PASSING = {408, 409, 425, 429}
 
 _LASTING = {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.NOT_FOUND}
 """The statuses that every other request would get as well: the key, the credit, the model or the address is wrong."""
-
 
 _ABOUT_FORMAT = re.compile(r"response[_ ]?format|json[_ ](?:schema|object|mode)|structured[_ ]output", re.IGNORECASE)
 """What an endpoint names that does not know the response format, or not this kind of it."""
@@ -50,25 +53,25 @@ class UnansweredError(Exception):
 
 
 class _TryAgainError(Exception):
-    """A failure that may pass, and after how many seconds the endpoint wants to be asked again, if it said so."""
+    """A failure that may pass; `wait` is how many seconds the endpoint asks to wait, None if it does not say."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, wait: float | None = None, *, is_refusal: bool = False) -> None:
         super().__init__(message)
-        self.retry_after = retry_after
+        self.wait = wait
+        self.is_refusal = is_refusal
 
 
-class Reply(NamedTuple):
-    """What a model wrote, why that is no output if the endpoint says so, and the tokens read and written."""
+class Exchange(NamedTuple):
+    """A reply, when its request was sent, and how many seconds the reply took."""
 
-    text: str
-    fault: str | None = None
-    tokens_in: int = 0
-    tokens_out: int = 0
+    reply: Reply
+    sent: datetime
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """How an endpoint is called. `timeout` in seconds holds for each try; there are `retries` + 1 of them."""
+    """How to call an endpoint. `timeout`, in seconds, holds for each try; there are `retries` + 1 of them."""
 
     model: str
     base_url: str | None = None
@@ -77,15 +80,25 @@ class Call:
     response_format: str = RESPONSE_FORMATS[0]
     temperature: float | None = None
 
+    @property
+    def endpoint(self) -> str:
+        """The address of the endpoint, without what may be secret in it."""
+        url = urlsplit(self.base_url or _DEFAULT_URL)
+        return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}".rstrip("/")
+
 
 class Endpoint:
-    """An endpoint; use it as an asynchronous context. `key` goes into requests only, never into a message."""
+    """An endpoint; use it as an asynchronous context. `key` goes into requests only, never into a message.
 
-    def __init__(self, call: Call, key: str) -> None:
+    A refusal for too many requests (HTTP 429) pauses all requests by `pace` and is no failed try.
+    """
+
+    def __init__(self, call: Call, key: str, pace: Pace | None = None) -> None:
         import openai  # noqa: PLC0415  (an extra, and a second to import)
 
         self._openai = openai
         self.call = call
+        self.pace = pace or Pace()
         self._key = key
         # The client's own retries cannot be limited in time by the try, and give up on a long Retry-After in silence.
         self._client = openai.AsyncOpenAI(api_key=key, base_url=call.base_url, timeout=call.timeout, max_retries=0)
@@ -98,27 +111,52 @@ class Endpoint:
     ) -> None:
         await self._client.close()
 
-    async def complete(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> Reply:
-        """The model's reply.
+    @property
+    def name(self) -> str:
+        """The address of the endpoint as it may be shown."""
+        return self._redact(self.call.endpoint)
+
+    async def complete(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> Exchange:
+        """Return the model's reply.
 
         Raises:
             UnansweredError: when there is none after all tries.
         """
         request = self._make_request(messages, schema)
-        retries = self.call.retries
-        for tried in range(retries + 1):
+        tried = 0
+        while True:
+            wave = await self.pace.wait_turn()
             try:
-                return read_reply(await self._post(request))
+                exchange = await self._post(request)
             except _TryAgainError as fault:
                 reason = self._redact(str(fault))
-                if (fault.retry_after or 0) > _LONGEST_RETRY_AFTER:
-                    raise UnansweredError(f"{reason}; asked to wait for {fault.retry_after:.0f} s") from None
-                if tried < retries:
-                    await asyncio.sleep(_delay(tried, fault.retry_after))
+                self._hold(wave, fault, reason)
+                tried += not fault.is_refusal
+                if tried > self.call.retries:
+                    raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
+                if fault.wait is None and not fault.is_refusal:
+                    await asyncio.sleep(_delay(tried))
             except UnansweredError as fault:
+                self.pace.go_on()
                 message = " ".join(filter(None, (self._redact(str(fault)), fault.advice)))
                 raise UnansweredError(message, lasting=fault.lasting) from None
-        raise UnansweredError(f"{reason} (tried {retries + 1} times)" if retries else reason)
+            else:
+                self.pace.go_on()
+                return exchange
+
+    def _hold(self, wave: int, fault: _TryAgainError, reason: str) -> None:
+        """Pause all requests where the endpoint limits them.
+
+        Raises:
+            UnansweredError: when the endpoint asks for more patience than a run has.
+        """
+        if not fault.is_refusal and fault.wait is None:
+            return
+        if (fault.wait or 0) > _LONGEST_WAIT:
+            message = f"{reason}; the endpoint asks to wait {fault.wait:.0f} s: run the same command again after that"
+            raise UnansweredError(message, lasting=True)
+        if not self.pace.hold(wave, fault.wait, reason):
+            raise UnansweredError(f"{reason}; no other reply for half an hour", lasting=True)
 
     def _make_request(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
         request: dict[str, Any] = {
@@ -135,29 +173,37 @@ class Endpoint:
             request["temperature"] = self.call.temperature
         return request
 
-    async def _post(self, request: dict[str, Any]) -> str:
-        """The body of the response."""
+    async def _post(self, request: dict[str, Any]) -> Exchange:
+        sent, start = datetime.now(UTC), time.monotonic()
         try:
             # The client's own time-out starts anew with every piece of a response that comes in drips.
             async with asyncio.timeout(self.call.timeout):
                 response = await self._client.chat.completions.with_raw_response.create(**request)
-                body: str = response.text
-                return body
+                return Exchange(read_reply(response.text), sent, time.monotonic() - start)
         except (TimeoutError, self._openai.APITimeoutError):
             raise _TryAgainError(f"no reply within {self.call.timeout:g} s") from None
         except self._openai.APIConnectionError as fault:
             raise _TryAgainError(f"the connection failed: {fault.__cause__ or fault}") from None
         except self._openai.APIStatusError as fault:
-            message = f"HTTP {fault.status_code}: {_explain(fault.body) or fault.response.text}"
-            if _code(fault.body) == "insufficient_quota" or fault.status_code in _LASTING:
-                raise UnansweredError(message, lasting=True) from None
-            if advice := self._advise(fault):
-                raise UnansweredError(message, lasting=True, advice=advice) from None
-            if fault.status_code in _PASSING or fault.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                raise _TryAgainError(message, _read_retry_after(fault.response.headers)) from None
-            raise UnansweredError(message) from None
+            raise self._judge_status(fault) from None
+        except UnreadableError as fault:
+            raise _TryAgainError(str(fault)) from None
         except self._openai.OpenAIError as fault:
             raise _TryAgainError(f"the response cannot be read: {fault}") from None
+
+    def _judge_status(self, fault: Any) -> Exception:
+        """Return what a response that is an error means for the request."""
+        status, response = fault.status_code, fault.response
+        message = f"HTTP {status}: {explain(fault.body) or response.text}"
+        if _code(fault.body) == "insufficient_quota" or status in _LASTING:
+            return UnansweredError(message, lasting=True)
+        if advice := self._advise(fault):
+            return UnansweredError(message, lasting=True, advice=advice)
+        if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS
+            body = response.text if is_refusal else ""
+            return _TryAgainError(message, read_wait(response.headers, body) or None, is_refusal=is_refusal)
+        return UnansweredError(message)
 
     def _advise(self, fault: Any) -> str:
         """What helps against an error that is about the way in which JSON is asked for."""
@@ -167,86 +213,14 @@ class Endpoint:
         return f"(asked with --response-format {form}; {_ADVICE[form]})"
 
     def _redact(self, message: str) -> str:
-        """The message in a line, without the key; that goes first, or a cut could leave half of it."""
-        return _shorten(message.replace(self._key, "***") if len(self._key) >= _SHORTEST_SECRET else message)
-
-
-def read_reply(body: str) -> Reply:
-    """The reply in the body of a response.
-
-    Raises:
-        _TryAgainError: when it is no chat completion.
-    """
-    try:
-        completion = json.loads(body)
-    except (ValueError, RecursionError):
-        completion = None
-    match completion:
-        case {"choices": [{"message": {} as message} as choice, *_]}:
-            usage = completion.get("usage")
-            return Reply(
-                _join(message.get("content")),
-                _find_fault(message, choice.get("finish_reason")),
-                _count(usage, "prompt_tokens"),
-                _count(usage, "completion_tokens"),
-            )
-        case {"error": error}:  # with status 200, as gateways send it
-            raise _TryAgainError(f"the endpoint failed: {_explain(error) or json.dumps(error)}")
-    raise _TryAgainError(f"the response is no chat completion: {body.strip() or 'it is empty'}")
-
-
-def _join(content: Any) -> str:
-    """The text of a message; some endpoints send it in parts."""
-    if isinstance(content, list):
-        parts = (part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text")
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
-
-
-def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
-    if isinstance(refusal := message.get("refusal"), str) and refusal:
-        return f"the model refused: {_shorten(refusal)}"
-    if finish_reason == "length":
-        return "the output was cut off at the limit of its tokens"
-    if finish_reason == "content_filter":
-        return "the output was withheld by a content filter"
-    return None if _join(message.get("content")).strip() else "the output is empty"
-
-
-def _count(usage: Any, field: str) -> int:
-    count = usage.get(field) if isinstance(usage, dict) else None
-    return count if type(count) is int else 0
-
-
-def _explain(body: Any) -> str:
-    message = body.get("message") if isinstance(body, dict) else None
-    return message if isinstance(message, str) else ""
+        """Return the message in one line and without the key; the key goes first, or a cut could leave half of it."""
+        return shorten(message.replace(self._key, "***") if len(self._key) >= _SHORTEST_SECRET else message)
 
 
 def _code(body: Any) -> Any:
     return body.get("code") if isinstance(body, dict) else None
 
 
-def _shorten(text: str, most: int = 300) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
-
-
-def _delay(tried: int, retry_after: float | None) -> float:
-    """Seconds until the next try: as the endpoint asks or doubled each time, and never the same for all requests."""
-    if retry_after:
-        return retry_after * random.uniform(1, 1.1)  # noqa: S311  (spreads load, keeps no secret)
-    return min(_FIRST_DELAY * 2.0**tried, _LONGEST_DELAY) * random.uniform(0.5, 1)  # noqa: S311
-
-
-def _read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds of a Retry-After header, RFC 9110, 10.2.3: a number or a date."""
-    value = headers.get("retry-after", "")
-    try:
-        return max(float(value), 0) if value.replace(".", "", 1).isdecimal() else _until(parsedate_to_datetime(value))
-    except (ValueError, TypeError):
-        return None
-
-
-def _until(moment: datetime) -> float:
-    return max((moment.astimezone(UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+def _delay(tried: int) -> float:
+    """Return the seconds until the next try, doubled each time, and never the same for all requests."""
+    return min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY) * random.uniform(0.5, 1)  # noqa: S311 (no secret)

@@ -4,12 +4,13 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rubric_lint.ask.answers import Answer
-from rubric_lint.ask.endpoint import Call, Endpoint, Reply, UnansweredError
+from rubric_lint.ask.endpoint import Call, Endpoint, Exchange, UnansweredError
 from rubric_lint.ask.journal import Journal
+from rubric_lint.ask.reply import Reply, Tokens
 from rubric_lint.ask.samples import agreement, combine, to_json
 from rubric_lint.judge import Message, output_schema, write_prompt
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
@@ -38,14 +39,13 @@ class Plan:
 
 @dataclass(slots=True)
 class Tally:
-    """What a run came to. `skipped` were judged by an earlier run; `agreements` sums up the share of each answer."""
+    """Count what a run did. `skipped` were judged by an earlier run; `agreements` sums up the share of each answer."""
 
     judged: int = 0
     invalid: int = 0
     unanswered: int = 0
     skipped: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
     agreements: float = 0.0
 
     @property
@@ -55,12 +55,11 @@ class Tally:
 
 
 class _Sample(NamedTuple):
-    """One output, valid or (None) not: then `reply` is the last one and `fault` what is wrong with it."""
+    """One output, valid or (None) not: then `fault` is what is wrong with the last of its `exchanges`."""
 
     output: JudgeOutput | None
-    reply: Reply
-    fault: str
-    attempts: int
+    exchanges: tuple[Exchange, ...]
+    fault: str = ""
 
 
 class Run:
@@ -131,30 +130,27 @@ class Run:
 
     async def _sample(self, rubric: ScoringRubric, prompt: tuple[Message, ...]) -> _Sample:
         schema = output_schema(rubric)
-        messages, attempt = prompt, 0
+        messages = prompt
+        exchanges: list[Exchange] = []
         while True:
-            attempt += 1
-            reply = await self.endpoint.complete(messages, schema)
-            self.tally.tokens_in += reply.tokens_in
-            self.tally.tokens_out += reply.tokens_out
+            exchanges.append(await self.endpoint.complete(messages, schema))
+            reply = exchanges[-1].reply
+            self.tally.tokens = self.tally.tokens.plus(reply.tokens)
             try:
-                return _Sample(_read(reply, rubric), reply, "", attempt)
+                return _Sample(_read(reply, rubric), tuple(exchanges))
             except OutputError as fault:
-                if attempt == self._plan.max_attempts:
-                    return _Sample(None, reply, str(fault), attempt)
+                if len(exchanges) == self._plan.max_attempts:
+                    return _Sample(None, tuple(exchanges), str(fault))
                 messages = (*prompt, *_correct(reply, fault))
 
     def _make_record(self, answer: Answer, samples: list[_Sample]) -> dict[str, Any]:
         """The line of an answer: its own fields, the output that is scored, and how it came about."""
         outputs = [sample.output for sample in samples if sample.output]
-        about: dict[str, Any] = {
-            "model": self.endpoint.call.model,
-            "attempts": [sample.attempts for sample in samples],
-        }
+        about = self._describe(answer, samples)
         output: dict[str, Any] | str
         if len(outputs) < len(samples):
             # What the model wrote last, so that the scorer says of it what is wrong, as of any other output.
-            output = samples[-1].reply.text
+            output = samples[-1].exchanges[-1].reply.text
             about["fault"] = samples[-1].fault
         else:
             output = to_json(answer.rubric, combine(outputs))
@@ -166,6 +162,27 @@ class Run:
             self.tally.agreements += sum(shares) / len(shares)
         about["fingerprint"] = make_fingerprint(answer, self.endpoint.call, self._plan)
         return {**answer.record, "output": output, "judge": about}
+
+    def _describe(self, answer: Answer, samples: list[_Sample]) -> dict[str, Any]:
+        """Say who judged, how and when, and what it took; `latency` has the seconds of each request."""
+        call = self.endpoint.call
+        exchanges = [exchange for sample in samples for exchange in sample.exchanges]
+        tokens = Tokens()
+        for exchange in exchanges:
+            tokens = tokens.plus(exchange.reply.tokens)
+        models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
+        return {
+            "model": call.model,
+            **({"answered_by": list(models)} if models else {}),
+            "endpoint": self.endpoint.name,
+            "response_format": call.response_format,
+            **({} if call.temperature is None else {"temperature": call.temperature}),
+            "rubric_hash": answer.rubric.hash,
+            "time": exchanges[0].sent.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "latency": [round(exchange.seconds, 3) for exchange in exchanges],
+            "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
+            "attempts": [len(sample.exchanges) for sample in samples],
+        }
 
 
 class Earlier(NamedTuple):
@@ -182,6 +199,8 @@ def check_journal(answers: Iterable[Answer], journal: Journal, call: Call, plan:
     Raises:
         StaleError: when one of them was judged by another rubric, model or number of samples, or has changed since.
     """
+    if not journal.judged:
+        return Earlier(0, 0, ())
     others = dict.fromkeys(journal.judged)
     judged = invalid = 0
     stale: list[str] = []
@@ -197,15 +216,16 @@ def check_journal(answers: Iterable[Answer], journal: Journal, call: Call, plan:
         if len(stale) > 1:
             which = f"{len(stale)} of the answers, {stale[0]} the first, as they were"
         raise StaleError(
-            f"holds {which} judged with another model, rubric, text, temperature or number of samples; name another "
-            "file with --output"
+            f"holds {which} judged with another model, endpoint, response format, rubric, text, temperature or number "
+            "of samples; name another file with --output"
         )
     return Earlier(judged, invalid, tuple(others))
 
 
 def make_fingerprint(answer: Answer, call: Call, plan: Plan) -> str:
-    """What tells whether an answer was asked for in the same way."""
-    asked = [call.model, call.temperature, plan.samples, *write_prompt(answer.rubric, answer.case)]
+    """Return a hash of all that decides what a judge is asked, and what its answer is worth."""
+    how = [call.model, call.endpoint, call.response_format, call.temperature, plan.samples]
+    asked = [*how, answer.rubric.hash, *write_prompt(answer.rubric, answer.case)]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import shlex
 import shutil
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -15,20 +14,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlsplit
 
 import click
-from click.core import ParameterSource
 
 from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
 from rubric_lint.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rubric_lint.ask.answers import Answer
-    from rubric_lint.ask.endpoint import Endpoint
-    from rubric_lint.ask.journal import Journal
-    from rubric_lint.ask.run import Earlier, Plan, Run, Tally
+    from rubric_lint.ask.run import Earlier
 
 _KEY = "OPENAI_API_KEY"
 _BASE_URL = "OPENAI_BASE_URL"
@@ -84,6 +80,9 @@ def _require_text(ctx: click.Context, param: click.Parameter, value: str) -> str
 @click.option("--samples", type=click.IntRange(1, 99), default=1, show_default=True, help="Outputs for each answer.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Requests at a time.")
 @click.option(
+    "--rpm", type=_Finite(0, min_open=True), metavar="N", help="At most N requests a minute.  [default: no limit]"
+)
+@click.option(
     "--timeout",
     type=_Finite(0, min_open=True),
     default=120.0,
@@ -107,7 +106,7 @@ def _require_text(ctx: click.Context, param: click.Parameter, value: str) -> str
     "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The results file, needed with -; default: ANSWERS, named .judged.jsonl. Run again, it is gone on with.",
+    help="The results file; required with -. A second run resumes it.  [default: ANSWERS, named .judged.jsonl]",
 )
 def judge(
     *,
@@ -120,6 +119,7 @@ def judge(
     api_key_env: str | None,
     samples: int,
     concurrency: int,
+    rpm: float | None,
     timeout: float,
     retries: int,
     max_attempts: int,
@@ -135,7 +135,9 @@ def judge(
     from rubric_lint.ask.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
     from rubric_lint.ask.endpoint import Call, Endpoint  # noqa: PLC0415
     from rubric_lint.ask.journal import Journal, JournalError  # noqa: PLC0415
+    from rubric_lint.ask.pace import Pace  # noqa: PLC0415
     from rubric_lint.ask.run import Plan, StaleError, check_journal  # noqa: PLC0415
+    from rubric_lint.cli.judging import run_judge  # noqa: PLC0415
     from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
 
     key = _find_key(api_key_env, base_url)
@@ -147,13 +149,17 @@ def judge(
     if answers != _STDIN and output.resolve() == Path(answers).resolve():
         raise click.UsageError("--output names the file of answers; results go into a file of their own")
     with ExitStack() as opened:
+        reading = Progress(sys.stderr, "reading", "MB")
         try:
             source = opened.enter_context(_hold(answers))
-            total = check_answers(_read_from_start(source), rubrics)
-            endpoint = Endpoint(call, key)
+            # A results file of earlier runs is compared with the answers, which are read once more for that.
+            reading.whole = os.fstat(source.fileno()).st_size * (2 if output.exists() else 1)
+            total = check_answers(_read_from_start(source, reading), rubrics)
+            endpoint = Endpoint(call, key, Pace(rpm))
             journal = opened.enter_context(Journal(output))
-            earlier = check_journal(read_answers(_read_from_start(source), rubrics), journal, call, plan)
+            earlier = check_journal(read_answers(_read_from_start(source, reading), rubrics), journal, call, plan)
         except AnswersError as wrong:
+            reading.clear()
             for fault in wrong.faults:
                 complain(f"{'standard input' if answers == _STDIN else answers}: {fault}")
             return Exit.USAGE
@@ -161,21 +167,24 @@ def judge(
             complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
             return Exit.USAGE
         except (JournalError, StaleError) as wrong:
+            reading.clear()
             complain(f"{output}: {wrong}")
             return Exit.USAGE
         except KeyboardInterrupt:
+            reading.clear()
             complain("interrupted before anything was asked")
             raise click.Abort from None
+        reading.clear()
         _report_earlier(earlier, output, total)
         left = total - earlier.judged
-        code = _run(endpoint, journal, read_answers(_read_from_start(source), rubrics), left, plan)
+        code = run_judge(endpoint, journal, read_answers(_read_from_start(source), rubrics), left, plan)
         return Exit.FOUND if code == Exit.CLEAN and earlier.invalid else code
 
 
 def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
     """Say on standard error what is not asked again, and what else the results file holds."""
     if earlier.judged:
-        click.echo(f"{output} holds {earlier.judged} of {total} answers; going on with the others", err=True)
+        click.echo(f"{output} holds {earlier.judged} of {total} answers; judging the others", err=True)
     if earlier.invalid:
         complain(
             f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output and "
@@ -195,7 +204,7 @@ def _name_results(answers: str) -> Path:
 
 @contextmanager
 def _hold(answers: str) -> Iterator[BinaryIO]:
-    """The answers, to be read more than once: what comes through a pipe is kept in a file for that time.
+    """Yield the answers as a file that can be read several times; what comes through a pipe is copied into one.
 
     Raises:
         click.UsageError: when standard input is closed.
@@ -211,89 +220,13 @@ def _hold(answers: str) -> Iterator[BinaryIO]:
             yield kept
 
 
-def _read_from_start(source: BinaryIO) -> Iterator[bytes]:
+def _read_from_start(source: BinaryIO, progress: Progress | None = None) -> Iterator[bytes]:
     source.seek(0)
-    return iter(lambda: source.read(1 << 16), b"")
-
-
-def _run(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], left: int, plan: Plan) -> int:
-    import asyncio  # noqa: PLC0415  (half of the time in which scoring starts)
-
-    from rubric_lint.ask.run import Run, StoppedError  # noqa: PLC0415
-
-    stopped = ""
-    visible = sys.stderr.isatty()
-    with click.progressbar(length=left, label="judging", show_pos=True, file=sys.stderr, hidden=not visible) as bar:
-
-        def watch(key: str, fault: str | None) -> None:
-            if fault and visible:
-                click.echo("\r\x1b[K", nl=False, err=True)
-            if fault:
-                complain(f"answer {key}: {fault}")
-            bar.update(1)
-
-        run = Run(endpoint, journal, plan, watch)
-        try:
-            asyncio.run(_judge(run, endpoint, answers))
-        except StoppedError as fault:
-            stopped = f"stopped: {fault}"
-        except KeyboardInterrupt:
-            stopped = "interrupted"
-    _report(run.tally, plan, left)
-    _say_how_to_go_on(stopped, run.tally)
-    if stopped == "interrupted":
-        raise click.Abort
-    if stopped:
-        return Exit.USAGE
-    return Exit.FOUND if run.tally.invalid or run.tally.unanswered else Exit.CLEAN
-
-
-def _say_how_to_go_on(stopped: str, tally: Tally) -> None:
-    """What to do about answers that are not judged; `stopped` says why a run did not get through."""
-    if stopped:
-        context = click.get_current_context()
-        given = ", given the same answers" if context.params["answers"] == _STDIN else ""
-        complain(f"{stopped}; what was judged is kept, and the same command goes on from there{given}")
-        if command := _same_command(context):
-            click.echo(f"  {command}", err=True)
-    elif tally.unanswered:
-        complain("the same command asks again for what got no reply")
-
-
-def _same_command(context: click.Context) -> str:
-    """The command line as it was given, ready to be run again; none where it holds what should not be shown."""
-    base_url = urlsplit(context.params["base_url"] or "")
-    if base_url.username or base_url.password or base_url.query:
-        return ""
-    words = context.command_path.split(" ")
-    for param in context.command.get_params(context):
-        if context.get_parameter_source(param.name or "") is not ParameterSource.COMMANDLINE:
-            continue
-        value = str(context.params[param.name or ""])
-        if isinstance(param, click.Option):
-            words += [param.opts[0]] if param.is_flag else [param.opts[0], value]
-        else:
-            words.append(value if value == _STDIN or not value.startswith("-") else f"./{value}")
-    return shlex.join(words)
-
-
-async def _judge(run: Run, endpoint: Endpoint, answers: Iterator[Answer]) -> None:
-    async with endpoint:
-        await run.judge(answers)
-
-
-def _report(tally: Tally, plan: Plan, left: int) -> None:
-    """Say on standard error what a run came to."""
-    parts = [f"{tally.judged} of {left} answers judged"]
-    parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
-    parts += [f"{tally.unanswered} without a reply"] if tally.unanswered else []
-    waiting = left - tally.judged - tally.unanswered
-    parts += [f"{waiting} still to be asked"] if waiting else []
-    if plan.samples > 1 and tally.valid:
-        parts.append(f"{tally.agreements / tally.valid:.0%} agreement between samples")
-    if tally.tokens_in or tally.tokens_out:
-        parts.append(f"{tally.tokens_in:,} tokens read and {tally.tokens_out:,} written by the model")
-    click.echo("; ".join(parts), err=True)
+    for number, chunk in enumerate(iter(lambda: source.read(1 << 16), b""), 1):
+        if progress:
+            progress.done = (number << 16) // 1_000_000
+            progress.advance(len(chunk))
+        yield chunk
 
 
 def _find_key(name: str | None, base_url: str | None) -> str:

@@ -1,0 +1,137 @@
+"""The body of a response, read: what the model wrote, why that is no output, and what it cost."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+
+class UnreadableError(Exception):
+    """A response that is no chat completion, and why."""
+
+
+class Tokens(NamedTuple):
+    """How many tokens a request took; None where the endpoint does not say. `cached` are part of the input."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+
+    def plus(self, other: "Tokens") -> "Tokens":
+        """Return the tokens of both."""
+        pairs = zip(self, other, strict=True)
+        return Tokens._make(one if two is None else (one or 0) + two for one, two in pairs)
+
+
+class Reply(NamedTuple):
+    """What a model wrote, why that is no output if the endpoint says so, its tokens, and the model that answered."""
+
+    text: str
+    fault: str | None = None
+    tokens: Tokens = Tokens()
+    model: str | None = None
+
+
+def read_reply(body: str) -> Reply:
+    """Return the reply in the body of a response.
+
+    Raises:
+        UnreadableError: when it is no chat completion.
+    """
+    try:
+        completion = json.loads(body)
+    except (ValueError, RecursionError):
+        completion = None
+    match completion:
+        case {"choices": [{"message": {} as message} as choice, *_]}:
+            model = completion.get("model")
+            return Reply(
+                _join(message.get("content")),
+                _find_fault(message, choice.get("finish_reason")),
+                _read_tokens(completion.get("usage")),
+                model if isinstance(model, str) and model else None,
+            )
+        case {"error": error}:  # with status 200, as gateways send it
+            raise UnreadableError(f"the endpoint failed: {explain(error) or json.dumps(error)}")
+    raise UnreadableError(f"the response is no chat completion: {body.strip() or 'it is empty'}")
+
+
+def explain(error: Any) -> str:
+    """Return the message of an error, as endpoints send it."""
+    message = error.get("message") if isinstance(error, dict) else None
+    return message if isinstance(message, str) else ""
+
+
+def shorten(text: str, most: int = 300) -> str:
+    """Return a text as one line of at most so many characters."""
+    words = " ".join(text.split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def _parts(content: Any, kind: str) -> Iterator[str]:
+    """Yield the texts of one kind in a message; some endpoints send them in parts."""
+    if isinstance(content, str) and kind == "text":
+        yield content
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and part.get("type") == kind and isinstance(text := part.get(kind), str):
+            yield text
+
+
+def _join(content: Any) -> str:
+    return "".join(_parts(content, "text"))
+
+
+def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
+    content = message.get("content")
+    refusal = message.get("refusal") or "".join(_parts(content, "refusal"))
+    if isinstance(refusal, str) and refusal:
+        return f"the model refused: {shorten(refusal)}"
+    is_blank = not _join(content).strip()
+    if finish_reason == "length":
+        inside = " inside the model's reasoning" if is_blank and _has_reasoning(message) else ""
+        return f"the output was cut off at the token limit{inside}"
+    if finish_reason == "content_filter":
+        return "a content filter withheld the output"
+    if not is_blank:
+        return None
+    if tools := list(_name_tools(message)):
+        return f"the model called the tool {tools[0]} instead of answering"
+    return "the model returned reasoning but no answer" if _has_reasoning(message) else "the output is empty"
+
+
+def _has_reasoning(message: Mapping[str, Any]) -> bool:
+    fields = (message.get(name) for name in ("reasoning_content", "reasoning", "reasoning_details", "thinking"))
+    content = message.get("content")
+    kinds = [part.get("type") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return any(fields) or bool({"thinking", "reasoning"} & {kind for kind in kinds if isinstance(kind, str)})
+
+
+def _name_tools(message: Mapping[str, Any]) -> Iterator[str]:
+    calls = message.get("tool_calls")
+    found = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    for function in [*found, message.get("function_call")]:
+        if isinstance(function, dict):
+            yield f"`{shorten(str(function.get('name')), 60)}`"
+
+
+def _read_tokens(usage: Any) -> Tokens:
+    return Tokens(
+        _count(usage, "prompt_tokens"),
+        _count(usage, "completion_tokens"),
+        _first(
+            _count(usage, "prompt_tokens_details", "cached_tokens"),
+            _count(usage, "prompt_cache_hit_tokens"),
+            _count(usage, "cache_read_input_tokens"),
+        ),
+        _count(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def _count(usage: Any, *path: str) -> int | None:
+    for field in path:
+        usage = usage.get(field) if isinstance(usage, dict) else None
+    return usage if type(usage) is int and usage >= 0 else None
+
+
+def _first(*counts: int | None) -> int | None:
+    return next((count for count in counts if count is not None), None)

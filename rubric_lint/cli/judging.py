@@ -1,0 +1,169 @@
+"""One run of `rubric-score judge`: how far it is, what went wrong, what it did, and how to resume it."""
+
+import asyncio
+import re
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import click
+from click.core import ParameterSource
+
+from rubric_lint.ask.answers import Answer
+from rubric_lint.ask.endpoint import Endpoint
+from rubric_lint.ask.journal import Journal
+from rubric_lint.ask.run import Plan, Run, StoppedError, Tally
+from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.progress import Progress
+
+_TICK = 0.2
+"""Seconds between two looks at how far a run is; requests may take long."""
+
+_SHOWN = 5
+"""How many answers with the same fault are named one by one."""
+
+_MOST_SHOWN = 50
+"""How many are named in all: the texts of a model may make every fault another one."""
+
+_VARYING = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{7,}|[0-9]+")
+"""What differs in two reports of one fault: numbers, and the ids of requests."""
+
+
+class Faults:
+    """Reports the first answers of each fault as they come, and at the end how many more had it."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+        self._hidden: Counter[str] = Counter()
+        self._firsts: dict[str, str] = {}
+        self._shown = 0
+
+    def add(self, key: str, fault: str) -> str | None:
+        """Count a fault of the answer `key`; return the message, or None when it is for `end` to sum up."""
+        kind = _VARYING.sub("#", fault)
+        self._seen[kind] += 1
+        if self._seen[kind] <= _SHOWN and self._shown < _MOST_SHOWN:
+            self._shown += 1
+            return f"answer {key}: {fault}"
+        self._hidden[kind] += 1
+        self._firsts.setdefault(kind, fault)
+        return None
+
+    def end(self) -> Iterator[str]:
+        """Yield a message for each of the most frequent faults that more answers had, and one for the others."""
+        named = self._hidden.most_common(_SHOWN)
+        for kind, count in named:
+            yield f"{count:,} more answer{'' if count == 1 else 's'}: {self._firsts[kind]}"
+        if others := self._hidden.total() - sum(count for _, count in named):
+            yield f"{others:,} more answer{'' if others == 1 else 's'} with other faults"
+
+
+def run_judge(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], left: int, plan: Plan) -> Exit:
+    """Judge the answers, `left` of which the journal does not hold, and return how the command ends."""
+    stopped = ""
+    progress = Progress(sys.stderr, "judging", "answers", left)
+    faults = Faults()
+
+    def watch(key: str, fault: str | None) -> None:
+        progress.done += 1
+        if fault and (message := faults.add(key, fault)):
+            progress.clear()
+            complain(message)
+
+    def warn(seconds: float, reason: str) -> None:
+        progress.clear()
+        complain(
+            f"the endpoint limits the rate of requests ({reason}); waiting {seconds:.0f} s, and again whenever it "
+            "refuses one. --rpm or a lower --concurrency avoids this"
+        )
+
+    endpoint.pace.watch = warn
+    run = Run(endpoint, journal, plan, watch)
+    try:
+        asyncio.run(_judge(run, answers, progress))
+    except StoppedError as fault:
+        stopped = f"stopped: {fault}"
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    progress.clear()
+    for message in faults.end():
+        complain(message)
+    _report(run, plan, left)
+    _say_how_to_resume(stopped, run.tally)
+    if stopped == "interrupted":
+        raise click.Abort
+    if stopped:
+        return Exit.USAGE
+    return Exit.FOUND if run.tally.invalid or run.tally.unanswered else Exit.CLEAN
+
+
+async def _judge(run: Run, answers: Iterator[Answer], progress: Progress) -> None:
+    async with run.endpoint:
+        ticking = asyncio.create_task(_tick(run, progress)) if progress.is_shown else None
+        try:
+            await run.judge(answers)
+        finally:
+            if ticking:
+                ticking.cancel()
+
+
+async def _tick(run: Run, progress: Progress) -> None:
+    while True:
+        waiting = run.endpoint.pace.left
+        progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
+        await asyncio.sleep(_TICK)
+
+
+def _report(run: Run, plan: Plan, left: int) -> None:
+    """Say on standard error what a run did."""
+    tally = run.tally
+    parts = [f"{tally.judged} of {left} answers judged"]
+    parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
+    parts += [f"{tally.unanswered} without a reply"] if tally.unanswered else []
+    waiting = left - tally.judged - tally.unanswered
+    parts += [f"{waiting} still to be asked"] if waiting else []
+    if plan.samples > 1 and tally.valid:
+        parts.append(f"{tally.agreements / tally.valid:.0%} agreement between samples")
+    parts += [", ".join(_count_tokens(tally))] if any(tally.tokens) else []
+    paused = run.endpoint.pace.paused
+    parts += [f"paused {paused:.0f} s for the rate limit"] if paused else []
+    click.echo("; ".join(parts), err=True)
+
+
+def _count_tokens(tally: Tally) -> Iterator[str]:
+    tokens = tally.tokens
+    if tokens.input is not None:
+        yield f"{tokens.input:,} input tokens" + (f" ({tokens.cached:,} cached)" if tokens.cached else "")
+    if tokens.output is not None:
+        yield f"{tokens.output:,} output tokens"
+
+
+def _say_how_to_resume(stopped: str, tally: Tally) -> None:
+    """Say what to do about answers that are not judged; `stopped` is why a run did not get through."""
+    if stopped:
+        context = click.get_current_context()
+        given = ", given the same answers" if context.params["answers"] == "-" else ""
+        complain(f"{stopped}; the results so far are kept, and the same command resumes{given}")
+        if command := _same_command(context):
+            click.echo(f"  {command}", err=True)
+    elif tally.unanswered:
+        complain("run the same command again to ask for the answers without a reply")
+
+
+def _same_command(context: click.Context) -> str:
+    """Return the command line, ready to be run again, or nothing if it holds what should not be shown."""
+    base_url = urlsplit(context.params["base_url"] or "")
+    if base_url.username or base_url.password or base_url.query:
+        return ""
+    words = context.command_path.split(" ")
+    for param in context.command.get_params(context):
+        if context.get_parameter_source(param.name or "") is not ParameterSource.COMMANDLINE:
+            continue
+        value = str(context.params[param.name or ""])
+        if isinstance(param, click.Option):
+            words += [param.opts[0]] if param.is_flag else [param.opts[0], value]
+        else:
+            words.append(value if value == "-" or not value.startswith("-") else f"./{value}")
+    return shlex.join(words)
