@@ -26,12 +26,11 @@ def test_c6_many_stars_come_to_an_end(pattern, path):
     assert patterns.judge(f"/{path[:-1]}b".replace("cb", "b"), is_folder=False) is True
 
 
-PIECES = st.sampled_from(["a", "b", "*", "**", "?", "/", "/**/", "[ab]", "[!a]", "ab", ".", "***"])
+PIECES = st.sampled_from(["a", "b", "*", "**", "?", "/", "/**/", "[ab]", "ab", ".", "***"])
+NAMES = st.text("ab.", min_size=1, max_size=3)
 
 
-@given(
-    st.lists(PIECES, max_size=8).map("".join), st.lists(st.sampled_from("ab/."), min_size=1, max_size=9).map("".join)
-)
+@given(st.lists(PIECES, max_size=8).map("".join), st.lists(NAMES, min_size=1, max_size=5).map("/".join))
 def test_c6_the_same_is_matched_as_without_commitment(glob, path):
     spec = GitIgnoreSpec.from_lines([glob.removesuffix("/")]).patterns
     expected = None
@@ -40,3 +39,8 @@ def test_c6_the_same_is_matched_as_without_commitment(glob, path):
         source = source if source.endswith("$)") else source + ".*"
         expected = True if re.fullmatch(source, path, re.DOTALL) else None
     assert Patterns.parse("/", [glob]).judge(f"/{path}", is_folder=True) is expected
+
+
+@pytest.mark.parametrize(("path", "expected"), [("abd", True), ("a/d", None), ("aad", None)])
+def test_a_set_of_characters_never_holds_the_end_of_a_folder_as_in_git(path, expected):
+    assert Patterns.parse("/", ["a[!a]d"]).judge(f"/{path}", is_folder=False) is expected
