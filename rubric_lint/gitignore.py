@@ -169,13 +169,13 @@ def _commit(source: str) -> str:
     return "".join([parts[0], *between, _FOLDERS, parts[-1]])
 
 
-_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|.", re.DOTALL)
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|.", re.DOTALL)
 
 
 def _commit_stars(source: str) -> str:
     # To git no set of characters holds a `/`; one that names what it does not hold would, to an expression.
-    tokens = (token[0] for token in _TOKEN.finditer(source))
-    source = "".join(f"(?!/){token}" if token[0] == "[" and token != "[^/]" else token for token in tokens)
+    tokens = (piece[0] for piece in _PIECE.finditer(source))
+    source = "".join(f"(?!/){piece}" if piece[0] == "[" and piece != "[^/]" else piece for piece in tokens)
     head, *parts = source.split(_STAR)
     for number, part in enumerate(parts):
         ends_name = number == len(parts) - 1 or "/" in part.replace("[^/]", "").replace("(?!/)", "")
