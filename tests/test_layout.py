@@ -11,7 +11,19 @@ PACKAGE = ROOT / "rubric_lint"
 
 # A module imports from the rows above its own, and from its own row where no circle comes of it.
 LAYERS = (
-    ("capped", "source", "near", "wording", "gitignore", "catalogue", "repository", "editor_schema", "bundle", "store"),
+    (
+        "capped",
+        "source",
+        "near",
+        "wording",
+        "gitignore",
+        "catalogue",
+        "repository",
+        "editor_schema",
+        "bundle",
+        "store",
+        "template_tokens",
+    ),
     ("signs", "thresholds"),
     ("finding",),
     ("scalar", "cparser", "events", "document", "build", "skim", "reading", "comments"),

@@ -12,7 +12,7 @@ from rubric_lint.ask.endpoint import Call, Endpoint, Exchange, UnansweredError
 from rubric_lint.ask.journal import Journal
 from rubric_lint.ask.reply import Reply, Tokens
 from rubric_lint.ask.samples import agreement, combine, to_json
-from rubric_lint.judge import Message, output_schema, write_prompt
+from rubric_lint.judge import Message, output_schema, say, write_prompt
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.output import OutputError, read_output
 
@@ -237,9 +237,9 @@ def _read(reply: Reply, rubric: ScoringRubric) -> JudgeOutput:
 
 def _correct(reply: Reply, fault: OutputError) -> Iterator[Message]:
     if reply.text.strip():
-        yield Message("assistant", reply.text)
+        yield say("assistant", reply.text)
     place = f" at {fault.path}" if fault.path else ""
-    yield Message(
+    yield say(
         "user",
         f"That cannot be used: {fault}{place}. Return the whole JSON object once more, with this put right, and "
         "nothing before or after it. The answer and the rubric are the same.",
