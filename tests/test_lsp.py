@@ -306,6 +306,39 @@ def test_a_safe_fix_is_preferred_and_an_unsafe_one_says_so(folder):
     run(session())
 
 
+MISSPELT = "rubrics:\n" + "".join(
+    f"  - {{id: a{number}, expected_outcome: Says {number}, {key}: 1}}\n"
+    for number, key in enumerate(["wieght", "weigth", "weihgt"])
+)
+
+
+def test_f1_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_preview(folder):
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, MISSPELT)
+            actions = await editor.actions(uri, (2, 0), (2, 99), ["quickfix"])
+            one, alike, _ = actions
+            assert [(action.title, action.is_preferred) for action in actions] == [
+                ("Rename `weigth` to `weight` (unsafe)", None),
+                ("Fix all 3 findings of unknown-field in this file (unsafe)", None),
+                ("Ignore unknown-field here", None),
+            ]
+            assert apply(MISSPELT, one) == MISSPELT.replace("weigth", "weight")
+            assert one.edit.change_annotations is None
+            assert alike.edit is None
+            alike = await editor.resolve(alike)
+            assert apply(MISSPELT, alike) == re.sub("wieght|weigth|weihgt", "weight", MISSPELT)
+            assert list(alike.edit.change_annotations.values()) == [
+                types.ChangeAnnotation("Unsafe fixes of unknown-field", needs_confirmation=True)
+            ]
+            editor.replace(uri, 2, MISSPELT.replace("weihgt", "weight"))
+            alike.edit = None
+            assert len((await editor.resolve(alike)).edit.document_changes[0].edits) == 2
+
+    run(session())
+
+
 @pytest.mark.parametrize(
     ("text", "line", "expected"),
     [
@@ -380,6 +413,7 @@ def test_a_long_selection_is_answered_in_time(folder):
             titles = [action.title for action in await editor.actions(uri)]
             assert titles == [
                 *["Rename `description` to `expected_outcome`"] * 10,
+                "Fix all 100 findings of deprecated-description in this file",
                 *["Ignore deprecated-description here"] * 10,
                 "Make all safe fixes of rubric-lint",
             ]
@@ -679,31 +713,52 @@ def test_an_editor_that_cannot_be_asked_for_settings_can_tell_them(folder):
 
 
 SHAPES = (
-    "rubrics:\n  - expected_outcome: Says so\n    id: a\n    wieght: 1\n  - id: a\n    expected_outcome: Says why\n"
+    "rubrics:\n  - expected_outcome: Says so\n    id: a\n    wieght: 1\n    weight: heavy\n"
+    "  - id: a\n    expected_outcome: Says why\n"
 )
+ALL = ["unknown-field", "schema", "duplicate-id"]
+MODELINE = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v2.schema.json\n"
+TWICE = "rubrics:\n  - id: a\n    score_ranges: {0: States a wrong one, 5: States one, %s: States the right one}\n"
+TWICE += "  - {id: b, score_ranges: {0: States no source, 5: States one}}\n"
 
 
 @pytest.mark.parametrize(
     ("name", "text", "settings", "schema_server", "expected"),
     [
-        ("a.rubric.yaml", SHAPES, {}, False, ["unknown-field", "duplicate-id"]),
-        ("a.rubric.yaml", SHAPES, {}, True, ["duplicate-id"]),
-        ("a.rubric.yaml", SHAPES, {"shapeErrors": "always"}, True, ["unknown-field", "duplicate-id"]),
+        ("a.rubric.yaml", SHAPES, {}, False, ALL),
+        ("a.rubric.yaml", SHAPES, {}, True, ["unknown-field", "duplicate-id"]),
+        ("a.rubric.yaml", SHAPES, {"shapeErrors": "always"}, True, ALL),
+        ("a.rubric.yaml", SHAPES, {"shapeErrors": "never"}, True, ["duplicate-id"]),
         ("a.yaml", SHAPES, {"shapeErrors": "never"}, False, ["duplicate-id"]),
-        ("a.yaml", SHAPES, {}, True, ["unknown-field", "duplicate-id"]),
-        (
-            "b.yaml",
-            f"# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v2.schema.json\n{SHAPES}",
-            {},
-            True,
-            ["duplicate-id"],
-        ),
-        ("a.yaml", "rubrics:\n  - expected_outcome: [\n", {}, True, []),
-        ("a.yaml", "rubrics:\n  - expected_outcome: [\n", {}, False, ["syntax"]),
-        ("a.json", '{"rubrics": [{"expected_outcome": ""', {}, True, ["syntax"]),
+        ("a.yaml", SHAPES, {}, True, ALL),
+        # Nobody tells us whether another server reads what the file says of its schema, and can load that.
+        ("b.yaml", MODELINE + SHAPES, {}, True, ALL),
+        ("b.rubric.yaml", MODELINE + SHAPES, {}, True, ALL),
+        # The schema of a rubric file has rubrics at the top only.
+        ("c.rubric.yaml", f"a:\n  {SHAPES.replace(chr(10), chr(10) + '  ')}\n", {}, True, ALL),
     ],
 )
-def test_what_a_schema_server_says_is_said_once(folder, name, text, settings, schema_server, expected):
+def test_e2_a_schema_server_takes_over_only_what_it_says_as_well(folder, name, text, settings, schema_server, expected):
+    check_what_is_shown(folder, name, text, settings, schema_server, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.yaml", "rubrics:\n  - expected_outcome: [\n", ["syntax"]),
+        ("a.rubric.yaml", "rubrics:\n  - expected_outcome: \x92\n", ["syntax"]),
+        ("a.json", '{"rubrics": [{"expected_outcome": ""', ["syntax"]),
+        ("a.rubric.yaml", TWICE % '"5"', ["duplicate-key"]),
+        ("a.rubric.yaml", TWICE % 5, []),
+        ("a.json", '{"rubrics": [{"id": "a", "id": "a", "expected_outcome": "Says so"}]}', ["duplicate-key"]),
+    ],
+    ids=["broken", "a control character", "broken JSON", "a key in quotes", "a key as it was", "a key in JSON"],
+)
+def test_e1_what_a_yaml_server_may_not_see_is_shown_beside_it(folder, name, text, expected):
+    check_what_is_shown(folder, name, text, {}, True, expected)
+
+
+def check_what_is_shown(folder, name, text, settings, schema_server, expected):
     async def session():
         uri = uri_of(folder / name)
         async with start(folder, settings={folder: settings}, options={"schemaServer": schema_server}) as editor:
@@ -718,11 +773,11 @@ def test_a_schema_server_may_come_later(folder):
         uri = uri_of(folder / "a.rubric.yaml")
         async with common() as editor:
             editor.open(uri, SHAPES)
-            assert [each.code for each in await editor.diagnostics(uri)] == ["unknown-field", "duplicate-id"]
+            assert [each.code for each in await editor.diagnostics(uri)] == ALL
             news = asyncio.create_task(editor.next_diagnostics(uri))
             await asyncio.sleep(0)
             editor.client.protocol.notify("rubric-lint/schemaServer", {"active": True})
-            assert [each.code for each in await news] == ["duplicate-id"]
+            assert [each.code for each in await news] == ["unknown-field", "duplicate-id"]
 
     run(session())
 

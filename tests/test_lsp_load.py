@@ -1,4 +1,4 @@
-"""The language server at work for long: what it keeps."""
+"""The language server with much to do: what waits for what, and what it keeps."""
 
 import asyncio
 import sys
@@ -54,5 +54,41 @@ def test_c12_an_edit_leaves_nothing_behind(tmp_path):
             editor.open(uri, "rubrics:\n  - id: a\n    expected_outcome: Says so\n")
             before = await count_after(range(2, 101))
             assert await count_after(range(101, 1101)) - before < 200
+
+    run(session())
+
+
+HANGING = f"""
+import threading
+from rubric_lint import lint
+from rubric_lint.rules import overlap
+
+def hang(rubric):
+    if rubric.entries[0].id == "slow":
+        threading.Event().wait()
+    return iter(())
+
+hanging = type(overlap.RULE)("overlap", overlap.RULE.severity, hang)
+lint.RULES = tuple(hanging if rule.name == "overlap" else rule for rule in lint.RULES)
+{LAUNCH}"""
+
+
+def test_c10_a_long_document_delays_no_short_one(tmp_path):
+    """The analysis of a document of 5 MB never ends here; what is short is answered all the same."""
+
+    async def session():
+        long, short = uri_of(tmp_path / "long.yaml"), uri_of(tmp_path / "short.yaml")
+        text = "rubrics:\n  - id: a\n    description: Says so\n"
+        async with start(tmp_path, command=(sys.executable, "-c", HANGING, "lsp")) as editor:
+            editor.open(long, text.replace("a\n", "slow\n", 1) + f"# {'x' * 5_000_000}\n")
+            for version in range(1, 4):
+                if version == 1:
+                    editor.open(short, text)
+                else:
+                    editor.replace(short, version, text)
+                assert await editor.found(short, version) == [("deprecated-description", 2)]
+                assert len(await editor.actions(short)) == 3
+                assert await editor.hover(short, 2, 6) is not None
+            assert await editor.end() == 0
 
     run(session())

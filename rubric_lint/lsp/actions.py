@@ -1,12 +1,13 @@
 """What can be done about findings: one fix, all fixes, an ignore comment."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from lsprotocol import types
 
 from rubric_lint.finding import Edit, Finding, Fix
-from rubric_lint.fix import fix, splice
+from rubric_lint.fix import choose, fix, splice
 from rubric_lint.fix.proof import Change, find_doubt
 from rubric_lint.fix.silence import can_be_silenced, silence_one
 from rubric_lint.lsp.analysis import Analysis, State
@@ -25,27 +26,48 @@ KINDS = [_QUICK, FIX_ALL]
 
 
 class Abilities(NamedTuple):
-    """What an editor can do with actions: take edits that name the version they are for; ask for an edit later."""
+    """What an editor can do with actions.
+
+    `versioned`: take edits that name the version they are for. `lazy`: ask for an edit later. `confirms`: show edits
+    that ask for it before it makes them.
+    """
 
     versioned: bool
     lazy: bool
+    confirms: bool
+
+
+class Deferred(StrEnum):
+    """An action whose edit is worked out once somebody has chosen it."""
+
+    IGNORE = "ignore"
+    FIX_ALIKE = "fix-alike"
 
 
 def make_actions(
     analysis: Analysis, place: Span, wanted: Sequence[str] | None, abilities: Abilities, *, asked: bool
 ) -> Iterator[types.CodeAction]:
-    """The actions for the findings at a place. `wanted` are the kinds that the editor asks for, None all.
+    """Make the actions for the findings at a place. `wanted` are the kinds that the editor asks for, None all.
 
     `asked`: a person asks, so that what takes time is worth it.
     """
     if _is_wanted(_QUICK, wanted):
         found = [finding for finding in analysis.findings if _touches(finding.span, place)]
-        for finding in [finding for finding in found if finding.fix][:_MOST]:
-            if finding.fix and _is_sound(analysis, finding, finding.fix):
+        fixable = [finding for finding in found if finding.fix]
+        for finding in fixable[:_MOST]:
+            if finding.fix and _is_sound(analysis, [(finding, finding.fix)]):
                 yield _quick_fix(analysis.state, finding, finding.fix, abilities)
-        yield from _ignore(analysis, found[:_MOST], abilities)
+        for finding in {finding.rule: finding for finding in reversed(fixable)}.values():
+            yield from _fix_alike(analysis, finding, abilities)
+        for finding in found[:_MOST]:
+            yield from _ignore(analysis, finding, abilities)
     if _is_wanted(FIX_ALL, wanted) and (wanted or asked):
         yield from _fix_all(analysis, abilities)
+
+
+def find_edit(analysis: Analysis, kind: Deferred, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
+    """Work out the edit of an action that was put off; None where there is none any more."""
+    return (_find_comment if kind is Deferred.IGNORE else _find_alike)(analysis, finding, abilities)
 
 
 _MOST = 10  # of fixes, and of comments: each is proven by reading the whole text
@@ -59,12 +81,12 @@ def _touches(span: Span, place: Span) -> bool:
     return span.start <= place.end and place.start <= span.end
 
 
-def _is_sound(analysis: Analysis, finding: Finding, repair: Fix) -> bool:
-    """Whether the fix on its own does what it says, which is proven as rubric-fix proves it."""
+def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool:
+    """Return whether these fixes together do what they say, which is proven as rubric-fix proves it."""
     old, settings = analysis.source, analysis.state.settings
-    new = Source(old.name, splice(old.text, repair.edits))
-    change = Change(finding.pointer, repair.intents, repair.edits, repair.safe)
-    return settings is not None and not find_doubt(old, new, [change], settings)
+    new = Source(old.name, splice(old.text, [edit for _, repair in chosen for edit in repair.edits]))
+    changes = [Change(finding.pointer, repair.intents, repair.edits, repair.safe) for finding, repair in chosen]
+    return settings is not None and not find_doubt(old, new, changes, settings)
 
 
 def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities) -> types.CodeAction:
@@ -78,26 +100,57 @@ def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities
     )
 
 
-def _ignore(analysis: Analysis, found: Iterable[Finding], abilities: Abilities) -> Iterator[types.CodeAction]:
-    """An ignore comment for each of the findings, where one can stand; for a lazy editor, where one may."""
-    for finding in found:
-        edit = None if abilities.lazy else find_comment(analysis, finding, abilities)
-        if edit or (abilities.lazy and can_be_silenced(analysis.source.name, finding)):
-            yield types.CodeAction(
-                title=f"Ignore {finding.rule} here",
-                kind=_QUICK,
-                diagnostics=[make_diagnostic(analysis.state, finding)],
-                edit=edit,
-                data=None if edit else {"uri": analysis.state.uri, "rule": finding.rule, "pointer": finding.pointer},
-            )
+def _fix_alike(analysis: Analysis, finding: Finding, abilities: Abilities) -> Iterator[types.CodeAction]:
+    """All fixes of a rule in the document, where there are several."""
+    alike = _choose_alike(analysis, finding.rule)
+    if len(alike) > 1:
+        is_safe = all(repair.safe for _, repair in alike)
+        title = f"Fix all {len(alike)} findings of {finding.rule} in this file{'' if is_safe else ' (unsafe)'}"
+        yield from _defer(analysis, Deferred.FIX_ALIKE, title, finding, abilities)
 
 
-def find_comment(analysis: Analysis, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
-    """What writes an ignore comment for a finding; None where none can stand."""
+def _choose_alike(analysis: Analysis, rule: str) -> list[tuple[Finding, Fix]]:
+    return list(choose([finding for finding in analysis.findings if finding.rule == rule], unsafe=True))
+
+
+def _find_alike(analysis: Analysis, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
+    """Make all fixes of a rule that can be made at once; several unsafe ones are shown first where that can be."""
+    alike = _choose_alike(analysis, finding.rule)
+    if not alike or not _is_sound(analysis, alike):
+        return None
+    is_safe = all(repair.safe for _, repair in alike)
+    label = "" if is_safe else f"Unsafe fixes of {finding.rule}"
+    return _edit(analysis.state, [edit for _, repair in alike for edit in repair.edits], abilities, confirm=label)
+
+
+def _ignore(analysis: Analysis, finding: Finding, abilities: Abilities) -> Iterator[types.CodeAction]:
+    """An ignore comment, where one can stand; for a lazy editor, where one may."""
+    if not abilities.lazy or can_be_silenced(analysis.source.name, finding):
+        yield from _defer(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
+
+
+def _find_comment(analysis: Analysis, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
     if analysis.result is None or analysis.state.settings is None:
         return None
     text = silence_one(analysis.result, finding, analysis.state.settings)
     return _edit(analysis.state, find_edits(analysis.source.text, text), abilities) if text else None
+
+
+def _defer(
+    analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities
+) -> Iterator[types.CodeAction]:
+    """An action without its edit for an editor that asks for it later; for another one with it, if there is one."""
+    edit = None if abilities.lazy else find_edit(analysis, kind, finding, abilities)
+    if edit or abilities.lazy:
+        state = analysis.state
+        data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
+        yield types.CodeAction(
+            title=title,
+            kind=_QUICK,
+            diagnostics=[make_diagnostic(state, finding)],
+            edit=edit,
+            data=None if edit else data,
+        )
 
 
 def _fix_all(analysis: Analysis, abilities: Abilities) -> Iterator[types.CodeAction]:
@@ -115,9 +168,19 @@ def _fix_all(analysis: Analysis, abilities: Abilities) -> Iterator[types.CodeAct
         )
 
 
-def _edit(state: State, edits: Iterable[Edit], abilities: Abilities) -> types.WorkspaceEdit:
+def _edit(state: State, edits: Iterable[Edit], abilities: Abilities, *, confirm: str = "") -> types.WorkspaceEdit:
+    """The edits for the editor; with `confirm`, a title, it shows them first if it can."""
     changes = [state.text.edit(edit) for edit in edits]
     if not abilities.versioned:
         return types.WorkspaceEdit(changes={state.uri: changes})
     document = types.OptionalVersionedTextDocumentIdentifier(uri=state.uri, version=state.version)
-    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, changes)])
+    if not confirm or not abilities.confirms:
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, changes)])
+    annotated = [types.AnnotatedTextEdit(_CONFIRMED, change.range, change.new_text) for change in changes]
+    return types.WorkspaceEdit(
+        document_changes=[types.TextDocumentEdit(document, annotated)],
+        change_annotations={_CONFIRMED: types.ChangeAnnotation(confirm, needs_confirmation=True)},
+    )
+
+
+_CONFIRMED = "unsafe"

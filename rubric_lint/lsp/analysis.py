@@ -6,17 +6,20 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rubric_lint.capped import LIMIT
+from rubric_lint.catalogue import CURRENT
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.finding import Finding, Part, Path, Result
 from rubric_lint.lint import Examined, build_rubrics, examine, find_shape_problems
+from rubric_lint.locate import find_claim
 from rubric_lint.lsp.positions import Text
 from rubric_lint.naming import name_criterion
 from rubric_lint.reading import read_documents
+from rubric_lint.recognition import FIELD
 from rubric_lint.rubric import Rubric
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.signs import could_hold_rubrics
-from rubric_lint.source import Source
+from rubric_lint.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,10 @@ class State:
     def blocked(self, fault: SettingsError) -> "State":
         """This state, with what keeps its settings from being known."""
         return replace(self, obstacle=f"{fault.path}: {'; '.join(fault.faults)}", obstacle_file=fault.path)
+
+
+Named = tuple[str, Span, str]
+"""A finding by its rule, its place and its message."""
 
 
 class Located(NamedTuple):
@@ -95,13 +102,26 @@ class Analysis:
         ]
 
     @cached_property
-    def shape_findings(self) -> frozenset[tuple[str, str]]:
-        """Rule and message of the findings that come from the JSON Schema alone."""
-        found = set()
+    def shape_findings(self) -> dict[Named, bool]:
+        """The findings that come from the JSON Schema alone, and whether a schema server is sure to have each."""
+        found = {}
         for located in self.rubrics:
-            for rule, problem in find_shape_problems(located.document, located.rubric):
-                found.add((rule, name_criterion(problem, located.rubric) + problem.message))
-        return frozenset(found)
+            document, rubric = located
+            for rule, problem in find_shape_problems(document, rubric):
+                span = problem.span or document.span(problem.path, problem.part)
+                message = name_criterion(problem, rubric) + problem.message
+                found[rule, span, message] = self._is_served(located)
+        return found
+
+    def _is_served(self, located: Located) -> bool:
+        """Return whether a schema server checks a rubric by the same schema: it goes by the name of the file.
+
+        A file may also name a schema, but whether a server reads that, and can load it, nobody tells us.
+        """
+        document, rubric = located
+        settings = self.state.settings
+        is_named = settings is not None and settings.is_rubric_file and find_claim(document) is None
+        return is_named and rubric.path == (FIELD,) and rubric.version == CURRENT and rubric.view is None
 
     def locate(self, offset: int) -> tuple[Document, Path] | None:
         """The innermost field or list item that holds an offset."""

@@ -3,24 +3,22 @@
 import asyncio
 import traceback
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from lsprotocol import types
 
 from rubric_lint import __version__
 from rubric_lint.lsp.analysis import Analysis, State, analyse
 from rubric_lint.lsp.diagnostics import make_diagnostics
+from rubric_lint.lsp.lanes import Answer, Lanes
 from rubric_lint.lsp.options import Options
 from rubric_lint.lsp.positions import Change, Text
 from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.workspace import Folder, Origin, Workspace, find_origin
 from rubric_lint.settings_file import SettingsError
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True, eq=False)
@@ -47,16 +45,15 @@ class Desk:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        # One thread: the loop stays free to hear of what overtakes a run, and the engine is never in two places.
-        self._engine = ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine")
+        self._lanes = Lanes()
         self._documents: dict[str, Open] = {}
         self._workspace = Workspace(Folder.of("", Options()))
         self._is_ready = False
         self.has_schema_server = False
 
-    async def run(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Do something with the engine, after all that it has to do already."""
-        return await asyncio.get_running_loop().run_in_executor(self._engine, task, *arguments)
+    async def run(self, text: Text, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Do something with a text, away from the loop, which stays free to hear of changes."""
+        return await self._lanes.run(text.length, task, *arguments)
 
     def use(self, workspace: Workspace) -> None:
         """Look at all documents again, with these settings."""
@@ -93,7 +90,6 @@ class Desk:
         """Put everything away."""
         for uri in list(self._documents):
             self._drop(uri)
-        self._engine.shutdown(wait=False, cancel_futures=True)
 
     def options_for(self, uri: str) -> Options:
         """What the editor's settings say for a document."""
@@ -103,14 +99,16 @@ class Desk:
     async def state(self, uri: str) -> State | None:
         """The present state of a document, None where it is not open."""
         document = self._documents.get(uri)
-        return await self.run(self._read_state, document, document.version, document.text) if document else None
+        if document is None:
+            return None
+        return await self.run(document.text, self._read_state, document, document.version, document.text)
 
     async def analysis(self, uri: str) -> Analysis | None:
         """What is found in the present state of a document, None where it is not open."""
         while document := self._documents.get(uri):
             job = document.job
             if job is None:
-                work = self.run(self._analyse, document, document.version, document.text)
+                work = self.run(document.text, self._analyse, document, document.version, document.text)
                 job = document.job = asyncio.ensure_future(work)
             found = await asyncio.shield(job)
             if found is not None and document.job is job:
@@ -124,7 +122,7 @@ class Desk:
         document = self._documents.get(uri)
         if found is None or document is None:
             return found
-        if document.readable is None or await self.run(lambda: bool(found.documents)):
+        if document.readable is None or await self.run(document.text, lambda: bool(found.documents)):
             document.readable = found
         return document.readable
 
@@ -146,17 +144,19 @@ class Desk:
             await asyncio.sleep(delay)
             if (found := await self.analysis(document.uri)) is None:
                 return
-            options = self._folder_of(document).options
-            diagnostics = await self.run(
-                lambda: make_diagnostics(found, shape_errors=options.shape_errors, schema_server=self.has_schema_server)
-            )
+            message = await self.run(found.state.text, self._make_message, document, found)
             if self._documents.get(document.uri) is document and document.text is found.state.text:
-                params = types.PublishDiagnosticsParams(document.uri, diagnostics, found.state.version)
-                self._connection.text_document_publish_diagnostics(params)
+                self._connection.protocol.send(message)
             sources = self._folder_of(document).find_sources(document.origin)
             await self._connection.register(self._connection.watch(*(Path(source).name for source in sources)))
         except Exception as fault:
             self.report(fault, document.uri)
+
+    def _make_message(self, document: Open, found: Analysis) -> dict[str, Any]:
+        shape_errors = self._folder_of(document).options.shape_errors
+        diagnostics = make_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
+        params = types.PublishDiagnosticsParams(document.uri, diagnostics, found.state.version)
+        return self._connection.protocol.make_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
     def _folder_of(self, document: Open) -> Folder:
         return self._workspace.folder_of(document.origin.path)

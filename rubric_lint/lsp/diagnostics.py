@@ -25,12 +25,10 @@ _TAGS = {
     "deprecated-required": types.DiagnosticTag.Deprecated,
     "unused-ignore": types.DiagnosticTag.Unnecessary,
 }
-# What any server for the language says, whether or not it has our schemas.
-_LANGUAGE_RULES = frozenset({"syntax", "duplicate-key"})
 
 
 def make_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> list[types.Diagnostic]:
-    """The diagnostics of a document, less those that another server has, as far as that is wanted."""
+    """Return the diagnostics of a document, without those that another server has, as far as that is wanted."""
     if analysis.notice:
         return [_word_notice(analysis)]
     return [
@@ -76,16 +74,21 @@ def _word_notice(analysis: Analysis) -> types.Diagnostic:
 
 
 def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, schema_server: bool) -> bool:
-    """Whether somebody else says it: a server for YAML, which knows the files that its schemas are associated with."""
+    """Return whether another server says it, and no worse.
+
+    That is a server for YAML with our schemas. It knows no near-matches and no fixes, so those stay, and it may read
+    text in which it should have found a fault of syntax.
+    """
     is_yaml = not analysis.state.name.lower().endswith((".json", ".jsonl"))
     if shape_errors == "always" or (shape_errors == "auto" and not (schema_server and is_yaml)):
         return False
-    if finding.rule in _LANGUAGE_RULES:
-        return True
-    return (shape_errors == "never" or has_schema(analysis)) and (
-        finding.rule,
-        finding.message,
-    ) in analysis.shape_findings
+    if finding.rule == "duplicate-key":
+        spans = [finding.span, *(place.span for place in finding.related)]
+        return is_yaml and len({analysis.source.slice(span) for span in spans}) == 1
+    is_served = analysis.shape_findings.get((finding.rule, finding.span, finding.message))
+    if shape_errors == "never":
+        return is_served is not None
+    return bool(is_served) and finding.rule != "unknown-field" and not finding.fix and not finding.obstacle
 
 
 def has_schema(analysis: Analysis) -> bool:

@@ -35,6 +35,11 @@ class Text:
         """All that the editor has."""
         return self.pieces.content
 
+    @property
+    def length(self) -> int:
+        """How many code points it has."""
+        return len(self.content)
+
     @cached_property
     def body(self) -> str:
         """The text to lint: without a mark, and with U+FFFD for half surrogate pairs, which no file can hold."""

@@ -82,6 +82,14 @@ class Protocol(LanguageServerProtocol):
             return JsonRpcInvalidRequest("the server is initialized already") if self._workspace else None
         return None if self._workspace else JsonRpcServerNotInitialized("`initialize` comes first")
 
+    def make_notification(self, method: str, params: Any) -> dict[str, Any]:
+        """Make plain data of a notification, which for thousands of findings is not to be done on the loop."""
+        return {"jsonrpc": self.VERSION, "method": method, "params": self._converter.unstructure(params)}
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message that is plain data."""
+        self._send_data(message)
+
     @property
     def is_shut_down(self) -> bool:
         """Whether the client has asked for an orderly end."""

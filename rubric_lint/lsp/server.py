@@ -8,12 +8,14 @@ from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.lsp.actions import KINDS, Abilities, find_comment, make_actions
+from rubric_lint.lsp.actions import KINDS, Abilities, Deferred, find_edit, make_actions
+from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.desk import Desk
 from rubric_lint.lsp.diagnostics import has_schema
 from rubric_lint.lsp.hover import make_hover
 from rubric_lint.lsp.options import SECTION, Options, read_options
+from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
 from rubric_lint.lsp.workspace import build_workspace
@@ -23,6 +25,11 @@ SCHEMA_SERVER = "rubric-lint/schemaServer"
 """The notification that a server with our JSON Schemas is there, or is no longer."""
 
 Handler = Callable[[Any], Awaitable[Any]]
+
+_REFUSALS = {
+    Deferred.IGNORE: "there is no place for a comment that would silence {} here",
+    Deferred.FIX_ALIKE: "the fixes of {} cannot be made together; make them one by one",
+}
 
 
 class Server:
@@ -101,7 +108,7 @@ class Server:
             registrations.append(types.Registration("options", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))
         await self._read_configuration(None)
         await self._connection.register(registrations)
-        await self._desk.run(_warm_up)
+        await self._desk.run(Text.of(""), _warm_up)
 
     async def _configure(self, params: types.DidChangeConfigurationParams) -> None:
         given = _as_data(params.settings)
@@ -165,9 +172,10 @@ class Server:
         if found is None:
             return None
         asked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
-        place, wanted = found.state.text.span(params.range), params.context.only
+        text, wanted = found.state.text, params.context.only
+        place = text.span(params.range)
         return await self._desk.run(
-            lambda: list(make_actions(found, place, wanted, self._abilities, asked=asked)) or None
+            text, lambda: list(make_actions(found, place, wanted, self._abilities, asked=asked)) or None
         )
 
     async def _resolve(self, action: types.CodeAction) -> types.CodeAction:
@@ -175,14 +183,18 @@ class Server:
         data = _as_data(action.data)
         if action.edit or not isinstance(data, Mapping):
             return action  # Neovim asks for those too that have their edit
-        found = await self._desk.analysis(data["uri"])
-        for finding in found.findings if found else ():
-            if (finding.rule, finding.pointer) == (data["rule"], data["pointer"]):
-                action.edit = await self._desk.run(find_comment, found, finding, self._abilities)
-                break
+        kind = Deferred(data["action"])
+        if found := await self._desk.analysis(data["uri"]):
+            action.edit = await self._desk.run(found.state.text, self._find_edit, found, kind, data)
         if action.edit is None:
-            self._connection.tell(f"there is no place for a comment that would silence {data['rule']} here")
+            self._connection.tell(_REFUSALS[kind].format(data["rule"]))
         return action
+
+    def _find_edit(self, found: Analysis, kind: Deferred, data: Mapping[str, Any]) -> types.WorkspaceEdit | None:
+        for finding in found.findings:
+            if finding.rule == data["rule"] and (kind is Deferred.FIX_ALIKE or finding.pointer == data["pointer"]):
+                return find_edit(found, kind, finding, self._abilities)
+        return None
 
     @property
     def _abilities(self) -> Abilities:
@@ -191,13 +203,15 @@ class Server:
         return Abilities(
             versioned=bool(can("workspace.workspace_edit.document_changes")),
             lazy="edit" in later and bool(can("text_document.code_action.data_support")),
+            confirms=bool(can("workspace.workspace_edit.change_annotation_support")),
         )
 
     async def _hover(self, params: types.HoverParams) -> types.Hover | None:
         found = await self._desk.analysis(params.text_document.uri)
         if found is None:
             return None
-        return await self._desk.run(make_hover, found, found.state.text.offset(params.position))
+        text = found.state.text
+        return await self._desk.run(text, make_hover, found, text.offset(params.position))
 
     async def _outline(
         self, params: types.DocumentSymbolParams
@@ -205,7 +219,8 @@ class Server:
         found = await self._desk.readable(params.text_document.uri)
         if found is None:
             return None
-        nodes, text = await self._desk.run(make_outline, found), found.state.text
+        text = found.state.text
+        nodes = await self._desk.run(text, make_outline, found)
         if self._connection.can("text_document.document_symbol.hierarchical_document_symbol_support"):
             return as_tree(nodes, text)
         return as_list(nodes, text, found.state.uri)
@@ -213,7 +228,7 @@ class Server:
     async def _fold(self, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
         found = await self._desk.analysis(params.text_document.uri)
         limit = self._connection.can("text_document.folding_range.range_limit")
-        return await self._desk.run(make_folds, found, limit) if found else None
+        return await self._desk.run(found.state.text, make_folds, found, limit) if found else None
 
     async def _complete(self, params: types.CompletionParams) -> list[types.CompletionItem] | None:
         uri = params.text_document.uri
@@ -222,11 +237,11 @@ class Server:
         if state is None or when == "never":
             return None
         if when == "auto" and self._desk.has_schema_server and (found := await self._desk.readable(uri)):
-            is_served: bool = await self._desk.run(has_schema, found)
+            is_served: bool = await self._desk.run(found.state.text, has_schema, found)
             if is_served:
                 return None
         snippets = bool(self._connection.can("text_document.completion.completion_item.snippet_support"))
-        return await self._desk.run(lambda: complete(state, params.position, snippets=snippets) or None)
+        return await self._desk.run(state.text, lambda: complete(state, params.position, snippets=snippets) or None)
 
 
 def _as_data(value: Any) -> Any:
