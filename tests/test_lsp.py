@@ -906,6 +906,7 @@ def read_answers(done):
 
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"processId":null}}'
+INITIALIZED = b'{"jsonrpc":"2.0","method":"initialized","params":{}}'
 SHUTDOWN = b'{"jsonrpc":"2.0","id":2,"method":"shutdown"}'
 EXIT = b'{"jsonrpc":"2.0","method":"exit"}'
 
@@ -914,17 +915,27 @@ EXIT = b'{"jsonrpc":"2.0","method":"exit"}'
     ("messages", "end", "code"),
     [
         ((INITIALIZE, SHUTDOWN, EXIT), b"", 0),
+        ((INITIALIZE, INITIALIZED, SHUTDOWN, EXIT), b"", 0),
         ((INITIALIZE, EXIT), b"", 1),
         ((INITIALIZE,), b"", 1),
         ((INITIALIZE,), b"Content-Length: 100\r\n\r\n{", 1),
         ((), b"", 1),
         ((INITIALIZE, b"{not json", SHUTDOWN, EXIT), b"", 0),
     ],
-    ids=["in order", "without shutdown", "client gone", "client gone in a message", "never begun", "a broken message"],
+    ids=[
+        "in order",
+        "while it starts",
+        "without shutdown",
+        "client gone",
+        "client gone in a message",
+        "never begun",
+        "a broken message",
+    ],
 )
 def test_how_it_ends_is_in_the_exit_code(messages, end, code):
     done = talk(*messages, end=end)
     assert (done.returncode, b"Traceback" in done.stderr) == (code, False)
+    assert [each["error"] for each in read_answers(done) if "error" in each and each.get("id")] == []
 
 
 def test_every_question_is_answered_also_a_faulty_one_and_one_after_the_end():

@@ -173,7 +173,7 @@ tests:
             "assertions",
             (
                 f"**checklist**\n\n{CRITERIA}| rubric-1 | 1 of 2, 50.0% | must be met |\n"
-                "| rubric-2 | 1 of 2, 50.0% | must be met |\n\n---\n\n**`assertions`**: a list of texts and "
+                "| rubric-2 | 1 of 2, 50.0% | must be met |\n\n---\n\n**`assertions`**: a list of strings and "
                 "other assertions\n\nWhat judges an answer. All plain texts of the list together are one checklist."
             ),
         ),

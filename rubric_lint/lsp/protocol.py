@@ -50,7 +50,8 @@ class Protocol(LanguageServerProtocol):
         """Run a handler; afterwards its future is dropped, which pygls does only for requests."""
 
         def finish(future: Any) -> None:
-            self._request_futures.pop(msg_id, None)
+            if not future.cancelled():  # pygls may be going through all of them
+                self._request_futures.pop(msg_id, None)
             callback(future)
 
         super()._execute_handler(msg_id, handler, finish, args, kwargs)
