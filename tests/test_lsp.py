@@ -739,7 +739,7 @@ TWICE += "  - {id: b, score_ranges: {0: States no source, 5: States one}}\n"
     ],
 )
 def test_e2_a_schema_server_takes_over_only_what_it_says_as_well(folder, name, text, settings, schema_server, expected):
-    check_what_is_shown(folder, name, text, settings, schema_server, expected)
+    check_what_is_shown(folder, name, text, settings, schema_server=schema_server, expected=expected)
 
 
 @pytest.mark.parametrize(
@@ -755,10 +755,10 @@ def test_e2_a_schema_server_takes_over_only_what_it_says_as_well(folder, name, t
     ids=["broken", "a control character", "broken JSON", "a key in quotes", "a key as it was", "a key in JSON"],
 )
 def test_e1_what_a_yaml_server_may_not_see_is_shown_beside_it(folder, name, text, expected):
-    check_what_is_shown(folder, name, text, {}, True, expected)
+    check_what_is_shown(folder, name, text, {}, schema_server=True, expected=expected)
 
 
-def check_what_is_shown(folder, name, text, settings, schema_server, expected):
+def check_what_is_shown(folder, name, text, settings, *, schema_server, expected):
     async def session():
         uri = uri_of(folder / name)
         async with start(folder, settings={folder: settings}, options={"schemaServer": schema_server}) as editor:
