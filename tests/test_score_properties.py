@@ -188,15 +188,22 @@ def test_the_fast_way_gives_what_the_slow_way_gives_or_nothing(case, random, rat
             check.update(random.choice([{}, {"reasoning": 'So "it" is.'}]))
         text = spell(output, random, rate)
         if random.random() < 0.7:
+            text = text.replace("So ", random.choice(["So ", "<think> ", "</think> ", "```\\n"]))
             fence = random.choice(FENCES)
             held = text if random.random() < 0.5 else json.dumps(fence.format(text))
-            record = spell({"id": "a", "output": None, "n": 1.5, "m": [{"x": 2}, None]}, random, rate)
+            fields = {"id": "a", "output": None, "n": 1.5, "m": [{"x": 2}, None]}
+            answer = random.choice([{}, {}, {"answer": "Paris"}, {"answer": f"Say\n{text}."}])
+            record = spell(fields | answer, random, rate)
             text = record.replace("null", held, 1)
         entry = (random.choice([" {}", "{} {{}}", "\ufeff{}"]) if random.random() < rate else "{}\r").format(text)
         assert shortcut.score(entry.encode()) in (None, score_entry(entry.encode(), rubrics, 1).render())
 
 
-FENCES = ["{}", "{}", " {}\n", "```json\n{}\n```", "```\n{}```", "```json{}", "So: {}", "{} {{}}", "```json```{}```"]
+FENCES = [
+    *("{}", "{}", " {}\n", "```json\n{}\n```", "```\n{}```", "```json{}", "So: {}", "{} {{}}", "```json```{}```"),
+    *("```json\r\n{}\r\n```\r\n", "```\n\ufeff{}\n```", "`{}`", "```\n{}\n```\n```", "```json\n{0}\n```\n{0}"),
+    *("<think>{}</think>", "<think>no</think>{}", "{}</think>", "<think>{}", "</think>\n```\n{}\n```", "```json\n{}"),
+]
 """What models write around their JSON."""
 
 FAULTS = ("missing", "repeated", "unknown", "another type", "out of all bands", "half")

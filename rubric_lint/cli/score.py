@@ -14,6 +14,7 @@ from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.judge import judge
+from rubric_lint.cli.options import choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.rubrics import load, with_settings
@@ -61,6 +62,11 @@ _SCORE: dict[str, Any] = {"metavar": "SCORE", "callback": _read_threshold}
     show_default=True,
     help="What makes the exit code 1: a verdict that is this or worse.",
 )
+@click.option(
+    "--extract",
+    **choice("standard", "strict"),
+    help="Where the verdict of a raw text is: on lines of its own or in a fence, or only as the whole text.",
+)
 @click.option("--allow-invalid", is_flag=True, help="Let invalid outputs, which are always shown, not fail the run.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave out the line of counts that jsonl and json add on stderr.")
 @click.option("--report", metavar="FILE.html", type=click.Path(dir_okay=False), help="Write a page for people as well.")
@@ -74,6 +80,7 @@ def score(
     pass_at: Decimal | None,
     borderline_at: Decimal | None,
     fail_on: str,
+    extract: str,
     allow_invalid: bool,
     quiet: bool,
     report: str | None,
@@ -87,6 +94,7 @@ def score(
     """
     from rubric_lint.cli.scoring import Scoring  # noqa: PLC0415  (--help does without the engine)
     from rubric_lint.report.scores import FORMS  # noqa: PLC0415
+    from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
 
     rubrics = load(rubric, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
     if rubrics is None or not _are_readable(outputs):
@@ -102,7 +110,9 @@ def score(
 
     writer = FORMS[form](write)
     page = _start_report() if report else None
-    scoring = Scoring(rubrics, writer.add, progress, (page.add,) if page else (), several=len(outputs) > 1)
+    several = len(outputs) > 1
+    observers = (page.add,) if page else ()
+    scoring = Scoring(rubrics, writer.add, progress, observers, several=several, extract=Extract(extract))
     # What is loaded stays, and what is read goes without a collection: there is little to find and much to look at.
     gc.freeze()
     gc.set_threshold(100_000)

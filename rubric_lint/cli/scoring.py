@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any, Self
 
 from rubric_lint.cli.progress import Progress
+from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.records import Outcome, score_entry
@@ -63,6 +64,7 @@ class Scoring:
         observe: tuple[Observe, ...] = (),
         *,
         several: bool = False,
+        extract: Extract = Extract.STANDARD,
     ) -> None:
         self.totals = Totals(rubrics.values())
         self.line = 0
@@ -71,7 +73,8 @@ class Scoring:
         self._progress = progress
         self._observe = observe
         self._several = several
-        self._shortcut = Shortcut(rubrics)
+        self._extract = extract
+        self._shortcut = Shortcut(rubrics, extract)
         self._pending: list[str] = []
 
     def run(self, name: str, stream: Any) -> int:
@@ -108,7 +111,7 @@ class Scoring:
             yield chunk
 
     def _take_slowly(self, text: bytes | OutputError, line: int, file: str | None) -> str:
-        outcome = score_entry(text, self._rubrics, line, file)
+        outcome = score_entry(text, self._rubrics, line, file, self._extract)
         if outcome.result:
             answers = tuple(criterion.grade.answer for criterion in outcome.result.criteria)
             self.totals.add(outcome.result.rubric, answers)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.scoring.output import OutputError, read_output
@@ -10,14 +11,24 @@ from rubric_lint.scoring.output import OutputError, read_output
 __all__ = ["OutputError", "RubricError", "load_rubrics", "score"]
 
 
-def score(rubric: ScoringRubric, output: JudgeOutput | Mapping[str, Any] | str) -> Scored:
-    """The score and verdict of one judge output: a valid one, the object, or the judge's raw text.
+def score(
+    rubric: ScoringRubric,
+    output: JudgeOutput | Mapping[str, Any] | str,
+    *,
+    answer: str | None = None,
+    strict: bool = False,
+) -> Scored:
+    """Return the score and verdict of one judge output: a valid one, the object, or the judge's raw text.
+
+    Of a raw text the verdict is the one object that the judge gives, not what it drafts in its thoughts or quotes; with
+    `strict` only the text as a whole. `answer` is the text that was judged: an object that it contains is a quote.
 
     Raises:
         OutputError: when the output is not valid for this rubric; such an output has no score.
     """
     if not isinstance(output, JudgeOutput):
-        return rubric.grade(read_output(output, rubric))
+        extract = Extract.STRICT if strict else Extract.STANDARD
+        return rubric.grade(read_output(output, rubric, answer=answer, extract=extract))
     try:
         return rubric.grade(output)
     except ValueError as fault:

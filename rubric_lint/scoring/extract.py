@@ -1,4 +1,4 @@
-"""The one JSON object in what a model wrote: alone, in a Markdown fence, or between other words; strictly read."""
+"""Read JSON strictly: no key twice, no NaN, no number that a double would round."""
 
 import json
 import math
@@ -11,13 +11,17 @@ from rubric_lint.finding import pointer
 
 
 class OutputError(Exception):
-    """What is wrong with a judge output: a JSON Pointer into it, and the 1-based line of the raw text, if known."""
+    """What is wrong with a judge output: a JSON Pointer into it, and the 1-based line of the raw text, if known.
 
-    def __init__(self, message: str, path: str = "", line: int | None = None) -> None:
+    `offset` is where in the text JSON breaks, None where it does not or where no more is to be read.
+    """
+
+    def __init__(self, message: str, path: str = "", line: int | None = None, offset: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.path = path
         self.line = line
+        self.offset = offset
 
 
 class _Flaw(NamedTuple):
@@ -114,7 +118,7 @@ def decode_with_flaws(text: str, start: int = 0) -> tuple[Any, int]:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as fault:
         place = f"column {fault.colno}" if fault.lineno == 1 else f"line {fault.lineno}, column {fault.colno}"
-        raise OutputError(f"not JSON at {place}: {word_fault(fault)}", line=fault.lineno) from None
+        raise OutputError(f"not JSON at {place}: {word_fault(fault)}", line=fault.lineno, offset=fault.pos) from None
     except RecursionError:
         raise OutputError("nested too deeply to be read", line=line_of(text, start)) from None
     return value, end
@@ -157,87 +161,3 @@ def refuse_flaws(value: Any) -> None:
 def line_of(text: str, offset: int) -> int:
     """The 1-based line of an offset."""
     return text.count("\n", 0, offset) + 1
-
-
-_BLANK = " \t\r\n\ufeff"
-_BRACE = re.compile(r"[{}]")
-_BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*["}]')
-
-_RESEMBLES_OBJECT = re.compile(
-    r"""
-    \{\s* (?: ['\u2018\u2019\u201c\u201d`] [^'\u2018\u2019\u201c\u201d`{}\n]{1,200} ['\u2018\u2019\u201c\u201d`]
-           | (?:checks|id|level|overall_reasoning|reasoning|satisfied|score)\b )
-    \s*[:=]
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-"""Written as Python or JavaScript do; any other word before a colon may be mathematics."""
-
-
-def find_object(text: str) -> dict[str, Any]:
-    """The one JSON object in a text. What else stands there must not look like a part of JSON that is broken.
-
-    Raises:
-        OutputError: for no object, for more than one, and for one that is cut off or stands in something broken: from
-            an inner part of a broken output a score could be read that nobody gave.
-    """
-    body = text.strip(_BLANK)
-    if not body:
-        raise OutputError("the text is empty; expected a JSON object")
-    if body[0] != "{":
-        _refuse_other_json(body)
-    found: list[tuple[int, dict[str, Any]]] = []
-    position = depth = 0
-    unopened = None
-    while brace := _BRACE.search(text, position):
-        before, start, position = position, brace.start(), brace.end()
-        if not _BEGINS_OBJECT.match(text, start):
-            _refuse_other_language(text, start)
-            depth += 1 if brace[0] == "{" else -1
-            if depth < 0:
-                unopened, depth = start, 0
-            continue
-        value, position = decode(text, start)
-        if value:
-            _refuse_enclosed(text, before, start, depth)
-            found.append((start, value))
-    if found and unopened is not None:
-        line = line_of(text, unopened)
-        raise OutputError(f"a `}}` at line {line} closes nothing, so the JSON before it is broken", line=line)
-    if len(found) == 1:
-        return found[0][1]
-    if found:
-        lines = ", ".join(str(line_of(text, start)) for start, _ in found[:5])
-        more = ", ..." if len(found) > 5 else ""
-        raise OutputError(
-            f"{len(found)} JSON objects, at lines {lines}{more}; expected one", line=line_of(text, found[1][0])
-        )
-    raise OutputError(f"no JSON object in this text: {_shorten(body)}")
-
-
-def _refuse_other_json(body: str) -> None:
-    """A text that as a whole is another JSON value holds no object between words."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return
-    kind = {list: "a list", str: "a text in quotes", bool: str(value).lower(), type(None): "null"}
-    raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
-
-
-def _refuse_other_language(text: str, start: int) -> None:
-    if _RESEMBLES_OBJECT.match(text, start):
-        line = line_of(text, start)
-        raise OutputError(f"the object at line {line} is not JSON: its keys are not in double quotes", line=line)
-
-
-def _refuse_enclosed(text: str, before: int, start: int, depth: int) -> None:
-    if depth or text[before:start].rstrip(_BLANK).endswith("["):
-        line = line_of(text, start)
-        around = "braces that are" if depth else "a list that is"
-        raise OutputError(f"the JSON object at line {line} stands inside {around} not JSON", line=line)
-
-
-def _shorten(text: str) -> str:
-    shown = " ".join(text[:200].split())
-    return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)

@@ -1,7 +1,7 @@
 """The raw text or object of a judge to a judge output that is valid for one rubric, or to the reason why it is not."""
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -9,15 +9,24 @@ from rubric_lint.catalogue import CURRENT, load
 from rubric_lint.finding import Path, pointer
 from rubric_lint.near import find_near
 from rubric_lint.rubric import Shape
-from rubric_lint.scoring.extract import MOST_DIGITS, Fractional, OutputError, find_object
+from rubric_lint.scoring.candidates import Extract, find_verdict
+from rubric_lint.scoring.extract import MOST_DIGITS, Fractional, OutputError
 from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
 from rubric_lint.wording import describe, join_words, list_scores
 
 __all__ = ["Form", "OutputError", "form_of", "read_output"]
 
 
-def read_output(raw: str | Mapping[str, Any], rubric: ScoringRubric) -> JudgeOutput:
-    """The judge output that a raw text or an object holds.
+def read_output(
+    raw: str | Mapping[str, Any],
+    rubric: ScoringRubric,
+    *,
+    answer: str | None = None,
+    extract: Extract = Extract.STANDARD,
+) -> JudgeOutput:
+    """Return the judge output that a raw text or an object holds.
+
+    `answer` is what was judged, where it is known: an object that it contains is a quote.
 
     Unknown fields are ignored, as the schemas that judges are given do; but not one that could be meant for a field
     that decides the score, nor one that decides it in another shape.
@@ -25,12 +34,12 @@ def read_output(raw: str | Mapping[str, Any], rubric: ScoringRubric) -> JudgeOut
     Raises:
         OutputError: when there is not exactly one object, or it is not valid for this rubric.
     """
-    value = find_object(raw) if isinstance(raw, str) else raw
+    value = find_verdict(raw, answer=answer, extract=extract) if isinstance(raw, str) else raw
     form = form_of(rubric.shape)
     value = form.check(value)
     if rubric.shape is Shape.HOLISTIC:
-        answer = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
-        return JudgeOutput((answer,), (value.get("reasoning"),), value.get("reasoning"))
+        score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
+        return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"))
     places = _find_checks(value["checks"], rubric)
     checks = [(place, value["checks"][place]) for place in places]
     answers = tuple(
@@ -69,7 +78,7 @@ class Form:
             plain = _as_plain(value, ())
             errors = list(self._validator.iter_errors(plain))
         if errors:
-            faults = [self._word(value, tuple(error.instance_path), error.schema_path[-1]) for error in errors]
+            faults = [self._word(value, tuple(error.instance_path), error.schema_path) for error in errors]
             raise min(faults, key=lambda fault: fault.path)
         value = plain
         self._refuse_near_misses(value, ())
@@ -77,7 +86,10 @@ class Form:
             self._refuse_near_misses(item, ("checks", place))
         return value  # type: ignore[no-any-return]
 
-    def _word(self, root: Any, path: Path, keyword: str | int) -> OutputError:
+    def _word(self, root: Any, path: Path, rule: Sequence[str | int]) -> OutputError:
+        keyword = rule[-1]
+        if "patternProperties" in rule:
+            return self._word_rival(path)
         value = root
         for step in path:
             value = value[step]
@@ -107,9 +119,12 @@ class Form:
 
     def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
         for near in _near_misses(value, self._required(path)):
-            field = find_near(near, self._required(path))[0]
-            message = f"`{near}` beside `{field}`: it is open which of them counts; leave one out"
-            raise OutputError(message, pointer((*path, near)))
+            raise self._word_rival((*path, near))
+
+    def _word_rival(self, path: Path) -> OutputError:
+        name, fields = str(path[-1]), self._required(path[:-1])
+        field = (find_near(name, fields) or fields[-1:])[0]
+        return OutputError(f"`{name}` beside `{field}`: it is open which of them counts; leave one out", pointer(path))
 
     def __str__(self) -> str:
         """The form in short."""

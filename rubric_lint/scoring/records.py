@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubric_lint.near import find_near, point_to_known
+from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, keys_twice, refuse_flaws
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.output import read_output
@@ -53,7 +54,11 @@ class Outcome:
 
 
 def score_entry(
-    text: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], line: int, file: str | None = None
+    text: bytes | OutputError,
+    rubrics: Mapping[str, ScoringRubric],
+    line: int,
+    file: str | None = None,
+    extract: Extract = Extract.STANDARD,
 ) -> Outcome:
     """Score one entry: a judge output, or a record that holds one."""
     head: dict[str, Any] = {}
@@ -76,7 +81,8 @@ def score_entry(
         _refuse_covered(key for key in others if key in RESERVED)
         rubric = _find_rubric(entry.get("rubric", _UNNAMED), rubrics)
         name = rubric.name
-        return Outcome(line, file, head, name, rest, result=_score(entry["output"], rubric))
+        result = _score(entry["output"], rubric, entry.get("answer"), extract)
+        return Outcome(line, file, head, name, rest, result=result)
     except OutputError as fault:
         return Outcome(line, file, head, name, rest, error=fault)
 
@@ -158,9 +164,10 @@ def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubr
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 
-def _score(output: Any, rubric: ScoringRubric) -> Scored:
+def _score(output: Any, rubric: ScoringRubric, answer: Any = None, extract: Extract = Extract.STANDARD) -> Scored:
     try:
-        return rubric.grade(read_output(output, rubric))
+        known = answer if isinstance(answer, str) else None
+        return rubric.grade(read_output(output, rubric, answer=known, extract=extract))
     except OutputError as fault:
         if isinstance(output, str) and not fault.path:
             raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None

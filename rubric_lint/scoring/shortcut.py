@@ -14,6 +14,7 @@ from msgspec import MsgspecError, Raw, ValidationError, defstruct, field
 from msgspec.json import Decoder
 
 from rubric_lint.rubric import Shape
+from rubric_lint.scoring.candidates import BLANK, Extract, squeeze
 from rubric_lint.scoring.extract import MOST_DIGITS, OutputError
 from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.output import form_of
@@ -22,7 +23,6 @@ from rubric_lint.scoring.records import RESERVED
 _read = Decoder().decode
 _read_record = Decoder(dict[str, Raw]).decode
 _CONSTANTS = {None: "null", True: "true", False: "false"}
-_BLANK = " \t\r\n"
 _QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 _EXACT = 1e15
 """Below it, a double is what was written to the last digit that is printed."""
@@ -62,8 +62,9 @@ class _Known:
 class _Path:
     """The fast way for one rubric. `decode` reads an output, or what a judge wrote as text."""
 
-    def __init__(self, rubric: ScoringRubric) -> None:
+    def __init__(self, rubric: ScoringRubric, extract: Extract) -> None:
         self.rubric = rubric
+        self.unwrap = _unwrap if extract is Extract.STANDARD else _strip
         output = _output_type(rubric.shape) | str
         self.decode = Decoder(output).decode
         self.decode_record = Decoder(_define("Record", ("id", str), ("output", output))).decode
@@ -75,10 +76,16 @@ class _Path:
         )
         self.read = self._read_holistic if rubric.shape is Shape.HOLISTIC else self._read_checks
 
-    def find(self, output: Any, quotes: int) -> _Known | None:
-        """What an output comes to, if each of its keys stands once: then it has so many `quotes`."""
+    def find(self, output: Any, quotes: int, answer: str = "") -> _Known | None:
+        """What an output comes to, if each of its keys stands once: then it has so many `quotes`.
+
+        A raw text is left to the slow way where the judged `answer` might contain it.
+        """
         if type(output) is str and quotes == 2:
-            text = _unwrap(output).encode()
+            found = self.unwrap(output)
+            if answer and squeeze(found) in squeeze(answer):
+                return None
+            text = found.encode()
             output, quotes = self.decode(text), _count_quotes(text)
         answers = None if type(output) is str else self.read(output, quotes)
         if answers is None:
@@ -126,8 +133,8 @@ class _Path:
 class Shortcut:
     """Scores entries that are in order, and counts their answers."""
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric]) -> None:
-        self._paths = {name: _Path(rubric) for name, rubric in rubrics.items()}
+    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.STANDARD) -> None:
+        self._paths = {name: _Path(rubric, extract) for name, rubric in rubrics.items()}
         self._only: Any = next(iter(self._paths.values())) if len(rubrics) == 1 else None
 
     def score(self, entry: bytes | OutputError) -> str | None:
@@ -152,11 +159,14 @@ class Shortcut:
         """The result of any record, or of an output that is in none."""
         record = _read_record(entry)
         head, rest, path, texts, output = "{", "", self._only, 0, record.get("output")
+        answer: Any = ""
         if output is not None:
             head, rest, path, texts = self._open(record)
+            answer = _read(record["answer"]) if "answer" in record else ""
         if path is None:
             return None
-        known = path.find(path.decode(entry if output is None else output), _count_quotes(entry) - 2 * texts)
+        read = path.decode(entry if output is None else output)
+        known = path.find(read, _count_quotes(entry) - 2 * texts, answer if type(answer) is str else "")
         return f"{head}{known.text}{rest}}}" if known else None
 
     def _open(self, record: dict[str, Raw]) -> tuple[str, str, _Path | None, int]:
@@ -239,9 +249,16 @@ def _count_quotes(text: bytes) -> int:
 
 
 def _unwrap(text: str) -> str:
-    """What stands in a fence, if the text is one."""
-    body = text.strip(_BLANK)
-    return body.removeprefix("```json").removeprefix("```").removesuffix("```") if body.endswith("```") else body
+    """The content of a fence, if the text as a whole is one."""
+    body = text.strip(BLANK)
+    if not body.endswith("```"):
+        return body
+    opening, _, content = body.partition("\n")
+    return content[:-3].strip() if opening in ("```json", "```") else body
+
+
+def _strip(text: str) -> str:
+    return text.strip(BLANK)
 
 
 def _render(value: Any) -> str:

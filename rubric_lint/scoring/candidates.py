@@ -1,0 +1,138 @@
+"""Find the verdict in what a judge wrote: the one object that it gives, among those that it drafts or quotes.
+
+What may be the verdict: the text as a whole, the content of a Markdown fence, or an object on lines of its own. In
+doubt there is none: a text that is refused costs one more request, a wrong verdict is believed.
+"""
+
+import json
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, refuse_flaws
+from rubric_lint.scoring.prose import Kind, Object, read_prose
+from rubric_lint.scoring.thoughts import blank_thoughts
+
+BLANK = " \t\r\n\ufeff"
+
+
+class Extract(StrEnum):
+    """How to look for the verdict in a raw text: by the rules above, or only as the whole of it."""
+
+    STANDARD = "standard"
+    STRICT = "strict"
+
+
+class _Given(NamedTuple):
+    """An object that may be the verdict, its text, and where it begins."""
+
+    value: dict[str, Any]
+    text: str
+    start: int
+
+
+def find_verdict(text: str, *, answer: str | None = None, extract: Extract = Extract.STANDARD) -> dict[str, Any]:
+    """Return the one JSON object in a text that is a verdict; an object that the judged `answer` contains is a quote.
+
+    Raises:
+        OutputError: for no such object, for more than one, and for one that is broken, cut off or part of something
+            broken: from an inner part of a broken output one could read a score that nobody gave.
+    """
+    body = text.strip(BLANK)
+    if not body:
+        raise OutputError("the text is empty; expected a JSON object")
+    given = _read_whole(body, text, strict=extract is Extract.STRICT) or _read_rest(text)
+    words = squeeze(answer or "")
+    own = [each for each in given if not words or squeeze(each.text) not in words]
+    if len(own) == 1:
+        refuse_flaws(own[0].value)
+        return own[0].value
+    if own:
+        lines = [line_of(text, each.start) for each in own[:5]]
+        listed = ", ".join(map(str, lines)) + (", ..." if len(own) > 5 else "")
+        raise OutputError(f"{len(own)} JSON objects, at lines {listed}; expected one", line=lines[1])
+    line = line_of(text, given[0].start)
+    raise OutputError(
+        f"the JSON object at line {line} is quoted: the judged answer contains it word for word", line=line
+    )
+
+
+def _read_whole(body: str, text: str, *, strict: bool) -> list[_Given]:
+    """The object that a text as a whole is."""
+    if body[0] == "{":
+        try:
+            value, end = decode_with_flaws(body)
+        except OutputError as fault:
+            if strict or fault.offset is None:
+                raise
+        else:
+            if end == len(body):
+                return [_Given(value, body, text.index("{"))]
+    else:
+        _refuse_other_json(body)
+    if strict:
+        raise OutputError(f"the text as a whole is no JSON object, which --extract strict asks for: {shorten(body)}")
+    return []
+
+
+def _refuse_other_json(body: str) -> None:
+    """A text that as a whole is another JSON value holds no object between words."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    kind = {list: "a list", str: "a text in quotes", bool: str(value).lower(), type(None): "null"}
+    raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
+
+
+def _read_rest(text: str) -> list[_Given]:
+    """What a text gives besides its thoughts, at least one object."""
+    rest = blank_thoughts(text)
+    body = rest.strip(BLANK)
+    if not body:
+        raise OutputError("thoughts without an answer: nothing follows them")
+    objects = read_prose(rest)
+    given = [each for each in objects if each.kind is Kind.GIVEN]
+    if not given:
+        raise _explain(body, objects, rest)
+    for each in objects:
+        if each.kind is Kind.INLINE and each.value != given[0].value:
+            line = line_of(rest, each.start)
+            lines = f"one at line {line_of(rest, given[0].start)}, one in the midst of line {line}"
+            raise OutputError(f"2 JSON objects, {lines}; expected one", line=line)
+    return [_Given(each.value, rest[each.start : each.end], each.start) for each in given]
+
+
+def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
+    """Why a text gives no verdict."""
+    if _is_tool_call(body):
+        return OutputError(f"a tool call instead of a verdict: {shorten(body)}")
+    if objects:
+        line = line_of(rest, objects[0].start)
+        return OutputError(
+            f"the JSON object at line {line} {_REASONS[objects[0].kind]}, so it is no verdict", line=line
+        )
+    return OutputError(f"no JSON object in this text: {shorten(body)}")
+
+
+_REASONS = {
+    Kind.INLINE: "stands in the midst of a line",
+    Kind.QUOTED: "stands in quotes or back ticks",
+    Kind.TAGGED: "stands in tags",
+    Kind.BLOCK_QUOTE: "stands in a block quote",
+    Kind.FENCED: "stands in a fence beside other text",
+}
+
+
+def _is_tool_call(body: str) -> bool:
+    return any(mark in body for mark in ("tool_call", "tool▁call", "function_call", "TOOL_CALLS", "to=functions"))
+
+
+def squeeze(text: str) -> str:
+    """Return a text without its blanks, so that other line breaks hide no quote."""
+    return "".join(text.split())
+
+
+def shorten(text: str) -> str:
+    """Return the begin of a text in quotes, in one line."""
+    shown = " ".join(text[:200].split())
+    return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)

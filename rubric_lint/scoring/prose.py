@@ -1,0 +1,284 @@
+"""Tell the JSON objects in prose apart: given on lines of their own or in a fence, quoted, or within a line."""
+
+import re
+from bisect import bisect_right
+from enum import Enum, auto
+from functools import cache
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of
+from rubric_lint.scoring.thoughts import MOST_BROKEN
+
+
+class Kind(Enum):
+    """How an object stands in a text; only one that is `GIVEN` may be a verdict."""
+
+    GIVEN = auto()
+    INLINE = auto()
+    QUOTED = auto()
+    TAGGED = auto()
+    BLOCK_QUOTE = auto()
+    FENCED = auto()
+
+
+class Object(NamedTuple):
+    """An object in a text: how and where it stands."""
+
+    kind: Kind
+    start: int
+    end: int
+    value: dict[str, Any]
+
+
+def read_prose(text: str) -> list[Object]:
+    """Return the objects in a text without thoughts, in their order; of those in the midst of a line only verdicts.
+
+    Raises:
+        OutputError: for an object that is broken, that is written as another language does, or that stands in
+            something broken.
+    """
+    reader = _Reader(text)
+    reader.read()
+    return reader.settle()
+
+
+_TOKEN = re.compile(
+    r"""
+    ^[ \t]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*
+    | ^[ \t]*>(?P<block>[^\n]*)
+    | (?P<escape>\\[{}"`])
+    | (?P<open>\{) | (?P<close>\})
+    | (?P<mark>`+|["“”„«»「」『』])
+    | <(?P<ending>/?)(?P<tag>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>
+    | \[(?P<bracket_ending>/?)(?P<bracket>[A-Za-z][\w-]*)\]
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*(?:\}|"(?!(?:[^"\\\n]|\\.){0,200}"[ \t\r\n]*[,}]))')
+"""Not a set of texts, as mathematics and other languages write it."""
+
+_BEGINS_VERDICT = re.compile(r'\{[ \t\r\n]*"(?:checks|score|level|satisfied|reasoning|overall_reasoning)"')
+_VERDICT_FIELDS = frozenset({"checks", "score", "level", "satisfied"})
+_ENDS_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
+_RESEMBLES_OBJECT = re.compile(
+    r"""
+    \{\s* (?: ['\u2018\u2019\u201c\u201d`] [^'\u2018\u2019\u201c\u201d`{}\n]{1,200} ['\u2018\u2019\u201c\u201d`]
+           | (?:checks|id|level|overall_reasoning|reasoning|satisfied|score)\b )
+    \s*[:=]
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Written as Python or JavaScript do; any other word before a colon may be mathematics."""
+
+_MARKS = {"`": 0, '"': 1, "“": 2, "”": 2, "„": 2, "«": 3, "»": 3, "「": 4, "」": 4, "『": 5, "』": 5}
+"""Quotes and back ticks by what they pair with: after an odd number of them one is open."""
+
+_OPENERS, _CLOSERS = "\"'`“„‘‚«「『", "\"'`“”’‘»」』"  # noqa: RUF001 (quotes of many languages)
+_END_TOKENS = ("<|im_end|>", "<|end|>", "<|return|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>")
+"""What chat templates put behind a message, and servers sometimes leave there."""
+
+_LONE_TAGS = frozenset({"br", "hr", "img", "wbr", "input", "p", "li"})
+"""Tags that nobody closes."""
+
+Marks = tuple[int, ...]
+
+
+class _Draft(NamedTuple):
+    """An object before it is known what follows it: the marks and the braces that were met before."""
+
+    found: Object
+    marks: Marks
+    depth: int
+    in_fence: bool
+
+
+class _Reader:
+    """Reads a text once, from its begin to its end."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._end = _skip_end_tokens(text)
+        self._position = 0
+        self._drafts: list[_Draft] = []
+        self._marks = [0] * 6
+        self._depth = 0
+        self._unopened: int | None = None
+        self._broken = 0
+        self._open_tags: dict[str, list[int]] = {}
+        self._lone_tags: set[int] = set()
+        self._tagged: list[tuple[int, int]] = []
+
+    def read(self) -> None:
+        """Take in all objects, and what may stand around them."""
+        while token := _TOKEN.search(self._text, self._position, self._end):
+            self._position = token.end()
+            kind = token.lastgroup
+            if kind == "fence":
+                self._read_fence(token)
+            elif kind == "block":
+                self._read_block(token)
+            elif kind == "open":
+                self._read_brace(token.start())
+            elif kind == "mark":
+                self._marks[_MARKS[token["mark"][0]]] += 1
+            elif kind != "escape" and not self._is_quoting():
+                if kind == "close":
+                    self._depth -= 1
+                    if self._depth < 0:
+                        self._unopened, self._depth = token.start(), 0
+                else:
+                    self._read_tag(token)
+
+    def _is_quoting(self) -> bool:
+        return any(count % 2 for count in self._marks)
+
+    def _read_fence(self, opening: re.Match[str]) -> None:
+        text, start = self._text, opening.end()
+        closing = _closing_fence(opening["fence"][0], len(opening["fence"])).search(text, start, self._end)
+        stop = closing.start() if closing else self._end
+        self._position = closing.end() if closing else self._end
+        content = text[start:stop].rstrip()
+        if not closing:
+            content = content.removesuffix(opening["fence"])
+        start += len(content) - len(content.lstrip())
+        end = opening.end() + len(content.rstrip())
+        if start >= end or text[start] != "{":
+            return
+        self._refuse_other_language(start)
+        if _BEGINS_OBJECT.match(text, start):
+            value, after = decode_with_flaws(text, start)
+            self._keep(Kind.GIVEN if after == end else Kind.FENCED, start, after, value, in_fence=True)
+
+    def _read_block(self, line: re.Match[str]) -> None:
+        if found := _BEGINS_VERDICT.search(self._text, line.start("block"), line.end()):
+            self._keep(Kind.BLOCK_QUOTE, found.start(), line.end(), {"": None})
+
+    def _read_brace(self, start: int) -> None:
+        text = self._text
+        begins_line = _previous(text, start, " \t\r\ufeff") in ("", "\n")
+        if _BEGINS_OBJECT.match(text, start) and (begins_line or self._may_be_verdict(start)):
+            try:
+                value, end = decode_with_flaws(text, start)
+            except OutputError:
+                if begins_line:
+                    raise
+                self._broken += 1
+            else:
+                self._position = end
+                is_alone = begins_line and _ENDS_LINE.match(text, end, self._end)
+                if is_alone or _is_verdict(value):
+                    self._keep(Kind.GIVEN if is_alone else Kind.INLINE, start, end, value)
+                return
+        if not self._is_quoting():
+            self._refuse_other_language(start)
+            self._depth += 1
+
+    def _may_be_verdict(self, start: int) -> bool:
+        return self._broken < MOST_BROKEN and bool(_BEGINS_VERDICT.match(self._text, start))
+
+    def _refuse_other_language(self, start: int) -> None:
+        if _RESEMBLES_OBJECT.match(self._text, start):
+            line = line_of(self._text, start)
+            raise OutputError(f"the object at line {line} is not JSON: its keys are not in double quotes", line=line)
+
+    def _read_tag(self, token: re.Match[str]) -> None:
+        name = token["tag"] or f"[{token['bracket']}"
+        if name.lower() in _LONE_TAGS:
+            return
+        if token["ending"] or token["bracket_ending"]:
+            if opened := self._open_tags.get(name):
+                self._tagged.append((opened.pop(), token.end()))
+            return
+        self._open_tags.setdefault(name, []).append(token.start())
+        begins_line = _previous(self._text, token.start(), " \t\r") in ("", "\n")
+        if begins_line and _ENDS_LINE.match(self._text, token.end(), self._end):
+            self._lone_tags.add(token.start())
+
+    def _keep(self, kind: Kind, start: int, end: int, value: Any, *, in_fence: bool = False) -> None:
+        if value:
+            self._drafts.append(_Draft(Object(kind, start, end, value), tuple(self._marks), self._depth, in_fence))
+
+    def settle(self) -> list[Object]:
+        """Say of each object how it stands, now that all that follows it is known.
+
+        Raises:
+            OutputError: for one that may be a verdict and stands in something broken.
+        """
+        unclosed = [(start, self._end) for starts in self._open_tags.values() for start in starts]
+        tagged = sorted([*self._tagged, *(span for span in unclosed if span[0] in self._lone_tags)])
+        starts, ends = [start for start, _ in tagged], [*accumulate((end for _, end in tagged), max)]
+        objects: list[Object] = []
+        for draft in self._drafts:
+            found = draft.found
+            around = bisect_right(starts, found.start)
+            if around and ends[around - 1] > found.start:
+                found = found._replace(kind=Kind.TAGGED)
+            elif self._is_in_marks(draft):
+                found = found._replace(kind=Kind.QUOTED)
+            elif found.kind is Kind.GIVEN:
+                self._refuse_enclosed(draft)
+            objects.append(found)
+        return objects
+
+    def _is_in_marks(self, draft: _Draft) -> bool:
+        """Whether a quote or a back tick is open before an object, and one closes it behind."""
+        if any(count % 2 and total > count for count, total in zip(draft.marks, self._marks, strict=True)):
+            return True
+        if draft.in_fence:
+            return False
+        before, after = _previous(self._text, draft.found.start), _next(self._text, draft.found.end)
+        return before != "" and after != "" and before in _OPENERS and after in _CLOSERS
+
+    def _refuse_enclosed(self, draft: _Draft) -> None:
+        text, start = self._text, draft.found.start
+        before, after = _previous(text, start), _next(text, draft.found.end)
+        is_listed = before == "[" or after in ("]", ",") or (before == "," and _ends_item(text, start))
+        is_listed = is_listed and not draft.in_fence
+        if is_listed or draft.depth:
+            line = line_of(text, start)
+            around = "a list that is" if is_listed else "braces that are"
+            raise OutputError(f"the JSON object at line {line} stands inside {around} not JSON", line=line)
+        if self._unopened is not None:
+            line = line_of(text, self._unopened)
+            raise OutputError(f"a `}}` at line {line} closes nothing, so the JSON before it is broken", line=line)
+
+
+def _is_verdict(value: dict[str, Any]) -> bool:
+    """Whether an object claims to be a verdict as a whole; a note about one criterion, with its id, is none."""
+    return not _VERDICT_FIELDS.isdisjoint(value) and "id" not in value
+
+
+@cache
+def _closing_fence(mark: str, length: int) -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*{mark}{{{length},}}[ \t\r]*$", re.MULTILINE)
+
+
+def _previous(text: str, offset: int, blanks: str = " \t\r\n\ufeff") -> str:
+    """The last character before an offset that is no blank."""
+    while offset and text[offset - 1] in blanks:
+        offset -= 1
+    return text[offset - 1 : offset]
+
+
+def _next(text: str, offset: int) -> str:
+    while offset < len(text) and text[offset] in " \t\r\n":
+        offset += 1
+    return text[offset : offset + 1]
+
+
+def _ends_item(text: str, offset: int) -> bool:
+    """Whether the comma before an offset follows another object or list."""
+    while text[offset - 1] != ",":
+        offset -= 1
+    return _previous(text, offset - 1) in ("}", "]")
+
+
+def _skip_end_tokens(text: str) -> int:
+    """Where a text ends, without what a chat template put there."""
+    end = len(text)
+    for _ in range(5):
+        while end and text[end - 1] in " \t\r\n":
+            end -= 1
+        end -= next((len(token) for token in _END_TOKENS if text.endswith(token, 0, end)), 0)
+    return end

@@ -1,0 +1,127 @@
+"""Take the thoughts of a reasoning model out of what it wrote."""
+
+import re
+from collections.abc import Iterator
+
+from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of
+
+MOST_BROKEN = 50
+"""How many broken objects are looked at in one text. Each costs a look at the whole of it, and no judge writes more."""
+
+Spans = list[tuple[int, int]]
+
+
+def blank_thoughts(text: str) -> str:
+    """Return a text with blanks in the place of its thoughts; lines and offsets stay.
+
+    Thoughts are what stands between tags such as `<think>`, all text before a closing one that nothing opens, because
+    servers often cut the opening one off, and the thinking channels of the Harmony format.
+
+    Raises:
+        OutputError: for a thought that is never closed, for what follows may be a draft; and for a closing tag that
+            leaves it open whether an object before it is one.
+    """
+    messages = _read_messages(text) if _HARMONY.search(text) else [(0, len(text))]
+    kept = [span for message in messages for span in _remove_tags(text, *message)]
+    pieces: list[str] = []
+    done = 0
+    for start, end in kept:
+        pieces += [_blank(text[done:start]), text[start:end]]
+        done = end
+    return "".join([*pieces, _blank(text[done:])])
+
+
+def _blank(text: str) -> str:
+    return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
+_HARMONY = re.compile(r"<\|(?:channel|message)\|>")
+_TOKEN = re.compile(r"<\|(start|channel|constrain|message|end|return|call)\|>")
+_ENDS = ("end", "return", "call")
+_THINKING = ("analysis", "commentary")
+
+
+def _read_messages(text: str) -> Iterator[tuple[int, int]]:
+    """Where the messages to the reader stand, and text outside of all messages."""
+    header, role, channel = "", "", ""
+    start = 0
+    in_message = False
+    for token in _TOKEN.finditer(text):
+        is_thought = in_message and channel in _THINKING
+        if is_thought and token[1] not in _ENDS and not text.startswith("<|start|>assistant", token.start()):
+            continue
+        word = text[start : token.start()].split(maxsplit=1)[:1]
+        if header == "start":
+            role = "".join(word)
+        elif header == "channel":
+            channel = "".join(word)
+        elif not header and not is_thought and role in ("", "assistant"):
+            yield start, token.start()
+        in_message = token[1] == "message"
+        header = token[1] if token[1] in ("start", "channel", "constrain") else ""
+        if token[1] == "start" or token[1] in _ENDS:
+            role = channel = ""
+        start = token.end()
+    if in_message and channel in _THINKING:
+        raise _cut_off(text, start)
+    if not header and role in ("", "assistant"):
+        yield start, len(text)
+
+
+def _cut_off(text: str, start: int) -> OutputError:
+    line = line_of(text, start)
+    return OutputError(f"cut off inside its thoughts, which begin at line {line} and never end", line=line)
+
+
+_TAG = r"<(/?)((?:[\w-]{1,40}:)?(?:think|thinking|reasoning))(?:\s[^<>]*)?(/?)>"
+_THOUGHT = re.compile(_TAG, re.IGNORECASE)
+_OBJECT = r'\{[ \t\r\n]*["}]'
+_LANDMARK = re.compile(rf"{_TAG}|^[ \t\ufeff]*(?={_OBJECT})", re.IGNORECASE | re.MULTILINE)
+"""The tag of a thought, or where a line begins with an object: a tag in one of its texts is no tag."""
+
+_BEGINS_OBJECT = re.compile(rf"\s*(?={_OBJECT})")
+
+
+def _remove_tags(text: str, begin: int, end: int) -> Spans:
+    """The pieces of a part of the text that stand in no tag of a thought."""
+    kept: Spans = []
+    start = position = begin
+    has_thought = has_object = False
+    broken = 0
+    while True:
+        mark = _BEGINS_OBJECT.match(text, position, end) if position == start else None
+        mark = mark or _LANDMARK.search(text, position, end)
+        if mark is None:
+            return [*kept, (start, end)]
+        position = mark.end()
+        if mark.re is _BEGINS_OBJECT or mark[2] is None:
+            try:
+                position, has_object = decode_with_flaws(text, position)[1], True
+            except OutputError as fault:
+                broken += 1
+                if fault.offset is None or broken > MOST_BROKEN:
+                    raise
+                position = max(position + 1, fault.offset)
+            continue
+        if not mark[1] or mark[3]:
+            kept.append((start, mark.start()))
+            start = position = position if mark[3] else _end_of_thought(text, mark, end)
+            has_thought = True
+            continue
+        if has_thought and has_object:
+            line = line_of(text, mark.start())
+            message = f"`{mark[0]}` at line {line} closes nothing, so the object before it may be a draft"
+            raise OutputError(message, line=line)
+        kept.clear()
+        start, has_thought, has_object = position, True, False
+
+
+def _end_of_thought(text: str, opening: re.Match[str], end: int) -> int:
+    """Where a thought ends. One that is opened again in itself has to be closed as often."""
+    name, depth = opening[2].lower(), 1
+    for mark in _THOUGHT.finditer(text, opening.end(), end):
+        if mark[2].lower() == name and not mark[3]:
+            depth += -1 if mark[1] else 1
+            if not depth:
+                return mark.end()
+    raise _cut_off(text, opening.start())
