@@ -1,9 +1,15 @@
 """What of a judge's raw text is the verdict: what it gives, not what it drafts, quotes or mentions."""
 
-import pytest
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from time import process_time
 
+import pytest
+from ruamel.yaml import YAML
+
+from rubric_lint.scoring import OutputError, load_rubrics, score
 from rubric_lint.scoring.candidates import find_verdict
-from rubric_lint.scoring.extract import OutputError
 
 
 @pytest.mark.parametrize(
@@ -71,3 +77,117 @@ def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, me
     with pytest.raises(OutputError) as caught:
         find_verdict(text)
     assert (caught.value.path, caught.value.line, caught.value.message) == (path, line, message)
+
+
+RUBRICS = load_rubrics(
+    "suite.yaml",
+    b"""\
+tests:
+  - id: whole
+    rubrics:
+      - {score_range: [0, 4], expected_outcome: Wrong or off topic}
+      - {score_range: [5, 10], expected_outcome: Right}
+  - id: each
+    rubrics:
+      - {id: accuracy, score_ranges: {0: Wrong facts, 5: Right facts}}
+      - {id: length, score_ranges: {0: Too long, 5: Short enough}}
+""",
+)
+TEXTS = YAML(typ="safe", pure=True).load((Path(__file__).parent / "data/judge_texts.yaml").read_text("utf-8"))
+
+
+def read(case):
+    """The scores that the scorer reads in a text, or the message with which it refuses it."""
+    is_each = isinstance(case["says"], list) or '"checks"' in case["text"]
+    try:
+        found = score(RUBRICS["each" if is_each else "whole"], case["text"], answer=case.get("answer"))
+    except OutputError as fault:
+        return fault.message
+    answers = [each.grade.answer for each in found.criteria]
+    return answers if is_each else answers[0]
+
+
+def expected(case):
+    """Part of the message, or the scores."""
+    return case.get("missed") or (case["why"] if case["says"] is None else case["says"])
+
+
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
+def test_a1_what_a_person_reads_is_scored_or_refused_and_nothing_else(case):
+    found = read(case)
+    assert expected(case) in found if isinstance(found, str) else found == expected(case)
+
+
+def count_texts():
+    """How many texts are scored as a person reads them, rightly refused, wrongly scored, and refused all the same."""
+    counts = Counter()
+    for case in TEXTS:
+        found = read(case)
+        if isinstance(found, str):
+            counts["refused" if case["says"] is None else "missed"] += 1
+        else:
+            counts["scored" if found == case["says"] else "wrong"] += 1
+    return counts
+
+
+def test_of_200_texts_none_is_scored_wrongly_and_few_verdicts_are_missed(record_property):
+    counts = count_texts()
+    record_property("texts of judges", dict(counts))
+    assert (counts.total() >= 200, counts["wrong"], counts["missed"] <= 0.1 * counts.total()) == (True, 0, True)
+    assert len({case["id"] for case in TEXTS}) == len(TEXTS)
+
+
+HOSTILE = {
+    "objects": '{"score": 7}\n',
+    "objects in a line": 'a {"score": 7} ',
+    "broken objects": '{"score": 7,\n',
+    "broken objects and ends of thoughts": '{"a":["</think>",\n',
+    "lists that go on": '{"a":[\n',
+    "objects in a line that break": 'x {"score":[',
+    "quotes after braces": '{"',
+    "escaped quotes": '{"\\"',
+    "texts that never end": '{"score": "x ',
+    "beginnings of thoughts": "<think ",
+    "thoughts": "<think>a</think>",
+    "thoughts in thoughts": "<think>" * 2 + "</think>",
+    "ends of thoughts": "x</think>",
+    "ends of thoughts and objects": '{"score": 7}\n</think>\n',
+    "harmony": "<|channel|>final<|message|>x<|end|>",
+    "harmony that never ends": "<|channel|>analysis<|message|>x",
+    "headers of harmony": "<|start|>assistant<|channel|>",
+    "fences": "```\n",
+    "fences of other marks": "```\n~~~\n",
+    "longer and longer fences": "```json {\n",
+    "back ticks": "` `` ``` ",
+    "quotes": '" “ « 「 ',
+    "tags": "<a><b></a>",
+    "tags that are never closed": "<a>\n",
+    "tags that begin": "<a ",
+    "brackets": "[a][/b]",
+    "braces": "{ ",
+    "closing braces": "} ",
+    "blanks": " \n\t",
+    "blanks behind braces": "{ \n  ",
+    "block quotes": '> {"score": 7}\n',
+    "ends of messages": "</s> ",
+    "words": "Lorem ipsum {dolor} sit. ",
+    "other languages": "{'a",
+}
+
+
+def seconds(text):
+    """The least time that it takes to look for a verdict."""
+    times = []
+    for _ in range(3):
+        begun = process_time()
+        with suppress(OutputError):
+            find_verdict(text, answer=text[: len(text) // 2])
+        times.append(process_time() - begun)
+    return min(times)
+
+
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+def test_the_time_grows_with_the_text_only(piece):
+    """Eight times the text takes eight times as long, not 64 times."""
+    count = 10_000 // len(piece)
+    assert seconds(piece * count * 8) < 30 * seconds(piece * count) + 0.01

@@ -5,6 +5,7 @@ doubt there is none: a text that is refused costs one more request, a wrong verd
 """
 
 import json
+import re
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -88,6 +89,8 @@ def _read_rest(text: str) -> list[_Given]:
     """What a text gives besides its thoughts, at least one object."""
     rest = blank_thoughts(text)
     body = rest.strip(BLANK)
+    if _TOOL_CALL.search(rest) or (not body and "<|call|>" in text):
+        raise OutputError(f"a tool call instead of a verdict: {shorten(body or text)}")
     if not body:
         raise OutputError("thoughts without an answer: nothing follows them")
     objects = read_prose(rest)
@@ -104,8 +107,6 @@ def _read_rest(text: str) -> list[_Given]:
 
 def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
     """Why a text gives no verdict."""
-    if _is_tool_call(body):
-        return OutputError(f"a tool call instead of a verdict: {shorten(body)}")
     if objects:
         line = line_of(rest, objects[0].start)
         return OutputError(
@@ -114,6 +115,8 @@ def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
     return OutputError(f"no JSON object in this text: {shorten(body)}")
 
 
+_TOOL_CALL = re.compile(r"<(?:\||｜)?(?:tool|function)[_▁]calls?\b|\[TOOL_CALLS\]")  # noqa: RUF001 (as models write it)
+
 _REASONS = {
     Kind.INLINE: "stands in the midst of a line",
     Kind.QUOTED: "stands in quotes or back ticks",
@@ -121,10 +124,6 @@ _REASONS = {
     Kind.BLOCK_QUOTE: "stands in a block quote",
     Kind.FENCED: "stands in a fence beside other text",
 }
-
-
-def _is_tool_call(body: str) -> bool:
-    return any(mark in body for mark in ("tool_call", "tool▁call", "function_call", "TOOL_CALLS", "to=functions"))
 
 
 def squeeze(text: str) -> str:

@@ -36,6 +36,7 @@ def read_output(
     """
     value = find_verdict(raw, answer=answer, extract=extract) if isinstance(raw, str) else raw
     form = form_of(rubric.shape)
+    _refuse_message(value)
     value = form.check(value)
     if rubric.shape is Shape.HOLISTIC:
         score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
@@ -47,6 +48,17 @@ def read_output(
         for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
     )
     return JudgeOutput(answers, tuple(check.get("reasoning") for _, check in checks), value.get("overall_reasoning"))
+
+
+def _refuse_message(value: Any) -> None:
+    """Refuse a message that holds no answer, as endpoints return it, and say what it holds."""
+    if not isinstance(value, Mapping) or "score" in value or "checks" in value:
+        return
+    match value:
+        case {"tool_calls": [_, *_]} | {"function_call": {}} | {"name": str(), "arguments": _} | {"type": "tool_use"}:
+            raise OutputError("a tool call instead of a verdict")
+        case {"content": None | "", "reasoning_content": str()} | {"content": None | "", "reasoning": str()}:
+            raise OutputError("reasoning without an answer: `content` is empty", "/content")
 
 
 class Form:
