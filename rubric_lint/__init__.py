@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rubric_lint.fix import Applied, Fixed, Left
     from rubric_lint.lint import RuleError
     from rubric_lint.rubric import Shape
-    from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score
+    from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
     from rubric_lint.scoring.grading import (
         CriterionResult,
         Grade,
@@ -58,6 +58,7 @@ __all__ = [
     "lint_source",
     "load_rubrics",
     "score",
+    "score_samples",
 ]
 __version__ = "0.1.0"
 
@@ -68,7 +69,7 @@ _HOMES = {
     "fix": ("Applied", "Fixed", "Left"),
     "lint": ("RuleError",),
     "rubric": ("Shape",),
-    "scoring": ("OutputError", "RubricError", "load_rubrics", "score"),
+    "scoring": ("OutputError", "RubricError", "load_rubrics", "score", "score_samples"),
     "scoring.grading": (
         "CriterionResult",
         "Grade",

@@ -187,7 +187,7 @@ def test_json_holds_the_results_and_the_totals():
 
 
 TABLE = """\
-line 4 /checks/0/score: score 11 is outside 0..10
+line 4 (id "d") /checks/0/score: score 11 is outside 0..10
 
 r (score_ranges): 1 pass, 1 borderline, 1 fail; mean score 0.722
   criterion  weight   mean  spread  lowest  highest  gate  missed

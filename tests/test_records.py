@@ -201,15 +201,15 @@ def test_an_entry_becomes_a_result(entry, expected):
         (b'{"id": "a", "rubric": "ones", "output": {"score": NaN}}', {"id": "a"}, "/score", "NaN is not JSON"),
         (
             {"id": "a", "score": 7},
-            {},
-            "/id",
-            '`id` beside what the judge returned, and no `output`: write {"id": ..., "output": {...}}',
+            {"id": "a"},
+            "",
+            'the record has no field `output` (found: id, score); expected {"id": ..., "output": {...}}',
         ),
         (
-            {"outputs": {"score": 7}},
+            {"ouput": {"score": 7}},
             {},
             "",
-            "neither a judge output nor a record: no field `output`, `checks` or `score`; is it `outputs`?",
+            "neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`; is it `ouput`?",
         ),
         (
             {"id": "a", "output": {"score": 7}},
@@ -287,6 +287,16 @@ def test_what_can_be_read_of_a_record_with_a_flaw_is_carried_through():
         "error": {"line": 3, "path": "/x", "message": "NaN is not JSON"},
         "n": 1,
     }
+
+
+@pytest.mark.parametrize("place", ["record", "judge"])
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_record_may_say_by_which_meaning_it_was_judged(place, is_same):
+    told = {"rubric_hash": ONE["one"].hash if is_same else "0" * 16}
+    entry = json.dumps({"output": {"score": 7}, **(told if place == "record" else {"judge": told})}).encode()
+    outcome = score_entry(entry, ONE, 1)
+    assert (outcome.has_other_meaning, outcome.to_json()["rubric_hash"]) == (not is_same, ONE["one"].hash)
+    assert Shortcut(ONE).score(entry) == (outcome.render() if is_same else None)
 
 
 def checks(*pairs):

@@ -113,8 +113,7 @@ class Scoring:
     def _take_slowly(self, text: bytes | OutputError, line: int, file: str | None) -> str:
         outcome = score_entry(text, self._rubrics, line, file, self._extract)
         if outcome.result:
-            answers = tuple(criterion.grade.answer for criterion in outcome.result.criteria)
-            self.totals.add(outcome.result.rubric, answers)
+            self.totals.take(outcome.result)
         else:
             self.totals.invalid += 1
         for observe in self._observe:

@@ -67,13 +67,15 @@ class Table:
         """Write those that are errors."""
         for result in results:
             if '"error": {' in result:
-                self._list(json.loads(result).get("error"))
+                found = json.loads(result)
+                self._list(found.get("error"), found.get("id"))
 
-    def _list(self, error: dict[str, Any] | None) -> None:
+    def _list(self, error: dict[str, Any] | None, name: Any) -> None:
         if error and self._listed < _MOST_LISTED:
             place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
             path = f" {error['path']}" if error["path"] else ""
-            self._write(visible(f"{place}{path}: {error['message']}") + "\n")
+            told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
+            self._write(visible(f"{place}{told}{path}: {error['message']}") + "\n")
         self._listed += bool(error)
 
     def end(self, totals: Totals) -> None:

@@ -1,14 +1,15 @@
 """Scores by rubric and judge output, as a library: load the rubrics of a file, then score any number of outputs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.scoring.output import OutputError, read_output
+from rubric_lint.scoring.samples import combine
 
-__all__ = ["OutputError", "RubricError", "load_rubrics", "score"]
+__all__ = ["OutputError", "RubricError", "load_rubrics", "score", "score_samples"]
 
 
 def score(
@@ -33,3 +34,20 @@ def score(
         return rubric.grade(output)
     except ValueError as fault:
         raise OutputError(f"not an output for the rubric `{rubric.name}`: {fault}") from None
+
+
+def score_samples(
+    rubric: ScoringRubric,
+    outputs: Sequence[JudgeOutput | Mapping[str, Any] | str],
+    *,
+    answer: str | None = None,
+    strict: bool = False,
+) -> Scored:
+    """Return the median of several judge outputs for one answer; the verdict is always one that an output came to.
+
+    Raises:
+        OutputError: when there are none, or one of them is not valid for this rubric.
+    """
+    if not outputs:
+        raise OutputError("no outputs to combine")
+    return combine([score(rubric, output, answer=answer, strict=strict) for output in outputs])

@@ -58,20 +58,23 @@ class ScoringCriterion:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CriterionResult:
-    """What one criterion came to."""
+    """What one criterion came to; of several samples, `share` of them gave this answer."""
 
     criterion: ScoringCriterion
     grade: Grade
     reasoning: str | None = None
+    share: Fraction | None = None
 
     def __repr__(self) -> str:
         return f"<CriterionResult {self.criterion.id!r}: {self.grade.answer!r}>"
 
     def to_json(self) -> dict[str, Any]:
-        """The criterion as results list it."""
+        """Return the criterion as results list it."""
+        share = {} if self.share is None else {"share": float(self.share)}
         return {
             "id": self.criterion.id,
             "raw": self.grade.answer,
+            **share,
             "score": float(self.grade.score),
             "weight": float(self.criterion.weight),
             "gate": self.criterion.gate,
@@ -82,13 +85,28 @@ class CriterionResult:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Scored:
-    """What one answer came to. `score` is exact, in 0..1; only the printed score is rounded to a float."""
+    """What one answer came to. `score` is exact, in 0..1; only the printed score is rounded to a float.
+
+    `samples` are the results of which this one is the median, none where the answer was judged once.
+    """
 
     rubric: "ScoringRubric"
     score: Fraction
     verdict: Verdict
     criteria: tuple[CriterionResult, ...]
     reasoning: str | None = None
+    samples: tuple["Scored", ...] = ()
+
+    @property
+    def verdicts(self) -> dict[Verdict, int]:
+        """How many samples came to each verdict."""
+        given = [sample.verdict for sample in self.samples or (self,)]
+        return {verdict: given.count(verdict) for verdict in Verdict}
+
+    @property
+    def stable(self) -> bool:
+        """Whether all samples came to one verdict."""
+        return sum(map(bool, self.verdicts.values())) == 1
 
     def __repr__(self) -> str:
         answers = ", ".join(f"{each.criterion.id!r}: {each.grade.answer!r}" for each in self.criteria)
@@ -102,8 +120,14 @@ class Scored:
             "shape": str(self.rubric.shape),
             "score": float(self.score),
             "verdict": str(self.verdict),
+            **self._describe_samples(),
             "criteria": [criterion.to_json() for criterion in self.criteria],
         }
+
+    def _describe_samples(self) -> dict[str, Any]:
+        if not self.samples:
+            return {}
+        return {"verdicts": {str(verdict): count for verdict, count in self.verdicts.items()}, "stable": self.stable}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,16 @@ from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, keys_twice, refuse_flaws
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.output import read_output
+from rubric_lint.scoring.samples import combine
 from rubric_lint.wording import list_names
 
-RESERVED = frozenset({"rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"})
+RESERVED = frozenset({"rubric", "rubric_hash", "shape", "score", "verdict", "verdicts", "stable", "criteria", "error"})
 """The fields of a result, which no field of a record may cover."""
 
 _JUDGEMENTS = ("checks", "score")
+_HELD = frozenset({"output", "outputs"})
+"""The fields of a record that hold what a judge returned, once or several times for one answer."""
+
 _UNNAMED = object()
 _BLANK = " \t\r\n"
 
@@ -25,7 +29,8 @@ class Outcome:
     """What became of one entry: a result, or the error that says why there is none.
 
     `line` is where the entry begins, `file` what it came from, None where there is but one. `head` is the record's
-    `id`, if it has one, and `rest` its other fields, both to be carried through.
+    `id`, if it has one, and `rest` its other fields, both to be carried through. `judged_by` is the hash of the rubric
+    that the judge was told, where the record says it.
     """
 
     line: int
@@ -35,6 +40,12 @@ class Outcome:
     rest: Mapping[str, Any] = field(default_factory=dict)
     result: Scored | None = None
     error: OutputError | None = None
+    judged_by: str | None = None
+
+    @property
+    def has_other_meaning(self) -> bool:
+        """Whether the judge was told another meaning of the rubric than the one that scores now."""
+        return self.result is not None and self.judged_by not in (None, self.result.rubric.hash)
 
     def to_json(self) -> dict[str, Any]:
         """The line of results that stands for the entry."""
@@ -66,25 +77,33 @@ def score_entry(
     name: str | None = None
     try:
         entry = _read_entry(text)
-        if "output" not in entry:
+        if _HELD.isdisjoint(entry):
             refuse_flaws(entry)
+            head = {"id": entry["id"]} if "id" in entry else {}
             _refuse_what_is_no_output(entry)
             return Outcome(line, file, result=_score(entry, _find_rubric(_UNNAMED, rubrics)))
         flaw = _find_flaw(entry)
         legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
         head = {"id": legible["id"]} if "id" in legible else {}
-        others = {key: value for key, value in legible.items() if key not in {"id", "rubric", "output"}}
+        others = {key: value for key, value in legible.items() if key not in {"id", "rubric", *_HELD}}
         rest = {key: value for key, value in others.items() if key not in RESERVED}
         if flaw:
             name = _name_rubric(entry, legible, rubrics)
             raise flaw
-        _refuse_covered(key for key in others if key in RESERVED)
+        _refuse_covered(key for key in others if key in RESERVED and key != "rubric_hash")
         rubric = _find_rubric(entry.get("rubric", _UNNAMED), rubrics)
         name = rubric.name
-        result = _score(entry["output"], rubric, entry.get("answer"), extract)
-        return Outcome(line, file, head, name, rest, result=result)
+        result = _score_record(entry, rubric, extract)
+        return Outcome(line, file, head, name, rest, result, judged_by=read_judged_by(entry))
     except OutputError as fault:
         return Outcome(line, file, head, name, rest, error=fault)
+
+
+def read_judged_by(record: Mapping[str, Any]) -> str | None:
+    """Return the hash of the rubric that a judge was told, as a record says it."""
+    about = record.get("judge")
+    named = record.get("rubric_hash", about.get("rubric_hash") if isinstance(about, dict) else None)
+    return named if isinstance(named, str) else None
 
 
 def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
@@ -141,14 +160,16 @@ def _refuse_covered(names: Iterable[str]) -> None:
 
 
 def _refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
-    for key in ("id", "rubric"):
-        if key in entry:
-            advice = f'write {{"{key}": ..., "output": {{...}}}}'
-            raise OutputError(f"`{key}` beside what the judge returned, and no `output`: {advice}", f"/{key}")
+    if "id" in entry or "rubric" in entry:
+        found = ", ".join([*entry][:6])
+        advice = 'expected {"id": ..., "output": {...}}'
+        raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
     if not any(key in entry for key in _JUDGEMENTS):
-        near = [key for key in entry if find_near(key, ("output", *_JUDGEMENTS))]
+        near = [key for key in entry if find_near(key, (*_HELD, *_JUDGEMENTS))]
         hint = f"; is it `{near[0]}`?" if near else ""
-        raise OutputError(f"neither a judge output nor a record: no field `output`, `checks` or `score`{hint}")
+        raise OutputError(
+            f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
+        )
 
 
 def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:
@@ -162,6 +183,25 @@ def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubr
     if name in rubrics:
         return rubrics[name]
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
+
+
+def _score_record(entry: Mapping[str, Any], rubric: ScoringRubric, extract: Extract) -> Scored:
+    answer = entry.get("answer")
+    if "outputs" not in entry:
+        return _score(entry["output"], rubric, answer, extract)
+    if "output" in entry:
+        raise OutputError("`output` beside `outputs`: it is open which of them counts; leave one out", "/outputs")
+    outputs = entry["outputs"]
+    if not isinstance(outputs, list) or not outputs:
+        raise OutputError("`outputs` must be a list of outputs for one answer; name a single one `output`", "/outputs")
+    samples: list[Scored] = []
+    for number, output in enumerate(outputs, start=1):
+        try:
+            samples.append(_score(output, rubric, answer, extract))
+        except OutputError as fault:
+            path = f"/outputs/{number - 1}{fault.path}"
+            raise OutputError(f"output {number} of {len(outputs)}: {fault.message}", path) from None
+    return combine(samples)
 
 
 def _score(output: Any, rubric: ScoringRubric, answer: Any = None, extract: Extract = Extract.STANDARD) -> Scored:

@@ -18,7 +18,7 @@ from rubric_lint.scoring.candidates import BLANK, Extract, squeeze
 from rubric_lint.scoring.extract import MOST_DIGITS, OutputError
 from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.output import form_of
-from rubric_lint.scoring.records import RESERVED
+from rubric_lint.scoring.records import RESERVED, read_judged_by
 
 _read = Decoder().decode
 _read_record = Decoder(dict[str, Raw]).decode
@@ -26,6 +26,10 @@ _CONSTANTS = {None: "null", True: "true", False: "false"}
 _QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 _EXACT = 1e15
 """Below it, a double is what was written to the last digit that is printed."""
+
+_MEANINGS = ("judge", "rubric_hash")
+_TAKEN = ("id", "rubric", "rubric_hash")
+"""The fields that say by which meaning a record was judged, and those that a result does not carry through."""
 
 _MOST_REMEMBERED = 20_000
 
@@ -177,6 +181,7 @@ class Shortcut:
         """
         head, rest, path = "{", "", self._only
         texts = len(record)
+        values: dict[str, Any] = {}
         for name, raw in record.items():
             if name == "output":
                 continue
@@ -186,10 +191,14 @@ class Shortcut:
                 head = f'{{"id": {_render(value)}, '
             elif name == "rubric":
                 path = self._paths[value]
-            elif name in RESERVED:
+            elif name in _MEANINGS:
+                values[name] = value
+            elif name in RESERVED or name == "outputs":
                 raise ValueError
-            else:
+            if name not in _TAKEN:
                 rest += f", {_quote(name)}: {_render(value)}"
+        if values and path and read_judged_by(values) not in (None, path.rubric.hash):
+            raise ValueError
         return head, rest, path, texts
 
     @property

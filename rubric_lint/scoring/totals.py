@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.scoring.grading import Answer, CriterionResult, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import Answer, JudgeOutput, Scored, ScoringCriterion, ScoringRubric, Verdict
 
 
 @dataclass(slots=True)
@@ -65,7 +65,10 @@ class RubricTotals:
     rubric: ScoringRubric
     criteria: tuple[CriterionTotals, ...]
     verdicts: Counter[Verdict] = field(default_factory=Counter)
-    points: int = 0
+    points: Fraction = Fraction(0)
+    sampled: int = 0
+    stable: int = 0
+    """How many answers were judged several times, and how many of these came to one verdict."""
 
     @property
     def scored(self) -> int:
@@ -75,7 +78,7 @@ class RubricTotals:
     @property
     def mean(self) -> Fraction | None:
         """The mean score; None without any."""
-        return Fraction(self.points, self.rubric.full * self.scored) if self.scored else None
+        return self.points / (self.rubric.full * self.scored) if self.scored else None
 
     def to_json(self) -> dict[str, Any]:
         """The rubric as totals list it."""
@@ -85,6 +88,7 @@ class RubricTotals:
             "outputs": self.scored,
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
             "mean": _as_float(self.mean),
+            **({"sampled": self.sampled, "stable": self.stable} if self.sampled else {}),
             "criteria": [criterion.to_json() for criterion in self.criteria],
         }
 
@@ -100,12 +104,17 @@ class Totals:
 
     def add(self, rubric: ScoringRubric, answers: tuple[Answer, ...], times: int = 1) -> None:
         """Count an output that is valid, with its answers in the rubric's order."""
-        result = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
-        totals = self.rubrics[rubric.name]
+        self.take(rubric.grade(JudgeOutput(answers, (None,) * len(answers))), times)
+
+    def take(self, result: Scored, times: int = 1) -> None:
+        """Count a result."""
+        totals = self.rubrics[result.rubric.name]
         totals.verdicts[result.verdict] += times
-        totals.points += times * sum(_points(result.criteria))
-        for criterion, answer in zip(totals.criteria, answers, strict=True):
-            criterion.answers[answer] += times
+        totals.points += times * result.score * result.rubric.full
+        totals.sampled += times * bool(result.samples)
+        totals.stable += times * (bool(result.samples) and result.stable)
+        for criterion, judged in zip(totals.criteria, result.criteria, strict=True):
+            criterion.answers[judged.grade.answer] += times
 
     @property
     def verdicts(self) -> Counter[Verdict]:
@@ -137,10 +146,6 @@ class Totals:
         counts = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in Verdict)
         mean = "" if self.mean is None else f"; mean score {float(self.mean):.3f}"
         return f"{self.outputs} output{'' if self.outputs == 1 else 's'}: {counts}, {self.invalid} invalid{mean}"
-
-
-def _points(results: Iterable[CriterionResult]) -> Iterator[int]:
-    return (result.grade.points for result in results)
 
 
 def _mean(scores: Iterable[tuple[Fraction, int]]) -> Fraction | None:

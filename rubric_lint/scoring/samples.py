@@ -1,0 +1,33 @@
+"""Combine the results of several judge outputs for one answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from statistics import median, median_low
+
+from rubric_lint.scoring.grading import CriterionResult, Scored, Verdict
+
+_FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+
+
+def combine(samples: Sequence[Scored]) -> Scored:
+    """Return the median of results of one rubric: a verdict that a sample has, never one that none has.
+
+    The verdict is the median of the verdicts, not that of a combined output: samples that each miss another gate fail
+    alike, while the medians of their criteria would pass. Of two verdicts or answers in the middle the worse one
+    counts. The score is the median of the scores, and may lie between two.
+    """
+    if len(samples) == 1:
+        return samples[0]
+    verdict = _FROM_WORST[median_low(_FROM_WORST.index(sample.verdict) for sample in samples)]
+    score = Fraction(median(sample.score for sample in samples))
+    criteria = tuple(map(_combine_criterion, zip(*(sample.criteria for sample in samples), strict=True)))
+    reasoning = next((each.reasoning for each in samples if each.verdict is verdict and each.reasoning), None)
+    return Scored(samples[0].rubric, score, verdict, criteria, reasoning, tuple(samples))
+
+
+def _combine_criterion(given: Sequence[CriterionResult]) -> CriterionResult:
+    """The median of what was given, with the reason of the first sample that gave it."""
+    answers = [each.grade.answer for each in given]
+    answer = median_low(answers)
+    return replace(given[answers.index(answer)], share=Fraction(answers.count(answer), len(answers)))
