@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo check test test-all test-editors matrix agreement bench schemas clean
+.PHONY: demo check test test-all test-editors matrix agreement bench fuzz schemas clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -59,6 +59,12 @@ test-editors: $(VENV)/installed-dev vscode/node_modules/installed
 
 bench: $(VENV)/python
 	$(BIN)/python benchmarks/lint.py
+
+# Looks for inputs that break a law, and keeps those it finds in fuzz/finds, which `make test` runs. Ends after SECONDS.
+SECONDS := 600
+fuzz: $(VENV)/installed-dev
+	@$(BIN)/python -m pip install --quiet --group fuzz || echo 'atheris does not install here; hypothesis looks instead.'
+	$(BIN)/python fuzz --seconds $(SECONDS)
 
 schemas: $(VENV)/installed
 	$(BIN)/rubric-lint schema bundle
