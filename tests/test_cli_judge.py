@@ -184,13 +184,13 @@ def test_results_of_another_model_are_refused():
     )
 
 
-def test_the_agreement_between_samples_is_told():
+def test_a3_the_run_says_how_many_answers_all_samples_agree_on():
     def behave(asked):
-        return completion(json.dumps({"reasoning": "", "score": 9 if asked.before == 2 else 8}))
+        return completion(json.dumps({"reasoning": "", "score": 4 if asked.before == 2 else 8}))
 
     with serving(behave) as server:
         _, _, err = judge(server, "--samples", "3")
-    assert err == "3 of 3 answers judged; 33% agreement between samples; 900 input tokens, 90 output tokens\n"
+    assert err == "3 of 3 answers judged; 0 with the same verdict in all samples; 900 input tokens, 90 output tokens\n"
 
 
 def test_invalid_outputs_make_the_exit_code_1_and_are_counted_by_the_scorer():

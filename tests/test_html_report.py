@@ -42,7 +42,7 @@ def report(*records, title="answers by suite", worst=10):
         outcome = score_entry(json.dumps(record).encode(), RUBRICS, line)
         page.add(outcome)
         if outcome.result:
-            totals.add(outcome.result.rubric, tuple(each.grade.answer for each in outcome.result.criteria))
+            totals.take(outcome.result)
         else:
             totals.invalid += 1
     return page.render(totals, title)
@@ -216,10 +216,12 @@ def test_the_keyboard_stops_where_something_can_be_scrolled_and_there_is_a_name(
     ]
 
 
-def test_the_agreement_of_samples_is_shown_where_a_judge_run_wrote_it():
-    records = [tower(f"a{share}", 9, 9, judge={"agreement": share}) for share in (1, 0.5)]
-    assert "| Agreement | 75% | between samples |" in Reader(report(*records)).text
-    assert "between samples" not in report(tower("a1", 9, 9, judge={"agreement": "all"}))
+def test_a3_the_page_says_how_many_answers_all_samples_agree_on():
+    once, stable, unstable = tower("a1", 9, 9), tower("a2", 9, 9), tower("a3", 9, 9)
+    stable["outputs"] = [stable.pop("output")] * 3
+    unstable["outputs"] = [unstable.pop("output"), tower("", 0, 0)["output"]]
+    assert "| Stable | 50% | one verdict in all samples |" in Reader(report(once, stable, unstable)).text
+    assert "Stable" not in report(once)
 
 
 def test_a_run_without_outputs_has_a_page_too():

@@ -13,7 +13,7 @@ from rubric_lint.scoring.records import RESERVED
 from rubric_lint.scoring.streams import read_entries
 from rubric_lint.wording import list_names
 
-_TAKEN = (RESERVED - {"rubric"}) | {"output", "judge"}
+_TAKEN = (RESERVED - {"rubric"}) | {"output", "outputs", "judge"}
 """The fields that a judge run and the scorer write, so that an answer cannot bring them along."""
 
 _MOST_FAULTS = 10

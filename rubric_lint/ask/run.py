@@ -11,9 +11,10 @@ from rubric_lint.ask.answers import Answer
 from rubric_lint.ask.endpoint import Call, Endpoint, Exchange, UnansweredError
 from rubric_lint.ask.journal import Journal
 from rubric_lint.ask.reply import Reply, Tokens
-from rubric_lint.ask.samples import agreement, combine, to_json
+from rubric_lint.ask.samples import to_json
 from rubric_lint.judge import Message, output_schema, say, write_prompt
-from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
+from rubric_lint.scoring.candidates import Extract
+from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.output import OutputError, read_output
 
 _IN_A_ROW = 5
@@ -30,23 +31,27 @@ class StaleError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How each answer is judged: `samples` outputs, each tried up to `max_attempts` times until it is valid."""
+    """How each answer is judged: `samples` outputs, each tried up to `max_attempts` times until it is valid.
+
+    `extract` says how to find the verdict in what the model writes.
+    """
 
     samples: int = 1
     max_attempts: int = 3
     concurrency: int = 8
+    extract: Extract = Extract.STANDARD
 
 
 @dataclass(slots=True)
 class Tally:
-    """Count what a run did. `skipped` were judged by an earlier run; `agreements` sums up the share of each answer."""
+    """Count what a run did. `skipped` were judged by an earlier run; `stable` got one verdict from all samples."""
 
     judged: int = 0
     invalid: int = 0
     unanswered: int = 0
     skipped: int = 0
     tokens: Tokens = field(default_factory=Tokens)
-    agreements: float = 0.0
+    stable: int = 0
 
     @property
     def valid(self) -> int:
@@ -125,11 +130,11 @@ class Run:
         samples: list[_Sample] = []
         # One by one, so that `concurrency` is the number of requests at any time; an invalid one decides already.
         while len(samples) < self._plan.samples and all(sample.output for sample in samples):
-            samples.append(await self._sample(answer.rubric, prompt))
+            samples.append(await self._sample(answer, prompt))
         return samples
 
-    async def _sample(self, rubric: ScoringRubric, prompt: tuple[Message, ...]) -> _Sample:
-        schema = output_schema(rubric)
+    async def _sample(self, answer: Answer, prompt: tuple[Message, ...]) -> _Sample:
+        schema = output_schema(answer.rubric)
         messages = prompt
         exchanges: list[Exchange] = []
         while True:
@@ -137,31 +142,30 @@ class Run:
             reply = exchanges[-1].reply
             self.tally.tokens = self.tally.tokens.plus(reply.tokens)
             try:
-                return _Sample(_read(reply, rubric), tuple(exchanges))
+                return _Sample(_read(reply, answer, self._plan.extract), tuple(exchanges))
             except OutputError as fault:
                 if len(exchanges) == self._plan.max_attempts:
                     return _Sample(None, tuple(exchanges), str(fault))
                 messages = (*prompt, *_correct(reply, fault))
 
     def _make_record(self, answer: Answer, samples: list[_Sample]) -> dict[str, Any]:
-        """The line of an answer: its own fields, the output that is scored, and how it came about."""
-        outputs = [sample.output for sample in samples if sample.output]
+        """Return the line of an answer: its own fields, what is scored, and how it came about.
+
+        Of an output that stayed invalid it holds what the model wrote last, so that the scorer says what is wrong.
+        """
+        rubric = answer.rubric
+        outputs = [
+            sample.exchanges[-1].reply.text if sample.output is None else to_json(rubric, sample.output)
+            for sample in samples
+        ]
         about = self._describe(answer, samples)
-        output: dict[str, Any] | str
-        if len(outputs) < len(samples):
-            # What the model wrote last, so that the scorer says of it what is wrong, as of any other output.
-            output = samples[-1].exchanges[-1].reply.text
+        if samples[-1].output is None:
             about["fault"] = samples[-1].fault
-        else:
-            output = to_json(answer.rubric, combine(outputs))
-        if outputs and self._plan.samples > 1:
-            about["samples"] = [to_json(answer.rubric, sample) for sample in outputs]
-        if len(outputs) == self._plan.samples > 1:
-            shares = agreement(outputs)
-            about["agreement"] = round(sum(shares) / len(shares), 4)
-            self.tally.agreements += sum(shares) / len(shares)
+        elif self._plan.samples > 1:
+            self.tally.stable += len({rubric.grade(sample.output).verdict for sample in samples if sample.output}) == 1
         about["fingerprint"] = make_fingerprint(answer, self.endpoint.call, self._plan)
-        return {**answer.record, "output": output, "judge": about}
+        held = {"outputs": outputs} if self._plan.samples > 1 else {"output": outputs[0]}
+        return {**answer.record, **held, "judge": about}
 
     def _describe(self, answer: Answer, samples: list[_Sample]) -> dict[str, Any]:
         """Say who judged, how and when, and what it took; `latency` has the seconds of each request."""
@@ -224,15 +228,15 @@ def check_journal(answers: Iterable[Answer], journal: Journal, call: Call, plan:
 
 def make_fingerprint(answer: Answer, call: Call, plan: Plan) -> str:
     """Return a hash of all that decides what a judge is asked, and what its answer is worth."""
-    how = [call.model, call.endpoint, call.response_format, call.temperature, plan.samples]
+    how = [call.model, call.endpoint, call.response_format, call.temperature, plan.samples, plan.extract]
     asked = [*how, answer.rubric.hash, *write_prompt(answer.rubric, answer.case)]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
 
 
-def _read(reply: Reply, rubric: ScoringRubric) -> JudgeOutput:
+def _read(reply: Reply, answer: Answer, extract: Extract) -> JudgeOutput:
     if reply.fault:
         raise OutputError(reply.fault)
-    return read_output(reply.text, rubric)
+    return read_output(reply.text, answer.rubric, answer=answer.case.answer, extract=extract)
 
 
 def _correct(reply: Reply, fault: OutputError) -> Iterator[Message]:

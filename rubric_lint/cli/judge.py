@@ -18,7 +18,7 @@ import click
 from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.progress import Progress
-from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
+from rubric_lint.cli.rubrics import extract_option, require, rubric_argument, with_settings
 from rubric_lint.wording import join_words
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def _require_text(ctx: click.Context, param: click.Parameter, value: str) -> str
     show_default=True,
     help="How the endpoint is asked for JSON.",
 )
+@extract_option
 @click.option(
     "--output",
     metavar="FILE",
@@ -125,6 +126,7 @@ def judge(
     max_attempts: int,
     temperature: float | None,
     response_format: str,
+    extract: str,
     output: Path | None,
 ) -> int:
     """Have a model judge ANSWERS by RUBRIC; `rubric-score RUBRIC FILE` then scores the results.
@@ -139,11 +141,12 @@ def judge(
     from rubric_lint.ask.run import Plan, StaleError, check_journal  # noqa: PLC0415
     from rubric_lint.cli.judging import run_judge  # noqa: PLC0415
     from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
+    from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
 
     key = _find_key(api_key_env, base_url)
     rubrics = require(file, config=config, isolated=isolated)
     call = Call(model, base_url, timeout, retries, response_format, temperature)
-    plan = Plan(samples, max_attempts, concurrency)
+    plan = Plan(samples, max_attempts, concurrency, Extract(extract))
     require_file_name(str(output), "--output")
     output = output or _name_results(answers)
     if answers != _STDIN and output.resolve() == Path(answers).resolve():

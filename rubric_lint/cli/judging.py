@@ -125,7 +125,7 @@ def _report(run: Run, plan: Plan, left: int) -> None:
     waiting = left - tally.judged - tally.unanswered
     parts += [f"{waiting} still to be asked"] if waiting else []
     if plan.samples > 1 and tally.valid:
-        parts.append(f"{tally.agreements / tally.valid:.0%} agreement between samples")
+        parts.append(f"{tally.stable} with the same verdict in all samples")
     parts += [", ".join(_count_tokens(tally))] if any(tally.tokens) else []
     paused = run.endpoint.pace.paused
     parts += [f"paused {paused:.0f} s for the rate limit"] if paused else []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from rubric_lint.cli.exits import Exit, complain
-from rubric_lint.cli.options import CONFIG, check_settings
+from rubric_lint.cli.options import CONFIG, check_settings, choice
 
 if TYPE_CHECKING:
     from rubric_lint.config import FileSettings
@@ -17,6 +17,14 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 rubric_argument = click.argument("file", metavar="RUBRIC", type=click.Path(exists=True, dir_okay=False))
 """The RUBRIC of a subcommand."""
+
+
+extract_option = click.option(
+    "--extract",
+    **choice("standard", "strict"),
+    help="Where the verdict of a raw text is: on lines of its own or in a fence, or only the text as a whole.",
+)
+"""How the verdict is found in what a judge wrote."""
 
 
 def with_settings(function: Function) -> Function:

@@ -14,10 +14,9 @@ from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.judge import judge
-from rubric_lint.cli.options import choice
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.prompt import prompt, schema
-from rubric_lint.cli.rubrics import load, with_settings
+from rubric_lint.cli.rubrics import extract_option, load, with_settings
 from rubric_lint.cli.rules import print_version
 
 if TYPE_CHECKING:
@@ -62,11 +61,7 @@ _SCORE: dict[str, Any] = {"metavar": "SCORE", "callback": _read_threshold}
     show_default=True,
     help="What makes the exit code 1: a verdict that is this or worse.",
 )
-@click.option(
-    "--extract",
-    **choice("standard", "strict"),
-    help="Where the verdict of a raw text is: on lines of its own or in a fence, or only as the whole text.",
-)
+@extract_option
 @click.option("--allow-invalid", is_flag=True, help="Let invalid outputs, which are always shown, not fail the run.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave out the line of counts that jsonl and json add on stderr.")
 @click.option("--report", metavar="FILE.html", type=click.Path(dir_okay=False), help="Write a page for people as well.")

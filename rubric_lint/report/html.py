@@ -37,8 +37,6 @@ class HtmlReport:
         # The best of the worst comes first, to be the next one to go; the number tells equal ones apart.
         self._worst: list[tuple[int, Fraction, int, Outcome]] = []
         self._invalid: list[Outcome] = []
-        self._agreements = 0
-        self._agreement = 0.0
 
     def add(self, outcome: Outcome) -> None:
         """Take what became of one entry."""
@@ -56,11 +54,6 @@ class HtmlReport:
             heapq.heappush(self._worst, entry)
         elif entry > self._worst[0]:
             heapq.heapreplace(self._worst, entry)
-        judged = outcome.rest.get("judge")
-        share = judged.get("agreement") if isinstance(judged, dict) else None
-        if isinstance(share, float | int) and 0 <= share <= 1:
-            self._agreements += 1
-            self._agreement += share
 
     def render(self, totals: Totals, title: str) -> str:
         """The page; `totals` are those of the same outcomes."""
@@ -83,8 +76,9 @@ class HtmlReport:
             share = f"{verdicts[verdict] / totals.outputs:.0%} of all" if totals.outputs else ""
             yield _figure(verdict.capitalize(), f"{verdicts[verdict]:,}", share, verdict)
         yield _figure("Invalid", f"{totals.invalid:,}", "never scored" if totals.invalid else "")
-        if self._agreements:
-            yield _figure("Agreement", f"{self._agreement / self._agreements:.0%}", "between samples")
+        if sampled := sum(rubric.sampled for rubric in totals.rubrics.values()):
+            stable = sum(rubric.stable for rubric in totals.rubrics.values())
+            yield _figure("Stable", f"{stable / sampled:.0%}", "one verdict in all samples")
         yield "</dl>"
         shares = {**{str(verdict): verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
         told = ", ".join(f"{count:,} {name}" for name, count in shares.items())

@@ -187,6 +187,9 @@ def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubr
 
 def _score_record(entry: Mapping[str, Any], rubric: ScoringRubric, extract: Extract) -> Scored:
     answer = entry.get("answer")
+    match entry:
+        case {"output": str() as output, "judge": {"fault": str() as fault}} if not output.strip():
+            raise OutputError(f"no output: {fault}")
     if "outputs" not in entry:
         return _score(entry["output"], rubric, answer, extract)
     if "output" in entry:
