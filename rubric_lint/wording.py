@@ -46,9 +46,13 @@ def percent(part: "Fraction") -> str:
     return f"{float(part) * 100:.1f}".removesuffix(".0") + "%"
 
 
+_LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r"})
+
+
 def shorten(text: str, most: int = 40) -> str:
-    """At most so many characters of a text that a message quotes."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """Return at most `most` characters of a text that a message quotes, with line ends as escapes."""
+    shown = text[: most + 1].translate(_LINE_ENDS)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 def describe(value: Any, written: str) -> str:

@@ -327,7 +327,7 @@ def test_both_validators_and_the_findings_agree(entry, version):
         ({"id": "a", "expected_outcome": "\ufeff"}, "`expected_outcome` is blank; say what an observer sees"),
         (
             {"id": "a", "score_ranges": {"0": "It", "10\n": "So"}},
-            "`score_ranges` has the key `10\n`, expected an integer from 0 to 10",
+            "`score_ranges` has the key `10\\n`, expected an integer from 0 to 10",
         ),
     ],
     ids=["white space to JSON Schema alone", "an end of the line before the end"],
