@@ -246,7 +246,7 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
     except json.JSONDecodeError as fault:
         raise _describe_json_fault(text, Span(start, end), start + fault.pos, fault.msg, tokens) from None
     except _ConstantError as constant:
-        token = next(token for token in tokens if token[0] == constant.name)
+        token = next(token for token in tokens if token[0].startswith(constant.name))
         message = f"`{constant.name}` is not JSON; a number here must be finite"
         raise SyntaxFaultError(message, Span(*token.span())) from None
     first, last = _Mark(start), _Mark(end)
