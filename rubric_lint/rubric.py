@@ -11,6 +11,7 @@ from rubric_lint.bands import HIGHEST, Scale, as_integer, read_outcome, read_sca
 from rubric_lint.deprecation import Replacement
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
+from rubric_lint.nunjucks import RENDERS, unescape
 from rubric_lint.scalar import Ambiguity
 from rubric_lint.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.thresholds import Thresholds
@@ -171,14 +172,15 @@ def build_rubric(
     entries = value if isinstance(value, list) else []
     schema = schema_for(version)
     implied = HIGHEST if implicit_required else None
+    built = (
+        _build_criterion(reader, (*path, index), index, entries, known=schema.entry_fields, implied=implied)
+        for index, entry in enumerate(entries)
+        if isinstance(entry, str | dict)
+    )
     return Rubric(
         path=path,
         version=version,
-        entries=tuple(
-            _build_criterion(reader, (*path, index), index, entries, known=schema.entry_fields, implied=implied)
-            for index, entry in enumerate(entries)
-            if isinstance(entry, str | dict)
-        ),
+        entries=tuple(map(_unescape, built) if view and view.dialect.name in RENDERS else built),
         thresholds=thresholds,
         implicit_required=implicit_required,
         replacements={} if view else schema.replacements,
@@ -206,6 +208,21 @@ def _build_criterion(
     scale = read_scale(entry, path, gate, gate_path)
     # By position: by name would take twice the time, for every criterion there is.
     return Criterion(path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
+
+
+def _unescape(criterion: Criterion) -> Criterion:
+    """Return a criterion of a dialect whose texts are templates, with the texts that a judge is told."""
+
+    def plain(text: str | None) -> str | None:
+        return None if text is None else unescape(text)
+
+    scale, levels = criterion.scale, criterion.levels
+    if scale:
+        scale = scale._replace(bands=tuple(band._replace(outcome=plain(band.outcome)) for band in scale.bands))
+    if levels is not None:
+        levels = tuple(level._replace(name=plain(level.name), outcome=plain(level.outcome)) for level in levels)
+    outcome = plain(criterion.outcome)
+    return criterion._replace(id=unescape(criterion.id), outcome=outcome, scale=scale, levels=levels)
 
 
 _CHECKLIST = (Shape.CHECKLIST,)

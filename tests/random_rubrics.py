@@ -10,6 +10,8 @@ ODD = (
     "\\", "a\nb", "a\n\nb", "a\n", "\na", "a\n b", " a", "a ", "\ta", "a\t", "a \nb", "\N{GRINNING FACE}",
     "\N{NO-BREAK SPACE}a", "a\u2028b", "a\u0085b", "a\N{ZERO WIDTH JOINER}b", "\ufeffa", "\x1b[31m", "a|b",
     "a\r\nb", "<b>", "&amp;", "__a__", "*a*", "---", "...", "=", "<<", "a" * 300, "{{ a }}", "${a}", "%s",
+    "{% raw %}", "{% endraw %}", "{# a #}", "a #}", "{#}", "{{{ a }}}", "{{% a %}}", "a{", "{{ env.HOME | upper }}",
+    '{{ "{{" }}', "file://a", "{%- if a -%}", "a }} b", "@team", "#12",
 )  # fmt: skip
 
 texts = st.sampled_from(ODD) | st.text(

@@ -19,6 +19,7 @@ from ruamel.yaml import YAML
 
 from rubric_lint.config import FileSettings
 from rubric_lint.interop.export.target import RefusedError
+from rubric_lint.interop.export.texts import to_yaml
 from rubric_lint.lint import lint
 from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
@@ -222,14 +223,11 @@ def agentv(tmp_path):
     return lambda *arguments: run(program, *arguments, folder=tmp_path)
 
 
-@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
-def test_agentv_validates_our_tests(agentv, tmp_path, target):
+def test_agentv_validates_our_tests(agentv, tmp_path):
     drawn = draw_some(st.one_of(SHAPES["checklist"], SHAPES["score_ranges"]), 30)
-    (tmp_path / "suite.eval.yaml").write_bytes(write(target, *map(load, drawn)).text.encode())
+    (tmp_path / "suite.eval.yaml").write_bytes(write("agentv-4", *map(load, drawn)).text.encode())
     done = agentv("validate", "suite.eval.yaml")
-    assert (done.returncode, "Valid: 1" in done.stdout) == (0, True), done.stdout
-    # The releases of 4 read what those of 5 ask for, and would rather see the older name.
-    assert done.stdout.count("⚠") == (len(drawn) if target == "agentv-5" else 0)
+    assert (done.returncode, "Valid: 1" in done.stdout, done.stdout.count("⚠")) == (0, True, 0), done.stdout
 
 
 def test_agentv_reads_the_criteria_that_we_wrote(agentv, tmp_path):
@@ -272,7 +270,10 @@ def as_agentv_reads(criterion):
 GRADER = """\
 module.exports = class {
   id() { return 'grader'; }
-  async callApi() { return { output: JSON.stringify({ score: 0.7, reason: 'told so' }) }; }
+  async callApi(prompt) {
+    require('fs').appendFileSync('told.jsonl', JSON.stringify(prompt) + '\\n');
+    return { output: JSON.stringify({ score: 0.7, reason: 'told so' }) };
+  }
 };
 """
 
@@ -292,6 +293,31 @@ def test_promptfoo_validates_our_tests_and_holds_to_their_threshold(tmp_path):
     results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
     # The grader gives 0.7: too little for 0.8, enough for 0.6; without a threshold all would pass.
     assert [result["success"] for result in sorted(results, key=lambda each: each["testIdx"])] == [*[False] * 12, True]
+
+
+HOSTILE = [
+    "{{ a }}", "{{ env.HOME | upper }}", "{{ env.SECRET }}", "{% if x %}", "{% endraw %}", "a #} b", "{#}",
+    "{% raw %}{{ a }}{% endraw %}", "{# gone #}", "{{{ a }}}", "{{% a %}}", '{{ "{{" }}', "file://package.json",
+    "{{ range.constructor('return 7')() }}", "a }} b {{ c", "<b> & \"q\" 'r' \\\\ x",
+]  # fmt: skip
+
+
+def test_a8_promptfoo_tells_its_grader_every_text_as_it_is_written(tmp_path):
+    program = installed("npm", "node_modules/promptfoo/dist/src/main.js")
+    rubrics = [load([{"id": "a", "expected_outcome": text}]) for text in HOSTILE]
+    config = YAML(typ="safe").load(write("promptfoo", *rubrics).text)
+    head = {"prompts": ["p"], "providers": ["echo"], "defaultTest": {"options": {"provider": "file://grader.cjs"}}}
+    (tmp_path / "grader.cjs").write_text(GRADER, "utf-8")
+    config["defaultTest"] = {"vars": {"a": "FILLED IN", "x": 1}}
+    head["defaultTest"] |= config.pop("defaultTest")
+    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps({**head, **config, "env": {"SECRET": "TOLD"}}), "utf-8")
+    arguments = ("--no-write", "--no-cache", "--no-progress-bar", "-j", "1", "-o", "out.json")
+    done = run(program, "eval", *arguments, folder=tmp_path)
+    assert (tmp_path / "told.jsonl").exists(), done.stdout + done.stderr
+    told = [json.loads(line) for line in (tmp_path / "told.jsonl").read_text("utf-8").splitlines()]
+    for text in HOSTILE:
+        written = to_yaml({"rubrics": [{"id": "a", "expected_outcome": text}]})
+        assert any(json.dumps(written, ensure_ascii=False)[1:-1] in prompt for prompt in told), text
 
 
 # lightspeed-evaluation is on no registry; its checks, as its models and their tests state them, are restated here.

@@ -60,7 +60,7 @@ def test_what_is_lost_is_said_with_its_place(run):
     assert code == 0
     assert said == (
         "rubric-lint: l.yaml:3:25: lost: the gate 2: Ragas returns a level and no verdict\n"
-        "rubric-lint: left to you: the metric's name, `quality`: the dictionary has no place for it\n"
+        "rubric-lint: l.yaml:2:9: lost: the name `quality`: one dictionary has no place for it; name the metric so\n"
     )
     assert text == '{\n  "score1_description": "Off topic",\n  "score2_description": "To the point"\n}\n'
 
@@ -68,6 +68,7 @@ def test_what_is_lost_is_said_with_its_place(run):
 def test_strict_writes_nothing_when_something_would_be_lost(run, tmp_path):
     said = (
         "rubric-lint: l.yaml:3:25: lost: the gate 2: Ragas returns a level and no verdict\n"
+        "rubric-lint: l.yaml:2:9: lost: the name `quality`: one dictionary has no place for it; name the metric so\n"
         "rubric-lint: nothing is written, since --strict lets nothing get lost\n"
     )
     assert run("l.yaml", "--to", "ragas", "--strict", "-o", "out.json") == (1, "", said)
@@ -143,7 +144,7 @@ def test_a_new_file_has_the_mode_of_any_new_file(run, tmp_path):
         (("r.yaml", "-o", "no/such/folder.yaml"), "no/such/folder.yaml: cannot be written: No such file or directory"),
         (("r.yaml", "-o", "."), ".: is no regular file, and only such are written"),
         (("none.yaml",), "none.yaml: does not exist"),
-        ((".",), ".: is a folder"),
+        ((".",), ".: cannot be read: it is a folder"),
         (("r.yaml", "--to", "excel"), "'excel' is not one of"),
         (("r.yaml", "--stdin-filename", "x.yaml"), "give the path - to read it"),
         (("r.yaml", "--config", "none.toml"), "none.toml"),
@@ -185,10 +186,11 @@ HEALTHBENCH = (
 def test_what_a_dialect_says_and_ours_cannot_is_said(run, tmp_path):
     (tmp_path / "hb.jsonl").write_text(HEALTHBENCH, "utf-8")
     code, text, said = run("hb.jsonl")
-    assert (code, text) == (0, MODELINE + "rubrics:\n  - expected_outcome: Says so\n    weight: 5\n")
-    assert said.splitlines()[-1] == (
-        "rubric-lint: hb.jsonl:1:68: lost: the criterion `rubric-2`: its weight is -3, and none can be below 0"
-    )
+    assert (code, text) == (0, MODELINE + "rubrics:\n  - id: rubric-1\n    expected_outcome: Says so\n    weight: 5\n")
+    assert said.splitlines() == [
+        "rubric-lint: hb.jsonl:1:68: lost: the criterion `rubric-2`: its weight is -3, and none can be below 0",
+        "rubric-lint: hb.jsonl:1:60: lost: `tags`: rubric-lint has no field for it",
+    ]
     assert run("hb.jsonl", "--strict")[:2] == (1, "")
 
 
@@ -209,8 +211,9 @@ def test_what_stands_beside_a_rubric_is_said_where_there_is_no_field_for_it(run,
     code, _, said = run("ls.yaml")
     assert code == 0
     assert said == (
-        'rubric-lint: ls.yaml:6:9: lost: what is judged as a whole, "Technically right": a rubric has no field for it\n'
-        "rubric-lint: ls.yaml:6:9: lost: the threshold 0.70, which is no part of a rubric: set `pass = 0.70`\n"
+        "rubric-lint: ls.yaml:8:18: lost: the threshold 0.70, which is not part of a rubric: set `pass = 0.70`\n"
+        "rubric-lint: ls.yaml:3:5: lost: the name `tech`: a file of one rubric goes by its own name\n"
+        "rubric-lint: ls.yaml:4:17: lost: `criteria`, which the judge is told: rubric-lint has no field for it\n"
     )
     code, text, said = run("ls.yaml", "--to", "lightspeed", "--strict")
     assert (code, said) == (0, "")

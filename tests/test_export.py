@@ -12,10 +12,15 @@ from random_rubrics import SHAPES, bands, rubrics, texts
 from ruamel.yaml import YAML
 
 from rubric_lint.config import FileSettings
+from rubric_lint.fix.agentv_reading import read_suite
+from rubric_lint.fix.target import rewrite
 from rubric_lint.interop.export import TARGETS, load_target
 from rubric_lint.interop.export.target import RefusedError
 from rubric_lint.interop.export.texts import to_json, to_yaml, write_decimal
 from rubric_lint.lint import lint
+from rubric_lint.nunjucks import escape
+from rubric_lint.reading import read_documents
+from rubric_lint.source import Source
 
 FULL = """\
 rubrics:
@@ -253,6 +258,7 @@ def test_for_ragas():
         (("rubrics", 0, "expected_outcome"), "what is judged: Ragas is told the levels only"),
         (("rubrics", 0, "required_min_level"), "the gate 3: Ragas returns a level and no verdict"),
         (("rubrics", 0, "levels"), "the names of the levels, 5 Excellent: Ragas numbers them only"),
+        (("rubrics", 0, "id"), "the name `quality`: one dictionary has no place for it; name the metric so"),
     ]
 
 
@@ -273,15 +279,20 @@ CRITERIA_OF_AGENTV = [
 
 
 @pytest.mark.parametrize(
-    ("target", "expected"),
+    ("target", "expected", "asked"),
     [
-        ("agentv-4", {"assertions": [{"type": "rubrics", "criteria": CRITERIA_OF_AGENTV}]}),
-        ("agentv-5", {"assert": [{"type": "llm-rubric", "value": CRITERIA_OF_AGENTV}]}),
+        ("agentv-4", {"input": "", "assertions": [{"type": "rubrics", "criteria": CRITERIA_OF_AGENTV}]}, {}),
+        (
+            "agentv-5",
+            {"vars": {"input": ""}, "assert": [{"type": "llm-rubric", "value": CRITERIA_OF_AGENTV}]},
+            {"prompts": ["{{ input }}"]},
+        ),
     ],
+    ids=["agentv-4", "agentv-5"],
 )
-def test_for_agentv(target, expected):
+def test_for_agentv(target, expected, asked):
     export = write(target, sample("score_ranges"))
-    assert YAML(typ="safe").load(export.text) == {"tests": [{"id": "r", "input": "", **expected}]}
+    assert YAML(typ="safe").load(export.text) == {**asked, "tests": [{"id": "r", **expected}]}
     assert lost(export) == []
     assert export.gaps == ("`input`, what the answer is given to, of r: no rubric holds it, so it is left empty",)
 
@@ -291,6 +302,20 @@ def test_for_agentv_it_is_said_whether_a_criterion_is_required():
     assert YAML(typ="safe").load(export.text)["tests"][0]["assertions"][0]["criteria"] == [
         {"id": "rubric-1", "outcome": "Mentions the pivot", "weight": 1, "required": False},
         {"id": "b", "outcome": "States it", "weight": 0.5, "required": True},
+    ]
+
+
+@given(st.one_of(SHAPES["checklist"], SHAPES["score_ranges"]))
+def test_what_is_exported_for_agentv_5_loads_there(entries):
+    """AgentV 5 is not on npm: this asks our list of what it refuses, and our independent reading of its suites."""
+    rubric = load(entries)
+    data = write("agentv-5", rubric).text.encode()
+    fixed = rewrite("suite.yaml", data, "agentv-5")
+    assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (False, (), "")
+    ((document,), _) = read_documents(Source("suite.yaml", data.decode()))
+    (read,) = read_suite(document.data, "agentv-5")
+    assert [(each.id, each.outcome) for each in read] == [
+        (escape(criterion.id), escape(criterion.outcome)) for criterion in rubric.criteria
     ]
 
 
@@ -314,9 +339,18 @@ def test_for_promptfoo_the_threshold_is_explicit():
         {"level": 3, "expected_outcome": "Lacks depth"},
         {"level": 1, "expected_outcome": "Off topic"},
     ]
-    value = {"id": "quality", "expected_outcome": "How good it is", "required_min_level": 3, "levels": levels}
-    assertion = {"type": "llm-rubric", "value": [value], "threshold": 0.8}
-    assert YAML(typ="safe").load(export.text) == {"tests": [{"description": "r", "assert": [assertion]}]}
+    criterion = {"id": "quality", "expected_outcome": "How good it is", "required_min_level": 3, "levels": levels}
+    ((assertion,),) = [test["assert"] for test in YAML(typ="safe").load(export.text)["tests"]]
+    value = assertion.pop("value")
+    assert assertion == {"type": "llm-rubric", "threshold": 0.8}
+    head, _, rubric = value.partition("\n\n")
+    assert head == (
+        "Judge the output by this rubric, and give a score from 0 to 1. Choose for each criterion the level whose "
+        "outcome describes the output best. A level is worth (level - lowest level) / (highest level - lowest level); "
+        "the score is the weighted average of that. A criterion without `weight` has the weight 1. A criterion below "
+        "its `required_min_score` or `required_min_level` fails the output, whatever the score."
+    )
+    assert YAML(typ="safe").load(rubric) == {"rubrics": [criterion]}
     assert lost(export) == [
         (("rubrics", 0, "required_min_level"), "the gate 3 of `quality`: the grader is told of it, nothing holds to it")
     ]

@@ -22,6 +22,7 @@ LAYERS = (
         "editor_schema",
         "bundle",
         "store",
+        "nunjucks",
         "template_tokens",
     ),
     ("signs", "thresholds"),

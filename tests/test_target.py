@@ -444,7 +444,7 @@ def test_errors_come_first():
     text = case("      - {id: a, expected_outcome: It, weight: -1}\n")
     assert rewritten(text, "agentv-4") == (
         text,
-        ["`weight` is -1, expected at least 0; not rewritten for AgentV 4 before its errors are mended"],
+        ["criterion `a`: `weight` is -1, expected at least 0; not rewritten for AgentV 4 before its errors are mended"],
         "",
     )
 

@@ -1,7 +1,7 @@
 """`rubric-lint convert`: rubrics for another system, and from another system; what gets lost is said."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,10 @@ from rubric_lint.cli.given import STDIN, UnusableError, find_settings, load_give
 from rubric_lint.cli.options import FileName
 from rubric_lint.cli.rubrics import with_settings
 from rubric_lint.interop.export import TARGETS
+from rubric_lint.wording import join_words
 
 if TYPE_CHECKING:
+    from rubric_lint.interop.export.target import Source
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -64,14 +66,18 @@ def convert(
         found = {name: _choose(found, name)}
     try:
         sound = {called: make_sound(called, each.rubric) for called, each in found.items()}
-        export = load_target(target).write({called: rubric for called, (rubric, _) in sound.items()})
+        sources = {called: _source(each) for called, each in found.items()}
+        writer = load_target(target)
+        export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources)
     except RefusedError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}")
         return Exit.FOUND
     losses = [*(loss for _, lost in sound.values() for loss in lost), *export.losses]
-    lost = [*_lost_before(found), *(f"{found[each.name].place(each.path)}: lost: {each.message}" for each in losses)]
-    for loss in lost:
-        complain(loss)
+    lost = [(found[each.name].place(each.path), each.message) for each in losses]
+    lost += _lost_besides(found, sources, target, writer.title, {place for place, _ in lost})
+    lost += _lost_comments(found, is_whole=name is None)
+    for place, message in _join(lost):
+        complain(f"{place}: lost: {message}")
     if strict and lost:
         complain("nothing is written, since --strict lets nothing get lost")
         return Exit.FOUND
@@ -80,12 +86,55 @@ def convert(
     return _write(export.text.encode(), output)
 
 
-def _lost_before(found: "dict[str, Loaded]") -> Iterator[str]:
-    """What the dialects of the file say and our model cannot."""
-    for each in found.values():
-        view = each.rubric.view
-        for loss in view.losses if view else ():
-            yield f"{each.place_in_document(loss.path)}: lost: {loss.message}"
+def _source(loaded: "Loaded") -> "Source":
+    from rubric_lint.interop.export.fields import find_fields  # noqa: PLC0415
+    from rubric_lint.interop.export.target import Source  # noqa: PLC0415
+    from rubric_lint.nunjucks import RENDERS  # noqa: PLC0415
+
+    fields = tuple(find_fields(loaded.document, loaded.rubric))
+    return Source(loaded.case, loaded.label, fields, is_template=loaded.rubric.dialect in RENDERS)
+
+
+def _lost_besides(
+    found: "dict[str, Loaded]", sources: "dict[str, Source]", target: str, title: str, told: set[str]
+) -> "Iterator[_Lost]":
+    """What the target has no field for, unless the target has told it, and what another system fills in."""
+    from rubric_lint.interop.export.lost import lost_fields, lost_templates  # noqa: PLC0415
+
+    for called, each in found.items():
+        for path, message in lost_fields(sources[called].fields, target, title):
+            if (place := each.place_in_document(path)) not in told:
+                yield place, message
+        for path, message in lost_templates(each.rubric, title):
+            yield each.place_in_document(path), message
+
+
+def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
+    """The comments of the file, or of the rubrics that are converted, which no target has a place for."""
+    from rubric_lint.interop.export.lost import lost_comments, whole  # noqa: PLC0415
+
+    first = next(iter(found.values()))
+    spans = [whole(each.document) if is_whole else each.document.span(each.rubric.path) for each in found.values()]
+    source = first.document.source
+    for comment in lost_comments(source, spans):
+        position = source.position(comment.start)
+        yield f"{source.name}:{position.line}:{position.column}", "a comment: nothing that is written has comments"
+
+
+def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
+    """Say once, at the first place, what is lost in the same way at several."""
+    places: dict[str, list[str]] = {}
+    for place, message in lost:
+        places.setdefault(message, []).append(place)
+    for message, (first, *others) in places.items():
+        lines = [place.rsplit(":", 2)[1] for place in others]
+        more = f" (also in line {join_words(lines[:_MOST])}{', ...' if len(lines) > _MOST else ''})" if lines else ""
+        yield first, f"{message}{more}"
+
+
+_MOST = 20
+_Lost = tuple[str, str]
+"""A place, and what is lost there."""
 
 
 def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":

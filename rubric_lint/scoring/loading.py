@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.catalogue import CURRENT, load
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.finding import Path, Result, Severity
+from rubric_lint.finding import Part, Path, Result, Severity
 from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import Location, locate
 from rubric_lint.reading import read_documents
@@ -45,11 +45,16 @@ class RubricError(Exception):
 
 
 class Loaded(NamedTuple):
-    """A rubric as it was linted, by its name, and the document that it stands in."""
+    """A rubric as it was linted, by its name, and the document that it stands in.
+
+    `case` is the name of its case where that has several rubrics, and `label` what it is called there.
+    """
 
     name: str
     rubric: Rubric
     document: Document
+    case: str = ""
+    label: str = ""
 
     def place(self, path: Path) -> str:
         """Where a part of the rubric stands, as messages begin."""
@@ -58,7 +63,9 @@ class Loaded(NamedTuple):
 
     def place_in_document(self, path: Path) -> str:
         """The same for a path as the document has it, which may be written in a dialect."""
-        return _place(self.document.source, self.document.span(path).start)
+        is_named = isinstance(self.document.value(path), dict) and bool(path) and isinstance(path[-1], str)
+        part = Part.KEY if is_named else Part.VALUE
+        return _place(self.document.source, self.document.span(path, part).start)
 
     def prepare(self) -> ScoringRubric:
         """The rubric ready for scoring.
@@ -125,10 +132,12 @@ def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> di
 
 
 class _Located(NamedTuple):
-    """A rubric that is still data."""
+    """A rubric that is still data; `case` and `label` as they are when it is loaded."""
 
     document: Document
     location: Location
+    case: str = ""
+    label: str = ""
 
     @property
     def place(self) -> str:
@@ -149,12 +158,12 @@ def _word_errors(result: Result) -> Iterator[str]:
 
 
 def _load(item: _Located, name: str, settings: FileSettings) -> Loaded:
-    document, (path, version, view) = item
+    document, (path, version, view) = item.document, item.location
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
     if not rubric.schema.is_valid(document.value(path)):
         raise RubricError(f"{item.place}: the rubric has faults that a comment or a setting silences; mend them first")
-    return Loaded(name, rubric, document)
+    return Loaded(name, rubric, document, item.case, item.label)
 
 
 def _name(located: list[_Located], stem: str) -> dict[str, _Located]:
@@ -169,7 +178,10 @@ def _name(located: list[_Located], stem: str) -> dict[str, _Located]:
         if name in named:
             first = named[name].place
             raise RubricError(f"{item.place}: a second rubric goes by the name `{name}`, after the one at {first}")
-        named[name] = item
+        is_one_of_several = owner.name and count[owner.key] > 1
+        is_told_apart = all(other.key == owner.key for other in owners if other.name == owner.name)
+        case = owner.name if is_one_of_several and is_told_apart else ""
+        named[name] = item._replace(case=case, label="/".join(owner.inner) if case else "")
     return named
 
 

@@ -1,30 +1,114 @@
 """Rubrics as tests of AgentV, of the releases 4 and 5."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from rubric_lint.bands import HIGHEST
+from rubric_lint.finding import Path
+from rubric_lint.interop.export.cases import Case, Member, group_cases
 from rubric_lint.interop.export.entries import as_number, bounds
-from rubric_lint.interop.export.target import Export, Loss, Rubrics, Target, lost_verdicts, require_shape
+from rubric_lint.interop.export.fields import find_holder
+from rubric_lint.interop.export.target import (
+    NOWHERE,
+    Export,
+    Loss,
+    RefusedError,
+    Rubrics,
+    Sources,
+    Target,
+    lost_verdicts,
+    require_shape,
+)
 from rubric_lint.interop.export.texts import to_yaml
+from rubric_lint.nunjucks import escape
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 
-def _write(rubrics: Rubrics, title: str, assertions: str, kind: str, field: str, *, keeps_pass: bool) -> Export:
-    """Tests whose list `assertions` has an assertion of a `kind`, with the criteria under `field`."""
-    tests: list[dict[str, Any]] = []
-    losses: list[Loss] = []
-    for name, rubric in rubrics.items():
-        advice = "its rubrics are criteria, met or not or with score ranges"
-        require_shape(name, rubric, title, Shape.CHECKLIST, Shape.SCORE_RANGES, advice=advice)
-        losses += lost_verdicts(name, rubric, title, keeps_pass=keeps_pass)
-        threshold = _threshold(rubric) if keeps_pass else {}
-        criteria = [dict(_criterion(criterion)) for criterion in rubric.criteria]
-        tests.append({"id": name, "input": "", **threshold, assertions: [{"type": kind, field: criteria}]})
-    gaps = (f"`input`, what the answer is given to, of {', '.join(rubrics)}: no rubric holds it, so it is left empty",)
-    return Export(to_yaml({"tests": tests}), tuple(losses), gaps)
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """A release: its list of assertions, the kind that holds criteria, where, and what it calls the assertion.
+
+    `is_template`: texts of assertions are templates there, and what an answer is given to is a variable.
+    """
+
+    name: str
+    title: str
+    assertions: str
+    kind: str
+    criteria: str
+    label: str
+    is_template: bool
+
+    def write(self, rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
+        """Tests with an assertion for each rubric."""
+        losses: list[Loss] = []
+        tests: list[dict[str, Any]] = []
+        for case in group_cases(rubrics, sources):
+            for member in case.members:
+                advice = "its rubrics are criteria, met or not or with score ranges"
+                require_shape(member.name, member.rubric, self.title, *_SHAPES, advice=advice)
+                self._refuse_variables(member)
+                losses += lost_verdicts(member.name, member.rubric, self.title, keeps_pass=not self.is_template)
+            tests.append(self._test(case))
+            losses += [] if self.is_template else _lost_thresholds(case)
+        asks = {"prompts": ["{{ input }}"]} if self.is_template else {}
+        gap = f"`input`, what the answer is given to, of {', '.join(rubrics)}: no rubric holds it, so it is left empty"
+        return Export(to_yaml({**asks, "tests": tests}), tuple(losses), (gap,))
+
+    def _test(self, case: Case) -> dict[str, Any]:
+        assertions = [self._assertion(member) for member in case.members]
+        if self.is_template:
+            return {"id": case.name, "vars": {"input": ""}, self.assertions: assertions}
+        return {"id": case.name, "input": "", **_threshold(case.members[0].rubric), self.assertions: assertions}
+
+    def _assertion(self, member: Member) -> dict[str, Any]:
+        source, rubric = member.source, member.rubric
+        extras = source.extras(find_holder(rubric), self.name)
+        if member.label and self.label not in extras:
+            extras = {self.label: member.label, **extras}
+        criteria = [
+            {**dict(_criterion(each)), **source.extras(_place(rubric, each.path), self.name)}
+            for each in rubric.criteria
+        ]
+        if self.is_template:
+            criteria = escape(criteria)
+            extras = extras if source.is_template else escape(extras)
+        return {"type": self.kind, **extras, self.criteria: criteria}
+
+    def _refuse_variables(self, member: Member) -> None:
+        """Refuse a text in which AgentV 4 would put a variable of its environment: there is no way to escape it."""
+        for path, text in [] if self.is_template else _texts(member.rubric):
+            if found := _VARIABLE.search(text):
+                message = f"{self.title} puts an environment variable in the place of `{found[0]}`; reword the text"
+                raise RefusedError(member.name, path, message)
+
+
+_SHAPES = (Shape.CHECKLIST, Shape.SCORE_RANGES)
+_VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
+
+
+def _place(rubric: Rubric, path: Path) -> Path:
+    return rubric.view.place(path) if rubric.view else path
+
+
+def _texts(rubric: Rubric) -> Iterator[tuple[Path, str]]:
+    for criterion in rubric.criteria:
+        yield criterion.path, criterion.id
+        yield criterion.path, criterion.outcome or ""
+        for band in criterion.scale.bands if criterion.scale else ():
+            yield band.path, band.outcome or ""
+
+
+def _lost_thresholds(case: Case) -> Iterator[Loss]:
+    """A test has one threshold; those of further rubrics of the case are lost where they differ."""
+    first = case.members[0].rubric.thresholds.pass_at
+    for member in case.members[1:]:
+        if (own := member.rubric.thresholds.pass_at) != first:
+            yield Loss(member.name, member.rubric.path, f"the threshold {own}: the test has one, {first}")
 
 
 def _criterion(criterion: Criterion) -> Iterator[tuple[str, Any]]:
@@ -48,13 +132,7 @@ def _threshold(rubric: Rubric) -> dict[str, Any]:
     return {} if pass_at == USUAL_THRESHOLDS.pass_at else {"execution": {"threshold": as_number(pass_at)}}
 
 
-def _write_4(rubrics: Rubrics) -> Export:
-    return _write(rubrics, "AgentV 4", "assertions", "rubrics", "criteria", keeps_pass=True)
-
-
-def _write_5(rubrics: Rubrics) -> Export:
-    return _write(rubrics, "AgentV 5", "assert", "llm-rubric", "value", keeps_pass=False)
-
-
-AGENTV_4 = Target("AgentV 4", "tests for AgentV 4.x, as YAML", _write_4)
-AGENTV_5 = Target("AgentV 5", "tests for AgentV 5.x, as YAML", _write_5)
+_4 = _Release("agentv-4", "AgentV 4", "assertions", "rubrics", "criteria", "name", is_template=False)
+_5 = _Release("agentv-5", "AgentV 5", "assert", "llm-rubric", "value", "metric", is_template=True)
+AGENTV_4 = Target(_4.title, "tests for AgentV 4.x, as YAML", _4.write)
+AGENTV_5 = Target(_5.title, "tests for AgentV 5.1 and later, as YAML", _5.write)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.interop.export.geval import BY_ITS_RUBRIC, Metric, as_metrics
-from rubric_lint.interop.export.target import Export, Rubrics, Target
+from rubric_lint.interop.export.target import NOWHERE, Export, Rubrics, Sources, Target
 from rubric_lint.interop.export.texts import write_decimal
 
 _TITLE = "DeepEval"
@@ -23,9 +23,9 @@ def make_metrics(model=None):
 '''
 
 
-def write(rubrics: Rubrics) -> Export:
+def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
     """A module whose `make_metrics(model)` gives the metrics."""
-    metrics, losses = as_metrics(rubrics, _TITLE)
+    metrics, losses = as_metrics(rubrics, sources, "deepeval", _TITLE)
     body = "".join(line + "\n" for metric in metrics for line in _lines(metric))
     return Export(f"{_HEAD}{body}    ]\n", tuple(losses))
 
@@ -35,7 +35,9 @@ def _lines(metric: Metric) -> Iterator[str]:
     yield f"            name={metric.name!r},"
     if metric.task:
         yield f"            criteria={metric.task!r},"
-    else:
+    for name, value in metric.extras.items():
+        yield f"            {name}={value!r},"
+    if not metric.task and "evaluation_steps" not in metric.extras:
         yield f"            evaluation_steps=[{BY_ITS_RUBRIC!r}],"
     yield "            rubric=["
     for (lower, upper), outcome in metric.ranges:

@@ -3,15 +3,15 @@
 from typing import Any
 
 from rubric_lint.interop.export.geval import BY_ITS_RUBRIC, Metric, as_metrics
-from rubric_lint.interop.export.target import Export, Loss, Rubrics, Target
+from rubric_lint.interop.export.target import NOWHERE, Export, Loss, Rubrics, Sources, Target
 from rubric_lint.interop.export.texts import to_json
 
 _TITLE = "Confident AI"
 
 
-def write(rubrics: Rubrics) -> Export:
+def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
     """The metric, or a list of several; the form has no field for the threshold."""
-    metrics, losses = as_metrics(rubrics, _TITLE)
+    metrics, losses = as_metrics(rubrics, sources, "deepeval-json", _TITLE)
     payloads = [_payload(metric) for metric in metrics]
     first, rubric = next(iter(rubrics.items()))
     shown = ", ".join(f"{metric.name} {metric.threshold}" for metric in metrics)
@@ -28,6 +28,7 @@ def _payload(metric: Metric) -> dict[str, Any]:
         "evaluationParams": ["input", "actualOutput"],
         "multiTurn": False,
         **task,
+        **metric.extras,
         "rubric": [{"scoreRange": list(bounds), "expectedOutcome": outcome} for bounds, outcome in metric.ranges],
     }
 

@@ -1,12 +1,14 @@
 """The model of a rubric back to plain data: what would stand under `rubrics:` in version 2."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from rubric_lint.bands import SCORES, Band, Scale
+from rubric_lint.finding import Path
 from rubric_lint.rubric import Criterion, Level, Rubric, Shape
+from rubric_lint.schema import schema_for
 
 Data = dict[str, Any]
 
@@ -14,8 +16,10 @@ Data = dict[str, Any]
 def as_entries(rubric: Rubric) -> list[Data | str]:
     """A sound rubric as version 2 writes it; weights are decimals, as they are written."""
     if rubric.shape is Shape.HOLISTIC:
-        return [dict(_band(band)) for scale in rubric.scales for band in scale.bands]
-    return [_criterion(criterion) for criterion in rubric.criteria]
+        return [
+            _band(band, entry.fields or {}) for entry in rubric.entries if entry.scale for band in entry.scale.bands
+        ]
+    return [_criterion(criterion, number) for number, criterion in enumerate(rubric.criteria, 1)]
 
 
 def bounds(band: Band) -> tuple[int, int]:
@@ -45,45 +49,58 @@ def as_number(value: Decimal) -> int | Decimal:
     return int(value) if value.as_tuple().exponent == 0 else value
 
 
-def _criterion(criterion: Criterion) -> Data | str:
+def _criterion(criterion: Criterion, number: int) -> Data | str:
     fields = criterion.fields
-    if fields is None and criterion.gate is None:
+    if fields is None and criterion.gate is None and criterion.id == f"rubric-{number}":
         return criterion.outcome or ""
-    return dict(_fields(criterion))
+    return _fill("entry", fields or {}, _of_criterion(criterion))
 
 
-def _fields(criterion: Criterion) -> Iterator[tuple[str, Any]]:
-    fields = criterion.fields or {}
-    if criterion.has_own_id:
-        yield "id", criterion.id
-    if criterion.outcome is not None:
-        yield "expected_outcome", criterion.outcome
-    if "weight" in fields and criterion.weight is not None:
-        yield "weight", as_number(criterion.weight)
-    if criterion.gate is not None:
-        yield "required_min_level" if criterion.levels else "required_min_score", criterion.gate
-    if criterion.scale:
-        yield "score_ranges", _ranges(criterion.scale)
-    if criterion.levels:
-        yield (
-            "levels",
-            [
-                {
-                    "level": level.number,
-                    **({} if level.name is None else {"name": level.name}),
-                    "expected_outcome": level.outcome,
-                }
-                for level in criterion.levels
-            ],
-        )
+def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any]) -> Data:
+    """The fields of a definition in its order: what the model knows of them, the others as they are written."""
+    format_fields = schema_for().definitions[definition]["properties"]
+    found: Data = {}
+    for name, schema in format_fields.items():
+        if name in known:
+            found |= {} if known[name] is None else {name: known[name]}
+        elif name in fields and "x-replaced-by" not in schema:
+            found[name] = fields[name]
+    return found
 
 
-def _ranges(scale: Scale) -> dict[int, str | None] | list[Data]:
+def _of_criterion(criterion: Criterion) -> Data:
+    """What the model knows of the fields of a criterion, None for what it does not have."""
+    has_weight = "weight" in (criterion.fields or {}) and criterion.weight is not None
+    return {
+        "id": criterion.id,
+        "expected_outcome": criterion.outcome,
+        "weight": as_number(criterion.weight) if has_weight and criterion.weight is not None else None,
+        "required_min_score": None if criterion.levels else criterion.gate,
+        "required_min_level": criterion.gate if criterion.levels else None,
+        "score_ranges": _ranges(criterion, criterion.scale) if criterion.scale else None,
+        "levels": [_level(criterion, level) for level in criterion.levels] if criterion.levels else None,
+    }
+
+
+def _level(criterion: Criterion, level: Level) -> Data:
+    known = {"level": level.number, "name": level.name, "expected_outcome": level.outcome}
+    return _fill("level", _written(criterion, level.path), known)
+
+
+def _ranges(criterion: Criterion, scale: Scale) -> dict[int, str | None] | list[Data]:
     if scale.is_map:
         return {band.scores[0]: band.outcome for band in scale.bands}
-    return [dict(_band(band)) for band in scale.bands]
+    return [_band(band, _written(criterion, band.path)) for band in scale.bands]
 
 
-def _band(band: Band) -> Iterator[tuple[str, Any]]:
-    yield "score_range", list(bounds(band))
-    yield "expected_outcome", band.outcome
+def _band(band: Band, fields: Mapping[str, Any]) -> Data:
+    return _fill("band", fields, {"score_range": list(bounds(band)), "expected_outcome": band.outcome})
+
+
+def _written(criterion: Criterion, path: Path) -> Mapping[str, Any]:
+    """A band or level of a criterion as it is written."""
+    value: Any = criterion.fields or {}
+    for step in path[len(criterion.path) :]:
+        is_there = step in value if isinstance(value, dict) else isinstance(value, list)
+        value = value[step] if is_there else {}
+    return value if isinstance(value, dict) else {}

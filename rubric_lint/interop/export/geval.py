@@ -1,12 +1,22 @@
 """Rubrics as metrics of the kind that DeepEval calls GEval: one scale of 0 to 10 each, and the score that passes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.bands import HIGHEST, LOWEST, Band, Scale
 from rubric_lint.interop.export.entries import bounds, uncovered
-from rubric_lint.interop.export.target import Loss, RefusedError, Rubrics, lost_verdicts, require_shape, task_of
+from rubric_lint.interop.export.fields import find_holder
+from rubric_lint.interop.export.target import (
+    Loss,
+    RefusedError,
+    Rubrics,
+    Source,
+    Sources,
+    lost_verdicts,
+    require_shape,
+    task_of,
+)
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import join_words, name_scores
 
@@ -15,12 +25,16 @@ BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that 
 
 
 class Metric(NamedTuple):
-    """One metric: what is judged, the bands in ascending order, and the least score of 0..1 that passes."""
+    """One metric: what is judged, the bands in ascending order, and the least score of 0..1 that passes.
+
+    `extras` are fields of the target that the source has too.
+    """
 
     name: str
     task: str | None
     bands: tuple[Band, ...]
     threshold: Decimal
+    extras: Mapping[str, Any]
 
     @property
     def ranges(self) -> Iterator[tuple[tuple[int, int], str]]:
@@ -28,7 +42,7 @@ class Metric(NamedTuple):
         return ((bounds(band), band.outcome or "") for band in self.bands)
 
 
-def as_metrics(rubrics: Rubrics, title: str) -> tuple[list[Metric], list[Loss]]:
+def as_metrics(rubrics: Rubrics, sources: Sources, target: str, title: str) -> tuple[list[Metric], list[Loss]]:
     """The metrics of all rubrics, and what is lost on the way.
 
     A holistic scale, or a criterion that is alone, is one metric that passes when the rubric does. Of several criteria
@@ -45,9 +59,12 @@ def as_metrics(rubrics: Rubrics, title: str) -> tuple[list[Metric], list[Loss]]:
         shape = require_shape(name, rubric, title, Shape.HOLISTIC, Shape.SCORE_RANGES, advice=advice)
         several = len(rubrics) > 1
         if shape is Shape.HOLISTIC:
-            metrics.append(_metric(name, name, task_of(rubric), rubric.scales[0], rubric.thresholds.pass_at))
+            made = [_metric(name, name, task_of(rubric), rubric.scales[0], rubric.thresholds.pass_at)]
         else:
-            metrics += [_criterion_metric(name, criterion, rubric, several=several) for criterion in rubric.criteria]
+            made = [_criterion_metric(name, criterion, rubric, several=several) for criterion in rubric.criteria]
+        extras = sources.get(name, Source()).extras(find_holder(rubric), target)
+        metrics += [metric._replace(extras=extras) for metric in made]
+        if shape is not Shape.HOLISTIC:
             losses += _lost_average(name, rubric, title)
         losses += _lost_gaps(name, rubric, title)
         losses += lost_verdicts(name, rubric, title, keeps_pass=True)
@@ -73,7 +90,7 @@ def _metric(name: str, metric: str, task: str | None, scale: Scale, threshold: D
     if (lowest, highest) != (LOWEST, HIGHEST):
         message = f"the bands span {lowest} to {highest}, and a GEval metric would stretch that to 0..1; cover 0 to 10"
         raise RefusedError(name, scale.path, message)
-    return Metric(metric, task, bands, threshold)
+    return Metric(metric, task, bands, threshold, {})
 
 
 def _lost_average(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:

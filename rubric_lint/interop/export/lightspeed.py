@@ -4,15 +4,15 @@ from typing import Any
 
 from rubric_lint.interop.export.entries import as_number
 from rubric_lint.interop.export.geval import BY_ITS_RUBRIC, Metric, as_metrics
-from rubric_lint.interop.export.target import Export, Rubrics, Target
+from rubric_lint.interop.export.target import NOWHERE, Export, Rubrics, Sources, Target
 from rubric_lint.interop.export.texts import to_yaml
 
 _TITLE = "lightspeed-evaluation"
 
 
-def write(rubrics: Rubrics) -> Export:
+def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
     """The part `metrics_metadata` of a system configuration, for metrics of a turn."""
-    metrics, losses = as_metrics(rubrics, _TITLE)
+    metrics, losses = as_metrics(rubrics, sources, "lightspeed", _TITLE)
     turn = {f"geval:{metric.name}": _metadata(metric) for metric in metrics}
     return Export(to_yaml({"metrics_metadata": {"turn_level": turn}}), tuple(losses))
 
@@ -21,6 +21,7 @@ def _metadata(metric: Metric) -> dict[str, Any]:
     return {
         "criteria": metric.task or BY_ITS_RUBRIC,
         "evaluation_params": ["query", "response"],
+        **metric.extras,
         "rubrics": [{"score_range": list(bounds), "expected_outcome": outcome} for bounds, outcome in metric.ranges],
         "threshold": as_number(metric.threshold),
     }

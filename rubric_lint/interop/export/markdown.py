@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rubric_lint.bands import HIGHEST, Band
 from rubric_lint.interop.export.entries import bounds, shares, sort_levels
-from rubric_lint.interop.export.target import Export, Rubrics, Target, shape_of
+from rubric_lint.interop.export.target import NOWHERE, Export, Rubrics, Sources, Target, shape_of
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import percent
 
@@ -17,7 +17,7 @@ _ASKED = {
 }
 
 
-def write(rubrics: Rubrics) -> Export:
+def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """A section for each rubric."""
     return Export("\n".join(line for name, rubric in rubrics.items() for line in _section(name, rubric)))
 

@@ -3,29 +3,72 @@
 from collections.abc import Iterator
 from typing import Any
 
+from rubric_lint.interop.export.cases import Member, group_cases
 from rubric_lint.interop.export.entries import as_entries, as_number
-from rubric_lint.interop.export.target import Export, Loss, Rubrics, Target, lost_verdicts, shape_of
+from rubric_lint.interop.export.fields import find_holder
+from rubric_lint.interop.export.target import (
+    NOWHERE,
+    Export,
+    Loss,
+    Rubrics,
+    Sources,
+    Target,
+    lost_verdicts,
+    shape_of,
+)
 from rubric_lint.interop.export.texts import to_yaml
-from rubric_lint.rubric import Rubric
+from rubric_lint.nunjucks import escape
+from rubric_lint.rubric import Rubric, Shape
 
+_NAME = "promptfoo"
 _TITLE = "promptfoo"
+_TOLD = {
+    Shape.CHECKLIST: "Each criterion is met or not. The score is the weighted share of the criteria that are met.",
+    Shape.SCORE_RANGES: "Give each criterion a whole number from 0 to 10, in the range whose outcome describes the "
+    "output best. The score is the weighted average of these numbers, divided by 10.",
+    Shape.HOLISTIC: "Give the output a whole number from 0 to 10, in the range whose outcome describes it best. The "
+    "score is that number, divided by 10.",
+    Shape.LEVELS: "Choose for each criterion the level whose outcome describes the output best. A level is worth "
+    "(level - lowest level) / (highest level - lowest level); the score is the weighted average of that.",
+}
+_WEIGHTS = " A criterion without `weight` has the weight 1."
+_GATES = " A criterion below its `required_min_score` or `required_min_level` fails the output, whatever the score."
 
 
-def write(rubrics: Rubrics) -> Export:
-    """A test for each rubric; the rubric itself is what the grader is told, whatever its shape."""
+def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
+    """A test for each case; the rubric itself is what the grader is told, whatever its shape."""
     tests: list[dict[str, Any]] = []
     losses: list[Loss] = []
-    for name, rubric in rubrics.items():
-        shape_of(name, rubric)
-        assertion = {
-            "type": "llm-rubric",
-            "value": as_entries(rubric),
-            "threshold": as_number(rubric.thresholds.pass_at),
-        }
-        tests.append({"description": name, "assert": [assertion]})
-        losses += _lost(name, rubric)
-        losses += lost_verdicts(name, rubric, _TITLE, keeps_pass=True)
+    for case in group_cases(rubrics, sources):
+        tests.append({"description": escape(case.name), "assert": [_assertion(member) for member in case.members]})
+        for member in case.members:
+            losses += _lost(member.name, member.rubric)
+            losses += lost_verdicts(member.name, member.rubric, _TITLE, keeps_pass=True)
     return Export(to_yaml({"tests": tests}), tuple(losses))
+
+
+def _assertion(member: Member) -> dict[str, Any]:
+    label = {"metric": escape(member.label)} if member.label else {}
+    extras = member.source.extras(find_holder(member.rubric), _NAME)
+    return {
+        "type": "llm-rubric",
+        **label,
+        **(extras if member.source.is_template else escape(extras)),
+        "value": escape(_tell(member.name, member.rubric)),
+        "threshold": as_number(member.rubric.thresholds.pass_at),
+    }
+
+
+def _tell(name: str, rubric: Rubric) -> str:
+    """One text for the grader: a list would reach it as `[object Object]` or JSON without line ends.
+
+    It never begins with `file://`, which promptfoo would load.
+    """
+    shape = shape_of(name, rubric)
+    gates = _GATES if any(criterion.gate for criterion in rubric.criteria) else ""
+    weights = "" if shape is Shape.HOLISTIC else _WEIGHTS
+    head = f"Judge the output by this rubric, and give a score from 0 to 1. {_TOLD[shape]}{weights}{gates}"
+    return f"{head}\n\n{to_yaml({'rubrics': as_entries(rubric)})}"
 
 
 def _lost(name: str, rubric: Rubric) -> Iterator[Loss]:

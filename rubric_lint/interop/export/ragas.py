@@ -3,7 +3,17 @@
 from collections.abc import Iterator
 
 from rubric_lint.interop.export.entries import sort_levels
-from rubric_lint.interop.export.target import Export, Loss, RefusedError, Rubrics, Target, lost_verdicts, require_shape
+from rubric_lint.interop.export.target import (
+    NOWHERE,
+    Export,
+    Loss,
+    RefusedError,
+    Rubrics,
+    Sources,
+    Target,
+    lost_verdicts,
+    require_shape,
+)
 from rubric_lint.interop.export.texts import to_json
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import join_words
@@ -11,7 +21,7 @@ from rubric_lint.wording import join_words
 _TITLE = "Ragas"
 
 
-def write(rubrics: Rubrics) -> Export:
+def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """The dictionary of one criterion, or those of several by their names."""
     scales: dict[str, dict[str, str]] = {}
     losses: list[Loss] = []
@@ -28,9 +38,11 @@ def write(rubrics: Rubrics) -> Export:
     if len(scales) > 1:
         return Export(to_json(scales), tuple(losses))
     ((called, scale),) = scales.items()
-    return Export(
-        to_json(scale), tuple(losses), (f"the metric's name, `{called}`: the dictionary has no place for it",)
-    )
+    ((name, rubric),) = rubrics.items()
+    if rubric.criteria[0].has_own_id:
+        message = f"the name `{called}`: one dictionary has no place for it; name the metric so"
+        losses.append(Loss(name, (*rubric.criteria[0].path, "id"), message))
+    return Export(to_json(scale), tuple(losses))
 
 
 def _descriptions(criterion: Criterion) -> dict[str, str]:

@@ -1,15 +1,57 @@
 """What it takes to write rubrics for another system: the text, and what of the rubrics it cannot say."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.finding import Path
+from rubric_lint.interop.export.fields import Field
 from rubric_lint.rubric import Rubric, Shape
 from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 Rubrics = Mapping[str, Rubric]
 """Rubrics without error findings, by their names."""
+
+
+class Source(NamedTuple):
+    """Where a rubric comes from: its case, what it is called in that, and its fields as they are written.
+
+    `is_template`: its texts are templates, so those that are carried as they are need no escape.
+    """
+
+    case: str = ""
+    label: str = ""
+    fields: tuple[Field, ...] = ()
+    is_template: bool = False
+
+    def extras(self, holder: Path | None, target: str) -> dict[str, Any]:
+        """The fields of a mapping of the document that a target takes as they are, by their names there."""
+        return {
+            name: field.value
+            for field in self.fields
+            if field.path[:-1] == holder and (name := field.name_in(target)) and is_plain(field.value)
+        }
+
+
+Sources = Mapping[str, Source]
+"""Where rubrics come from, by their names."""
+
+NOWHERE: Sources = {}
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether every format can say a value."""
+    match value:
+        case None | str() | bool() | int():
+            return True
+        case float():
+            return math.isfinite(value)
+        case list():
+            return all(map(is_plain, value))
+        case dict():
+            return all(map(is_plain, value.values()))
+    return False
 
 
 class Loss(NamedTuple):
@@ -45,12 +87,13 @@ class RefusedError(Exception):
 class Target:
     """A system to write for: its title, what it is given, and how that is written.
 
-    `write` raises RefusedError for a rubric whose meaning would have to be bent.
+    `write` takes rubrics and, where there are files behind them, their sources. It raises RefusedError for a rubric
+    whose meaning would have to be bent.
     """
 
     title: str
     summary: str
-    write: Callable[[Rubrics], Export]
+    write: Callable[..., Export]
 
 
 SHAPES: Mapping[Shape, str] = {

@@ -8,10 +8,12 @@ from typing import Any
 from rubric_lint.bands import HIGHEST, SCORES, Scale
 from rubric_lint.interop.export.entries import as_number, bounds, sort_levels, uncovered
 from rubric_lint.interop.export.target import (
+    NOWHERE,
     Export,
     Loss,
     RefusedError,
     Rubrics,
+    Sources,
     Target,
     lost_verdicts,
     shape_of,
@@ -22,7 +24,7 @@ from rubric_lint.rubric import Criterion, Rubric, Shape
 _TITLE = "verifiers"
 
 
-def write(rubrics: Rubrics) -> Export:
+def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """One object; `score` is there what it is here, since the answers lie as far apart as our scores do."""
     if len(rubrics) > 1:
         name, rubric = list(rubrics.items())[1]

@@ -1,0 +1,52 @@
+"""What a conversion loses that no target has to look for: fields, comments and templates."""
+
+from collections.abc import Iterable, Iterator
+
+from rubric_lint.comments import find_comments
+from rubric_lint.document import Document
+from rubric_lint.finding import Path
+from rubric_lint.interop.export.fields import Field
+from rubric_lint.nunjucks import RENDERS, is_template
+from rubric_lint.rubric import Rubric
+from rubric_lint.source import Source, Span
+
+_SCHEMA = "$schema"
+
+
+def lost_fields(fields: Iterable[Field], target: str, title: str) -> Iterator[tuple[Path, str]]:
+    """Find the fields that a target does not write, each with its place and a message."""
+    for field in fields:
+        if not field.is_carried(target):
+            told = ", which the judge is told" if field.is_told else ""
+            yield field.path, f"`{field.path[-1]}`{told}: {title} has no field for it"
+
+
+def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
+    """Find the texts that another system fills in before a judge sees them; they are written as they stand."""
+    if rubric.view is None or rubric.dialect not in RENDERS:
+        return
+    for entry in rubric.entries:
+        bands = entry.scale.bands if entry.scale else ()
+        texts = [entry.outcome, *(band.outcome for band in bands), *(level.outcome for level in entry.levels or ())]
+        if any(text and is_template(text) for text in texts):
+            whose = rubric.view.dialect.title
+            message = f"the template in `{entry.id}`, which {whose} fills in: for {title} it is text like any other"
+            yield rubric.view.place(entry.path), message
+
+
+def lost_comments(source: Source, within: Iterable[Span]) -> list[Span]:
+    """Find the comments of a YAML file in the lines of some spans; what names a schema is not one of them."""
+    if source.name.lower().endswith((".json", ".jsonl")) or "#" not in source.text:
+        return []
+    lines = [(source.position(start).line, source.position(end).line) for start, end in within]
+    return [
+        comment
+        for comment in find_comments(source)
+        if _SCHEMA not in source.slice(comment)
+        and any(first <= source.position(comment.start).line <= last for first, last in lines)
+    ]
+
+
+def whole(document: Document) -> Span:
+    """Return the span of a document with what stands above it."""
+    return Span(document.preamble.start, document.span(()).end)
