@@ -8,7 +8,7 @@ from fractions import Fraction
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubric_lint import __version__
 from rubric_lint.report.charts import BINS, draw_answers, draw_histogram, name_answer
@@ -19,16 +19,16 @@ from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringCriterio
 from rubric_lint.scoring.records import Outcome
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
-_RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1, Verdict.PASS: 2}
+_RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1}
 _TEXTS = ("question", "answer", "reference")
 _MOST_INVALID = 20
 _MOST_RUBRICS = 20
-_LONGEST = 4000
-"""How many characters of one text are shown."""
+_LONGEST, _LONGEST_SAID = 4000, 100_000
+"""How many characters of a name or message are shown, and of what was said: question, answer, reference, reasons."""
 
 
 class HtmlReport:
-    """Takes outcomes one by one; of all of them it keeps counts only, of the worst and the first invalid ones more."""
+    """Takes outcomes one by one and keeps counts, the worst outcomes that do not pass, and the first invalid ones."""
 
     def __init__(self, worst: int = 10) -> None:
         self._most = worst
@@ -49,11 +49,12 @@ class HtmlReport:
         score = result.score
         # Whole numbers: arithmetic on fractions would cost as much as the scoring itself.
         self._bins[min(score.numerator * BINS // score.denominator, BINS - 1), result.verdict] += 1
-        entry = (-_RANKS[result.verdict], -score, -self._taken, outcome)
-        if len(self._worst) < self._most:
-            heapq.heappush(self._worst, entry)
-        elif entry > self._worst[0]:
-            heapq.heapreplace(self._worst, entry)
+        if result.verdict is not Verdict.PASS:
+            entry = (-_RANKS[result.verdict], -score, -self._taken, outcome)
+            if len(self._worst) < self._most:
+                heapq.heappush(self._worst, entry)
+            elif entry > self._worst[0]:
+                heapq.heapreplace(self._worst, entry)
 
     def render(self, totals: Totals, title: str) -> str:
         """The page; `totals` are those of the same outcomes."""
@@ -61,24 +62,33 @@ class HtmlReport:
             *self._render_figures(totals),
             *self._render_distribution(totals),
             *_render_rubrics([rubric for rubric in totals.rubrics.values() if rubric.scored]),
-            *self._render_worst(),
+            *self._render_worst(totals),
             *self._render_invalid(totals),
         ])  # fmt: skip
         page = Template((Path(__file__).parent / "page.html").read_text("utf-8"))
         return page.substitute(title=_text(title), body=body, counts=_text(str(totals)), version=__version__)
 
     def _render_figures(self, totals: Totals) -> Iterator[str]:
-        verdicts = totals.verdicts
-        yield '<dl class="figures">'
-        yield _figure("Outputs", f"{totals.outputs:,}")
-        yield _figure("Mean score", _score(totals.mean))
-        for verdict in Verdict:
-            share = f"{verdicts[verdict] / totals.outputs:.0%} of all" if totals.outputs else ""
-            yield _figure(verdict.capitalize(), f"{verdicts[verdict]:,}", share, verdict)
-        yield _figure("Invalid", f"{totals.invalid:,}", "never scored" if totals.invalid else "")
+        verdicts, outputs = totals.verdicts, totals.outputs
+
+        def share(count: int) -> str:
+            return f"{_percent(count, outputs)} of all" if outputs else ""
+
+        figures = [
+            _Figure("Outputs", f"{outputs:,}"),
+            _Figure("Mean score", _score(totals.mean), "of valid ones" if totals.invalid else ""),
+            *(
+                _Figure(verdict.capitalize(), f"{verdicts[verdict]:,}", share(verdicts[verdict]), verdict)
+                for verdict in Verdict
+            ),
+            _Figure("Invalid", f"{totals.invalid:,}", share(totals.invalid) if totals.invalid else ""),
+        ]
         if sampled := sum(rubric.sampled for rubric in totals.rubrics.values()):
             stable = sum(rubric.stable for rubric in totals.rubrics.values())
-            yield _figure("Stable", f"{stable / sampled:.0%}", "one verdict in all samples")
+            figures.append(_Figure("Stable", _percent(stable, sampled), "one verdict in all samples"))
+        # All cards are as wide as the longest number needs, and go into as many rows as that takes.
+        yield f'<dl class="figures" style="--longest:{max(len(figure.value) for figure in figures)}">'
+        yield from (figure.render() for figure in figures)
         yield "</dl>"
         shares = {**{str(verdict): verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
         told = ", ".join(f"{count:,} {name}" for name, count in shares.items())
@@ -99,12 +109,14 @@ class HtmlReport:
         yield draw_histogram(self._bins, marks)
         yield "</section>"
 
-    def _render_worst(self) -> Iterator[str]:
+    def _render_worst(self, totals: Totals) -> Iterator[str]:
         if not self._worst:
+            if totals.verdicts[Verdict.PASS]:
+                yield '<h2>The worst answers</h2><p class="note">All valid outputs pass.</p>'
             return
         worst = [entry[-1] for entry in sorted(self._worst, reverse=True)]
         yield f"<h2>The worst {counted(len(worst), 'answer')}</h2>" if len(worst) > 1 else "<h2>The worst answer</h2>"
-        yield '<p class="note">Those that fail first, then by their score, with what the judge gave as its reasons.</p>'
+        yield '<p class="note">Those that fail first, then by their score, with the reasons that the judge gave.</p>'
         yield '<ol class="answers">'
         for outcome in worst:
             if outcome.result:
@@ -116,7 +128,10 @@ class HtmlReport:
             return
         more = f", the first {len(self._invalid)}" if totals.invalid > len(self._invalid) else ""
         yield f"<h2>Invalid outputs ({totals.invalid:,}{more})</h2>"
-        yield '<p class="note">What is not valid for its rubric has no score, and no part in the figures above.</p>'
+        yield (
+            '<p class="note">An invalid output has no score. It counts as an output, so it lowers the share of each '
+            "verdict; means, spreads, the distribution and the criteria leave it out.</p>"
+        )
         yield f"{_open_table('Invalid outputs')}{_render_heads('Output', 'Where', 'Why')}"
         for outcome in self._invalid:
             place = ", ".join(part for part in (outcome.file, f"line {outcome.line}") if part)
@@ -133,9 +148,24 @@ def _mark(pass_at: Decimal, borderline_at: Decimal) -> Iterator[tuple[str, float
         yield f"borderline {borderline_at}", float(borderline_at)
 
 
-def _figure(name: str, value: str, note: str = "", kind: str = "") -> str:
-    small = f"<small>{note}</small>" if note else ""
-    return f'<div class="{kind}"><dt>{name}</dt><dd>{value}{small}</dd></div>'
+class _Figure(NamedTuple):
+    """One of the numbers at the top of the page."""
+
+    name: str
+    value: str
+    note: str = ""
+    kind: str = ""
+
+    def render(self) -> str:
+        """Return its card."""
+        small = f"<small>{self.note}</small>" if self.note else ""
+        return f'<div class="{self.kind}"><dt>{self.name}</dt><dd>{self.value}{small}</dd></div>'
+
+
+def _percent(count: int, whole: int) -> str:
+    """Return how many percent a part is, which is never 0 or 100 for a true part."""
+    percent = f"{count / whole:.0%}"
+    return {"0%": "under 1%", "100%": "over 99%"}.get(percent, percent) if 0 < count < whole else percent
 
 
 def _has_gate(rubric: ScoringRubric) -> bool:
@@ -209,14 +239,11 @@ def _render_answer(outcome: Outcome, result: Scored) -> str:
         f'<span class="verdict {result.verdict}">{result.verdict}</span>'
         f'<span class="soft">{_text(result.rubric.name)}</span><span class="number">{_score(result.score)}</span></div>'
     )
-    said = "".join(
-        f'<dt>{name.capitalize()}</dt><dd dir="auto"{_focus(text)}>{_text(text)}</dd>'
-        for name, text in _find_texts(outcome.rest)
-    )
+    said = "".join(f"<dt>{name.capitalize()}</dt>{_quote(text, 'dd')}" for name, text in _find_texts(outcome.rest))
     rows = "".join(_render_judgement(judged, _label(result.rubric, judged.criterion)) for judged in result.criteria)
     overall = ""
     if result.reasoning and result.reasoning not in {criterion.reasoning for criterion in result.criteria}:
-        overall = f'<dl class="said"><dt>Overall</dt><dd dir="auto">{_text(result.reasoning)}</dd></dl>'
+        overall = f'<dl class="said"><dt>Overall</dt>{_quote(result.reasoning, "dd")}</dl>'
     listed = f'<dl class="said">{said}</dl>' if said else ""
     return f'{head}{listed}<table class="reasons"><tbody>{rows}</tbody></table>{overall}'
 
@@ -227,9 +254,11 @@ def _find_texts(rest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def _focus(text: str) -> str:
-    """A long text is scrolled, so the keyboard must reach it; a short one is no stop on its way."""
-    return ' tabindex="0"' if len(text) > 600 or text.count("\n") > 8 else ""
+def _quote(text: str, tag: str) -> str:
+    """Return what was said; a long text is limited in height and scrolls, so the keyboard must reach it."""
+    is_long = len(text) > 600 or text.count("\n") > 8
+    kind = ' class="quote long" tabindex="0"' if is_long else ' class="quote"'
+    return f'<{tag} dir="auto"{kind}>{_text(text, _LONGEST_SAID)}</{tag}>'
 
 
 def _label(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:
@@ -243,7 +272,7 @@ def _render_judgement(judged: CriterionResult, name: str) -> str:
     is_asked = isinstance(grade.answer, bool)  # what was expected is no description of a no
     about = f'<small dir="auto">{outcome}</small>' if is_asked and outcome else ""
     seen = "" if is_asked else f'<span class="soft" dir="auto">{outcome}</span>'
-    reason = f'<div class="reason" dir="auto">{_text(judged.reasoning)}</div>' if judged.reasoning else ""
+    reason = _quote(judged.reasoning, "div") if judged.reasoning else ""
     return (
         f'<tr><th scope="row"><span dir="auto">{_text(name)}</span>{about}</th>'
         f'<td class="given"><b>{name_answer(grade.answer)}</b>{missed}</td>'
@@ -263,7 +292,7 @@ def _score(score: Fraction | None) -> str:
     return "none" if score is None else f"{float(score):.3f}"
 
 
-def _text(text: str) -> str:
-    """Text of others as it may stand in the page: cut, what is unseen made visible, and nothing of it markup."""
-    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text) - _LONGEST:,} more characters)"
+def _text(text: str, most: int = _LONGEST) -> str:
+    """Return text of others as it may be in the page: cut, what is unseen made visible, and nothing of it markup."""
+    shown = text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
     return escape("\n".join(visible(line.expandtabs(4)) for line in shown.replace("\r\n", "\n").split("\n")))
