@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -88,3 +89,17 @@ def expected_of(schema: Mapping[str, Any]) -> str:
         return str(schema["x-expected"])
     types = schema.get("type", [])
     return " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))
+
+
+def visible(text: str) -> str:
+    r"""`text` with control, bidirectional and other unseen characters as escapes, such as `\x1b` and `\u202e`."""
+    if text.isprintable():
+        return text
+    return "".join(char.encode("unicode_escape").decode() if _unseen(char) else char for char in text)
+
+
+def _unseen(char: str) -> bool:
+    kind = category(char)
+    return kind in {"Cc", "Cs", "Zl", "Zp"} or (
+        kind == "Cf" and char not in {"\N{ZERO WIDTH JOINER}", "\N{ZERO WIDTH NON-JOINER}"}
+    )

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
+from rubric_lint.markdown import escape
+
 ROOT = Path(__file__).parent.parent
 PROGRAM = Path(sys.executable).with_name("rubric-lint")
 OLD = """\
@@ -101,6 +103,28 @@ def test_changes_for_a_pull_request(run):
         '| x2 | fail 0.400 | invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity") |\n'
         "| line 3 | invalid | pass 0.950 |\n"
     )
+
+
+TEXTS_AND_MARKDOWN = {
+    "Ask @team/core about #12, GH-3 and !4": r"Ask @&#8203;team/core about \#&#8203;12, GH-&#8203;3 and !&#8203;4",
+    "See https://example.com or www.example.com": "See https:&#8203;//example.com or www&#8203;.example.com",
+    "Mail a.b@example.com": "Mail a.b@&#8203;example.com",
+    "<img src=x onerror=y> &lt; `code` *b* [a](b) | c": r"\<img src=x onerror=y> \&lt; \`code\` \*b\* \[a\](b) \| c",
+    "# Not a heading #": r"\# Not a heading \#",
+    "- not a list": r"\- not a list",
+    "1. not a list": r"1\. not a list",
+    "a snake_case C# word at 10:30": "a snake_case C\\# word at 10:30",
+    "\u202eevil \x1b[31m": r"\\u202eevil \\x1b\[31m",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS_AND_MARKDOWN)
+def test_d6_a_text_in_markdown_calls_nobody_and_links_nowhere(run, tmp_path, text):
+    assert escape(text) == TEXTS_AND_MARKDOWN[text]
+    (tmp_path / "old.yaml").write_text("rubrics: [Names the pivot]", "utf-8")
+    (tmp_path / "new.yaml").write_text(f"rubrics: [{json.dumps(text)}]", "utf-8")
+    written = run("old.yaml", "new.yaml", "--format", "markdown")[1]
+    assert TEXTS_AND_MARKDOWN[text] in written
 
 
 SAMPLES = {

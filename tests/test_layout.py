@@ -23,6 +23,7 @@ LAYERS = (
         "bundle",
         "store",
         "nunjucks",
+        "markdown",
         "template_tokens",
     ),
     ("signs", "thresholds"),

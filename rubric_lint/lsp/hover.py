@@ -10,7 +10,7 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Finding, Part, Path
 from rubric_lint.lsp.analysis import Analysis, Located, is_on_key
 from rubric_lint.lsp.fields import Field, find_field, find_suite_field
-from rubric_lint.report.visible import visible
+from rubric_lint.markdown import escape as escape_markdown
 from rubric_lint.rubric import SHAPE_FIELDS, Criterion, Rubric, Shape
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Span
@@ -176,5 +176,4 @@ _LONGEST = 200
 
 def escape(text: str | None) -> str:
     """Text of a file so that Markdown shows it as it is, on one line and not too long."""
-    shown = shorten(visible(" ".join((text or "").split())), _LONGEST)
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", shown)
+    return escape_markdown(shorten(" ".join((text or "").split()), _LONGEST))

@@ -3,17 +3,14 @@
 from itertools import accumulate
 from unicodedata import category, east_asian_width
 
+from rubric_lint.wording import visible
+
+__all__ = ("head", "shown", "tail", "visible", "width")
+
 _JOINER = "\N{ZERO WIDTH JOINER}"
 _EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
 _SKIN_TONES = "\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}", "\N{EMOJI MODIFIER FITZPATRICK TYPE-6}"
 _TAB = "    "
-
-
-def visible(text: str) -> str:
-    r"""`text` with control, bidirectional and other unseen characters as escapes, such as `\x1b` and `\u202e`."""
-    if text.isprintable():
-        return text
-    return "".join(char.encode("unicode_escape").decode() if _unseen(char) else char for char in text)
 
 
 def shown(line: str) -> str:
@@ -48,11 +45,6 @@ def head(line: str, room: int) -> str:
 def tail(line: str, room: int) -> str:
     """The longest end of `line` that is at most `room` cells wide when shown."""
     return head(line[::-1], room)[::-1]
-
-
-def _unseen(char: str) -> bool:
-    kind = category(char)
-    return kind in {"Cc", "Cs", "Zl", "Zp"} or (kind == "Cf" and char not in {_JOINER, "\N{ZERO WIDTH NON-JOINER}"})
 
 
 def _cells(char: str) -> int:

@@ -1,11 +1,11 @@
 """Rubrics as tables for people, in the Markdown of GitHub."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from rubric_lint.bands import HIGHEST, Band
 from rubric_lint.interop.export.entries import bounds, shares, sort_levels
 from rubric_lint.interop.export.target import NOWHERE, Export, Rubrics, Sources, Target, shape_of
+from rubric_lint.markdown import escape, table
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import percent
 
@@ -72,24 +72,6 @@ def _band_rows(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
     for band in sorted(bands, key=bounds):
         lower, upper = bounds(band)
         yield str(lower) if lower == upper else f"{lower} to {upper}", band.outcome or ""
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table whose cells show the texts as they are."""
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{'---|' * len(heads)}"
-    for row in rows:
-        yield f"| {' | '.join(map(escape, row))} |"
-
-
-# In a cell only what is markup within a line counts; `_` inside a word and `&` before no entity are none.
-_MARKUP = re.compile(r"[\\`*\[\]<#|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[A-Za-z0-9]+;)")
-
-
-def escape(text: str) -> str:
-    """A text that Markdown shows as it is, on one line."""
-    lines = _MARKUP.sub(r"\\\g<0>", text).split("\n")
-    return "<br>".join(" ".join(line.split()) for line in lines)
 
 
 TARGET = Target("Markdown", "tables for people", write)
