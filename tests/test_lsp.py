@@ -674,7 +674,7 @@ def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
             editor.open(uri, OVERLAP)
             assert await editor.found(uri) == []
             assert editor.logged == [
-                "the setting rubric-lint.debounce is 'soon', expected an integer; its default holds"
+                "the setting rubric-lint.debounce is 'soon', expected an integer; using its default"
             ]
 
             async def after(value):
@@ -880,9 +880,11 @@ def test_a_rule_that_crashes_is_logged_and_the_other_documents_go_on(folder):
         async with start(folder, command=(sys.executable, "-c", CRASH, "lsp")) as editor:
             editor.open(bad, OVERLAP.replace("tone", "boom"))
             (notice,) = await editor.diagnostics(bad)
-            assert notice.message == "not checked: a fault of rubric-lint, not of the text; its log has the details"
+            assert notice.message == (
+                "not checked: rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log"
+            )
             first, *_ = editor.logged[0].splitlines()
-            fault = f"a fault of rubric-lint {__version__}, not of the text: RuleError: rule overlap: KeyError: 'boom'"
+            fault = f"rubric-lint {__version__} crashed: RuleError: rule overlap: KeyError: 'boom'"
             assert first.startswith(f"{bad}: {fault}")
             editor.open(good, OVERLAP.replace("[4, 10]", "[6, 10]"))
             assert await editor.found(good) == [("coverage", 2), ("split-band", 5)]

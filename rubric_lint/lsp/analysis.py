@@ -146,12 +146,12 @@ Sift = Callable[[Result], Result]
 
 
 def analyse(state: State, sift: Sift = lambda result: result) -> Analysis:
-    """Lint a state; never raises, as a fault of the tool must not stop the server."""
+    """Lint a state. A crash becomes a notice, because it must not stop the server."""
     if state.settings is None:
         return Analysis(state, notice=state.obstacle)
     data = state.text.body.encode()
     if len(data) > LIMIT:
-        return Analysis(state, notice=f"has {len(data) / 1e6:.1f} MB, and at most {LIMIT / 1e6:.0f} MB are read")
+        return Analysis(state, notice=f"the file has {len(data) / 1e6:.1f} MB, the limit is {LIMIT / 1e6:.0f} MB")
     source = Source(state.name, state.text.body)
     if not state.settings.claimed and not could_hold_rubrics(data):
         return Analysis(state, Result(source, ()))
@@ -162,4 +162,8 @@ def analyse(state: State, sift: Sift = lambda result: result) -> Analysis:
         blocked = state.blocked(fault)
         return Analysis(blocked, notice=blocked.obstacle)
     except Exception as fault:
-        return Analysis(state, notice="a fault of rubric-lint, not of the text; its log has the details", fault=fault)
+        return Analysis(
+            state,
+            notice="rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log",
+            fault=fault,
+        )

@@ -180,11 +180,11 @@ class Desk:
             self.report(found.fault, document.uri)
 
     def report(self, fault: Exception, uri: str) -> None:
-        """Log a fault of the tool, with what to report."""
+        """Log a crash, with what to report."""
         origin = fault.__cause__ or fault
         frames = traceback.extract_tb(origin.__traceback__)
         place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
         self._connection.log(
-            f"{uri}: a fault of rubric-lint {__version__}, not of the text: {type(fault).__name__}: {fault}{place}; "
-            f"please report this line and the text\n{''.join(traceback.format_exception(fault))}"
+            f"{uri}: rubric-lint {__version__} crashed: {type(fault).__name__}: {fault}{place}; "
+            f"this is a bug, please report this line and the file\n{''.join(traceback.format_exception(fault))}"
         )

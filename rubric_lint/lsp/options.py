@@ -53,7 +53,7 @@ def _find_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if value not in _WHEN:
                 yield field, f"is {value!r}, expected one of {', '.join(_WHEN)}"
         elif type(value) is not type(default):
-            kind = {bool: "true or false", str: "a text", int: "an integer"}[type(default)]
+            kind = {bool: "true or false", str: "a string", int: "an integer"}[type(default)]
             yield field, f"is {value!r}, expected {kind}"
         elif type(value) is int and not 0 <= value <= _LONGEST_DEBOUNCE:
             yield field, f"is {value}, expected 0 to {_LONGEST_DEBOUNCE} milliseconds"

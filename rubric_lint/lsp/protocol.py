@@ -156,5 +156,7 @@ class Connection(LanguageServer):
         try:
             return await asyncio.wait_for(self.protocol.send_request_async(method, params), _LONGEST_WAIT)
         except Exception as fault:
-            self.log(f"the client does not answer {method}: {fault or type(fault).__name__}", types.MessageType.Warning)
+            self.log(
+                f"no answer from the editor to {method}: {fault or type(fault).__name__}", types.MessageType.Warning
+            )
             return None

@@ -129,7 +129,7 @@ class Server:
         for uri, value in zip(["", *uris], values, strict=True):
             self._options[uri], faults = read_options(value)
             for fault in faults:
-                self._connection.log(f"the setting {fault}; its default holds", types.MessageType.Warning)
+                self._connection.log(f"the setting {fault}; using its default", types.MessageType.Warning)
         self._reload(None)
 
     def _folder_uris(self) -> list[str]:
