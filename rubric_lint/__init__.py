@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, lint_source
     from rubric_lint.config import FileSettings
-    from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity
+    from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left
     from rubric_lint.lint import RuleError
     from rubric_lint.rubric import Shape
@@ -51,6 +51,7 @@ __all__ = [
     "Shape",
     "Source",
     "Span",
+    "Unread",
     "Verdict",
     "__version__",
     "find_settings",
@@ -65,7 +66,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "api": ("find_settings", "fix_source", "lint_source"),
     "config": ("FileSettings",),
-    "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity"),
+    "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left"),
     "lint": ("RuleError",),
     "rubric": ("Shape",),

@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 
-from rubric_lint.config import FileSettings, SettingsFinder
+from rubric_lint.config import FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.finding import Result
 from rubric_lint.fix import Fixed, fix
 from rubric_lint.lint import DEFAULTS, lint
@@ -19,7 +19,7 @@ def lint_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS)
         RuleError: when a rule crashes; nothing that stands in `data` should make one.
     """
     data = as_bytes(data)
-    result = lint(name, data, settings)
+    result = lint(name, data, claim_by_name(name, settings))
     return result if result.source.text else result._replace(source=_decode(name, data))
 
 
@@ -30,7 +30,7 @@ def fix_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS, 
         RuleError: when a rule crashes; nothing that stands in `data` should make one.
     """
     data = as_bytes(data)
-    fixed = fix(name, data, settings, unsafe=unsafe)
+    fixed = fix(name, data, claim_by_name(name, settings), unsafe=unsafe)
     if fixed.before.text:
         return fixed
     source = _decode(name, data)

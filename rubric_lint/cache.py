@@ -250,7 +250,8 @@ def _pack(finding: Finding) -> list[Any]:
 _SPANNED = (int, int)
 _FIX = (str, bool, [(*_SPANNED, str)])
 _FINDING = (str, frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX)
-_RESULT = (int, int, int, [_FINDING])
+_UNREAD = (str, *_SPANNED, bool)
+_RESULT = (int, int, int, [_FINDING], [_UNREAD])
 
 
 def _matches(value: Any, form: Any) -> bool:

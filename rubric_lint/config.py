@@ -38,6 +38,13 @@ class FileSettings(NamedTuple):
     borderline_at: Decimal = BORDERLINE_AT
 
 
+def claim_by_name(name: str, settings: FileSettings) -> FileSettings:
+    """Return the settings as they are for a file of that name: `NAME.rubric.yaml` says that it holds a rubric."""
+    if not name.lower().endswith(_RUBRIC_SUFFIXES):
+        return settings
+    return settings._replace(claimed=True, is_rubric_file=True)
+
+
 class Overrides(NamedTuple):
     """What the command line says: `select` takes the place of the settings' own, `ignore` adds to theirs.
 
@@ -56,6 +63,7 @@ class _SettingsFields(NamedTuple):
     root: str
     origin: str | None = None
     baseline: str | None = None
+    require_rubrics: bool = False
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     include: Patterns = _NOTHING
@@ -68,7 +76,7 @@ class _SettingsFields(NamedTuple):
 class Settings(_SettingsFields):
     """One settings file: `origin` its path, None for the built-in settings; patterns are relative to `root`.
 
-    `baseline` is the path of the file of known findings.
+    `baseline` is the path of the file of known findings. `require_rubrics`: a run that finds no rubric fails.
     """
 
     @classmethod
@@ -79,6 +87,7 @@ class Settings(_SettingsFields):
             root=root,
             origin=origin,
             baseline=os.path.join(os.path.dirname(origin), table["baseline"]) if "baseline" in table else None,
+            require_rubrics=table.get("require-rubrics", False),
             select=frozenset(table["select"]) if "select" in table else None,
             ignore=frozenset(table.get("ignore", ())) | {rule for rule, level in severity.items() if level == "off"},
             include=Patterns.parse(root, table.get("include", ())),

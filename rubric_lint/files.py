@@ -1,7 +1,7 @@
 """Which files to read, and their bytes; what cannot be read becomes a value, and the rest goes on."""
 
 # Paths are str here, see config.py.
-# ruff: noqa: PTH100, PTH114, PTH115, PTH116, PTH118
+# ruff: noqa: PTH100, PTH114, PTH115, PTH116, PTH118, PTH120
 
 import errno
 import os
@@ -16,6 +16,7 @@ from rubric_lint.config import FileSettings, Settings, SettingsFinder
 from rubric_lint.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.signs import could_hold_rubrics
+from rubric_lint.skipped import Skipped, name_other_kind
 
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
 """What the names of the files end in that are found in folders."""
@@ -58,19 +59,19 @@ class _Reached(NamedTuple):
 
 
 def find(
-    paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder, passed_over: list[str] | None = None
+    paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder, skipped: Skipped | None = None
 ) -> Iterator[File | Unreadable]:
     """The files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
 
     A file that is named is found, whatever its name and whatever is ignored, unless the settings force what they
     exclude. In a folder those are found that have one of SUFFIXES or that `include` names, less what .gitignore files
-    and `exclude` name. Links to folders are followed only where they are named. `passed_over` is told of what would be
-    found if it were a file and not a link that leads nowhere, a pipe or the like.
+    and `exclude` name. Links to folders are followed only where they are named. `skipped` takes what is left out, and
+    named files whose names say that they are neither YAML nor JSON.
     """
-    search = _Search(finder, [] if passed_over is None else passed_over)
+    search = _Search(finder, Skipped() if skipped is None else skipped)
     seen = set()
     for path in paths:
-        for item, identity in search.reach(_tidy(os.fsdecode(path))):
+        for item, identity in search.reach(tidy(os.fsdecode(path))):
             if identity not in seen:
                 seen.add(identity)
                 yield item
@@ -118,9 +119,9 @@ class RealFolders:
 class _Search:
     """One search for files; it remembers where folders really are."""
 
-    def __init__(self, finder: SettingsFinder, passed_over: list[str]) -> None:
+    def __init__(self, finder: SettingsFinder, skipped: Skipped) -> None:
         self._finder = finder
-        self._passed_over = passed_over
+        self._skipped = skipped
         self._folders = RealFolders()
 
     def reach(self, name: str) -> Iterator[_Reached]:
@@ -128,15 +129,22 @@ class _Search:
         try:
             is_folder = stat.S_ISDIR(os.stat(name).st_mode)
             if self._finder.leaves_out(name, is_folder=is_folder):
-                return
-            if is_folder:
+                self._skipped.exclude(is_folder=is_folder)
+            elif is_folder:
                 yield from self._search(name)
+            elif (kind := name_other_kind(name)) and not self._is_included(name):
+                self._skipped.other_kinds.append((name, kind))
             else:
                 yield _Reached(File(name, self._finder.for_file(name)), self._resolve(name))
         except SettingsError as fault:
             yield from _refuse_settings(fault)
         except (OSError, ValueError) as fault:
             yield _refuse(name, fault)
+
+    def _is_included(self, name: str) -> bool:
+        """Return whether the settings say that a file is to be read, whatever its name ends in."""
+        settings = self._finder.for_folder(os.path.dirname(name))
+        return settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed
 
     def _resolve(self, name: str) -> str:
         if os.path.islink(name):
@@ -180,7 +188,7 @@ class _Search:
         here = _Folder(prefix, path, real, ignores)
         for entry in entries.values():
             if entry.is_dir(follow_symlinks=False):
-                yield from _judge_folder(entry.name, here, settings)
+                yield from self._judge_folder(entry.name, here, settings)
             else:
                 yield from self._judge_file(entry, here, settings)
 
@@ -188,7 +196,7 @@ class _Search:
         path = parent.path + entry.name
         if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
             return
-        if _is_left_out(path, parent, settings, is_folder=False):
+        if self._is_left_out(path, parent, settings, is_folder=False):
             return
         name = parent.prefix + entry.name
         try:
@@ -196,28 +204,28 @@ class _Search:
                 real = os.path.realpath(path) if entry.is_symlink() else parent.real + entry.name
                 yield _Reached(File(name, settings.for_file(name)), real)
             elif not entry.is_dir() and not entry.name.startswith(_LOCK):
-                self._passed_over.append(name)
+                self._skipped.dead.append(name)
         except OSError as fault:
             # A link in a circle leads to no file, like one that leads nowhere; nobody has asked for it by name.
             if fault.errno == errno.ELOOP:
-                self._passed_over.append(name)
+                self._skipped.dead.append(name)
             else:
                 yield _refuse(name, fault)
 
+    def _judge_folder(self, name: str, parent: _Folder, settings: Settings) -> Iterator[_Folder]:
+        path = parent.path + name
+        if name not in _VCS_FOLDERS and not self._is_left_out(path, parent, settings, is_folder=True):
+            yield _Folder(parent.prefix + name + os.sep, path + os.sep, parent.real + name + os.sep, parent.ignores)
 
-def _judge_folder(name: str, parent: _Folder, settings: Settings) -> Iterator[_Folder]:
-    path = parent.path + name
-    if name not in _VCS_FOLDERS and not _is_left_out(path, parent, settings, is_folder=True):
-        yield _Folder(parent.prefix + name + os.sep, path + os.sep, parent.real + name + os.sep, parent.ignores)
+    def _is_left_out(self, path: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:
+        if settings.exclude.judge(path, is_folder=is_folder):
+            self._skipped.exclude(is_folder=is_folder)
+            return True
+        return is_ignored(path, parent.ignores, is_folder=is_folder)
 
 
-def _is_left_out(path: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:
-    if settings.exclude.judge(path, is_folder=is_folder):
-        return True
-    return is_ignored(path, parent.ignores, is_folder=is_folder)
-
-
-def _tidy(name: str) -> str:
+def tidy(name: str) -> str:
+    """Return a path as messages name it, without `./` in front."""
     while name.startswith(("./", "." + os.sep)):
         name = name[2:].lstrip("/" + os.sep)
     return name or "."

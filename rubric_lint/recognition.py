@@ -64,9 +64,10 @@ _TELLS = {"always": lambda _: True, "list of numbers": _is_list_of_numbers, "lev
 
 
 def _is_first_version(entry: Mapping[str, Any]) -> bool:
-    if "description" not in entry or not entry.keys() & {"id", "weight", "required"}:
+    identifier = entry.get("id")
+    if "description" not in entry or not (isinstance(identifier, str) or entry.keys() & {"weight", "required"}):
         return False
-    if not isinstance(entry.get("id", ""), str):
+    if isinstance(identifier, int | float) and not isinstance(identifier, bool):
         return False  # numbered entries are those of a database
     return all(_may_be_ours(field) for field in entry)
 

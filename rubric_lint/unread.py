@@ -18,21 +18,21 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: 
     `is_ours`: the file has rubrics of ours; `of_agentv`: some of them are AgentV's.
     """
     taken = {location.path for location in found.rubrics}
+    if found.is_foreign and not taken:
+        return [_place(document, (), Part.HEAD, _word_foreign(document.data), is_known=True)]
     noticed: list[tuple[Path, Part, str, bool]] = []
-    if found.is_foreign:
-        noticed.append(((), Part.HEAD, _word_foreign(document.data), True))
     for path in found.leftovers:
         if not any(place[: len(path)] == path for place in lost):
             reason = _word_leftover(document, path, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_ours and is_place(path[:-1], in_suite=is_ours)))
-    known = find_unread_forms(document, taken, of_agentv=of_agentv)
-    noticed += [(path, Part.VALUE, reason, True) for path, reason in known]
+    forms = find_unread_forms(document, taken, of_agentv=of_agentv)
+    noticed += [(path, Part.VALUE, reason, True) for path, reason in forms]
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document)
-    return [_place(document, *each) for each in noticed]
+    return [_place(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
 
 
-def _place(document: Document, path: Path, part: Part, reason: str, is_known: bool) -> Unread:
+def _place(document: Document, path: Path, part: Part, reason: str, *, is_known: bool) -> Unread:
     line, column, _ = document.source.position(document.span(path, part).start)
     return Unread(reason, line, column, is_known)
 

@@ -81,7 +81,7 @@ def test_text_and_bytes_come_to_the_same():
     data = SUITE.encode()
     assert lint_source("a.yaml", SUITE) == lint_source("a.yaml", data)
     assert fix_source("a.yaml", SUITE) == fix_source("a.yaml", data)
-    assert load_rubrics("a.yaml", SUITE) == load_rubrics("a.yaml", data)
+    assert load_rubrics("a.rubric.yaml", SUITE) == load_rubrics("a.rubric.yaml", data)
 
 
 def test_half_a_character_is_a_finding():

@@ -26,7 +26,7 @@ from rubric_lint.source import Source
 
 ROOT = Path(__file__).parent.parent
 FAULTY = "rubrics:\n  - id: a\n    expected_outcome: ''\n"
-CLEAN = "No faults in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+CLEAN = "No findings in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
 
 
 @pytest.fixture(autouse=True)
@@ -222,7 +222,7 @@ def test_large_runs_by_several_processes_are_kept_too(folder):
     assert len(json.loads(results().read_bytes().partition(b"\n")[2])) == 251
     assert run(".") == fresh
     pretend_clean()
-    assert run(".") == "No faults in 251 files (251 files with rubrics, 251 rubrics, 251 criteria).\n"
+    assert run(".") == "No findings in 251 files (251 files with rubrics, 251 rubrics, 251 criteria).\n"
 
 
 @given(yaml_suites() | json_suites())

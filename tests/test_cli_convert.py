@@ -115,7 +115,7 @@ def test_a_rubric_that_the_suite_lacks(run):
 
 
 def test_standard_input_is_of_the_kind_that_its_name_says(run):
-    code, text, said = run("-", "--stdin-filename", "x.json", stdin='{"rubrics": ["Mentions the pivot"]}')
+    code, text, said = run("-", "--stdin-filename", "x.rubric.json", stdin='{"rubrics": ["Mentions the pivot"]}')
     assert (code, text, said) == (0, MODELINE + "rubrics:\n  - Mentions the pivot\n", "")
 
 

@@ -105,6 +105,8 @@ def test_changes_for_a_pull_request(run):
     )
 
 
+CLAIM = "# $schema: rubric-v2.schema.json\n"  # a list of strings alone may be anything
+
 TEXTS_AND_MARKDOWN = {
     "Ask @team/core about #12, GH-3 and !4": r"Ask @&#8203;team/core about \#&#8203;12, GH-&#8203;3 and !&#8203;4",
     "See https://example.com or www.example.com": "See https:&#8203;//example.com or www&#8203;.example.com",
@@ -121,8 +123,8 @@ TEXTS_AND_MARKDOWN = {
 @pytest.mark.parametrize("text", TEXTS_AND_MARKDOWN)
 def test_d6_a_text_in_markdown_calls_nobody_and_links_nowhere(run, tmp_path, text):
     assert escape(text) == TEXTS_AND_MARKDOWN[text]
-    (tmp_path / "old.yaml").write_text("rubrics: [Names the pivot]", "utf-8")
-    (tmp_path / "new.yaml").write_text(f"rubrics: [{json.dumps(text)}]", "utf-8")
+    (tmp_path / "old.yaml").write_text(CLAIM + "rubrics: [Names the pivot]", "utf-8")
+    (tmp_path / "new.yaml").write_text(f"{CLAIM}rubrics: [{json.dumps(text)}]", "utf-8")
     written = run("old.yaml", "new.yaml", "--format", "markdown")[1]
     assert TEXTS_AND_MARKDOWN[text] in written
 
@@ -130,13 +132,16 @@ def test_d6_a_text_in_markdown_calls_nobody_and_links_nowhere(run, tmp_path, tex
 SAMPLES = {
     "criteria": (OLD, NEW),
     "bands": (OLD, OLD.replace("6: At", "5: At")),
-    "shape": (OLD, "rubrics: [Names the pivot]"),
-    "checklist": ("rubrics: [Names the pivot]", "rubrics: [Names the cost, {id: b, expected_outcome: Names it}]"),
+    "shape": (OLD, CLAIM + "rubrics: [Names the pivot]"),
+    "checklist": (
+        CLAIM + "rubrics: [Names the pivot]",
+        CLAIM + "rubrics: [Names the cost, {id: b, expected_outcome: Names it}]",
+    ),
     "levels": (
         "rubrics: [{id: a, levels: [{level: 1, expected_outcome: Off topic}, {level: 2, expected_outcome: On topic}]}]",
         "rubrics: [{id: a, levels: [{level: 1, expected_outcome: Off topic}, {level: 3, expected_outcome: On topic}]}]",
     ),
-    "fewer": ("rubrics: [Names the pivot, Names the cost]", "rubrics: [Names the pivot]"),
+    "fewer": (CLAIM + "rubrics: [Names the pivot, Names the cost]", CLAIM + "rubrics: [Names the pivot]"),
     "suite": (
         "tests: [{id: a, rubrics: [Names the pivot]}, {id: b, rubrics: [Names the cost]}]",
         "tests: [{id: c, rubrics: [Names the pivot]}, {id: d, rubrics: [Names the day]}]",
@@ -225,8 +230,8 @@ def test_one_rubric_of_a_suite(run, tmp_path):
 
 
 def test_texts_of_a_rubric_command_no_terminal(run, tmp_path):
-    (tmp_path / "old.yaml").write_text('rubrics: ["Names \\e[31m the pivot"]', "utf-8")
-    (tmp_path / "new.yaml").write_text('rubrics: ["Names \\e[32m\\nthe pivot"]', "utf-8")
+    (tmp_path / "old.yaml").write_text(CLAIM + 'rubrics: ["Names \\e[31m the pivot"]', "utf-8")
+    (tmp_path / "new.yaml").write_text(CLAIM + 'rubrics: ["Names \\e[32m\\nthe pivot"]', "utf-8")
     assert run("old.yaml", "new.yaml")[1].splitlines()[2:4] == [
         "      - Names \\x1b[31m the pivot",
         "      + Names \\x1b[32m the pivot",

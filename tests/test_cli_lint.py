@@ -125,7 +125,7 @@ CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
 COUNTED = "Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).\n"
 FIXABLE = "1 fixable with rubric-fix.\n"
-CLEAN = "No faults in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+CLEAN = "No findings in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_an_interrupt_ends_it_without_a_traceback():
 
 
 def test_a_reader_that_leaves_ends_it_without_a_word():
-    Path("many.yaml").write_text("rubrics:\n" + "  - description: x\n    id: [1]\n" * 600, "utf-8")
+    Path("many.yaml").write_text("rubrics:\n" + "  - expected_outcome: x\n    id: [1]\n" * 600, "utf-8")
     process = subprocess.Popen(command("many.yaml"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     process.stdout.read(10)
     process.stdout.close()

@@ -9,6 +9,7 @@ import pytest
 
 from rubric_lint.config import FileSettings, Overrides, SettingsFinder
 from rubric_lint.files import LIMIT, File, Unreadable, find, read
+from rubric_lint.skipped import Skipped
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs links and pipes as POSIX has them")
@@ -71,10 +72,10 @@ def test_an_absolute_path_stays_absolute(tree):
 
 
 def test_a_named_file_is_found_whatever_is_ignored():
-    grow("a.txt", "a.yaml", ".git/config.yaml")
+    grow("a.tmpl", "a.yaml", ".git/config.yaml")
     grow(".gitignore", text="*.yaml\n")
-    grow("rubric-lint.toml", text='exclude = ["*.txt"]')
-    assert search("a.yaml", "a.txt", ".git/config.yaml") == ["a.yaml", "a.txt", ".git/config.yaml"]
+    grow("rubric-lint.toml", text='exclude = ["*.tmpl"]')
+    assert search("a.yaml", "a.tmpl", ".git/config.yaml") == ["a.yaml", "a.tmpl", ".git/config.yaml"]
 
 
 @needs_posix
@@ -115,9 +116,33 @@ def test_what_is_passed_over_although_its_name_fits_is_told_of_but_for_the_locks
     Path("a/self.yaml").symlink_to("self.yaml")
     Path("a/folder.yaml").symlink_to("../b")
     os.mkfifo("a/pipe.yaml")
-    passed_over = []
-    found = [item.name for item in find(["."], SettingsFinder(), passed_over)]
-    assert (found, passed_over) == (["a/x.yaml", "b/c/z.yaml"], ["a/pipe.yaml", "a/self.yaml", "a/y.yaml"])
+    skipped = Skipped()
+    found = [item.name for item in find(["."], SettingsFinder(), skipped)]
+    assert (found, skipped.dead) == (["a/x.yaml", "b/c/z.yaml"], ["a/pipe.yaml", "a/self.yaml", "a/y.yaml"])
+
+
+def test_b4_what_is_excluded_is_counted():
+    grow("a.yaml", "b.yaml", "c/d.yaml", "c/e.yaml", "e/a.yaml", "ignored.yaml")
+    grow(".gitignore", text="ignored.yaml\n")
+    grow("rubric-lint.toml", text='exclude = ["a.yaml", "c/"]')
+    skipped = Skipped()
+    found = [item.name for item in find(["."], SettingsFinder(), skipped)]
+    assert (found, skipped) == (["b.yaml"], Skipped(files=2, folders=1))
+
+
+def test_b4_named_files_of_other_kinds_are_not_read_unless_the_settings_include_them():
+    grow("a.csv", "b.MD", "c.py", "d.txt", "e", "f.tmpl", "in/g.txt")
+    grow("in/rubric-lint.toml", text='include = ["*.txt"]')
+    skipped = Skipped()
+    paths = ["a.csv", "b.MD", "c.py", "d.txt", "e", "f.tmpl", "in/g.txt"]
+    found = [item.name for item in find(paths, SettingsFinder(), skipped)]
+    assert (found, skipped.word_other_kinds()) == (
+        ["e", "f.tmpl", "in/g.txt"],
+        [
+            f"{name}: not read, as it is {kind}; rubric-lint reads YAML, JSON and JSON Lines"
+            for name, kind in (("a.csv", "CSV"), ("b.MD", "Markdown"), ("c.py", "Python"), ("d.txt", "plain text"))
+        ],
+    )
 
 
 def test_folders_nested_deeper_than_calls():

@@ -44,7 +44,7 @@ LAYERS = (
     ),
     ("rule",),
     ("rules", "naming"),
-    ("settings_file", "config", "files", "edit"),
+    ("settings_file", "config", "skipped", "files", "edit"),
     ("absence", "ignores", "lint", "cache", "batch", "fingerprint"),
     ("fix", "sieve"),
     ("scoring", "judge", "ask", "report", "compare", "lsp"),

@@ -116,7 +116,7 @@ Found 10 errors and 4 warnings in 2 of 2 files (2 files with rubrics, 2 rubrics,
 
 
 def test_statistics_of_nothing_is_the_summary():
-    assert render(Statistics, result(BANDS)) == "No faults in 1 file (1 file with rubrics, 1 rubric, 2 criteria).\n"
+    assert render(Statistics, result(BANDS)) == "No findings in 1 file (1 file with rubrics, 1 rubric, 2 criteria).\n"
 
 
 @pytest.mark.parametrize("reporter", [*REPORTERS.values(), Statistics])
@@ -300,10 +300,17 @@ def test_colours():
     [
         (Summary(), "No file was linted."),
         (Summary(unreadable=1), "No file was linted.\n1 file could not be read."),
-        (Summary(files=1), "No faults in 1 file (0 files with rubrics, 0 rubrics, 0 criteria)."),
+        (Summary(files=1), "0 rubrics found in 1 file."),
         (
             Summary(files=5, files_with_rubrics=2, rubrics=5, criteria=14),
-            "No faults in 5 files (2 files with rubrics, 5 rubrics, 14 criteria).",
+            "No findings in 5 files (2 files with rubrics, 5 rubrics, 14 criteria).",
+        ),
+        (
+            Summary(files=1, unread=2, other_kinds=1, excluded_files=2, excluded_folders=1),
+            (
+                "0 rubrics found in 1 file.\n2 rubrics in a form that is not checked; "
+                "1 file not read, as only YAML and JSON are; 1 folder and 2 files left out by `exclude`."
+            ),
         ),
         (
             Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=1, errors=1),
@@ -318,7 +325,7 @@ def test_colours():
             ),
         ),
     ],
-    ids=["nothing", "unreadable only", "no rubrics", "clean", "one of each", "all"],
+    ids=["nothing", "unreadable only", "no rubrics", "clean", "not read", "one of each", "all"],
 )
 def test_summary(summary, expected):
     assert expected == str(summary)

@@ -15,6 +15,7 @@ from rubric_lint.fix import Fixed, fix
 from rubric_lint.fix.write import WriteError, replace_file
 from rubric_lint.report.fixes import Outcome, Totals
 from rubric_lint.report.summary import counted
+from rubric_lint.skipped import Skipped
 
 
 class Fixing:
@@ -62,12 +63,14 @@ class Fixing:
                 self._stdin = File(stdin_name, finder.for_file(stdin_name))
                 stdin = [self._stdin]
             gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
-            passed_over: list[str] = []
-            files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder, passed_over))
+            skipped = Skipped()
+            files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder, skipped))
             total = len(files := list(files)) if self._progress.is_shown else 0
             for file in self._progress.over(files, total):
                 self._take(file)
-        totals.passed_over = len(passed_over)
+        for line in skipped.word_other_kinds():
+            complain(line)
+        totals.passed_over = len(skipped.dead)
         return totals
 
     def _take(self, file: File | Unreadable) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from rubric_lint.report.fixes import Outcome
 
 
+_FOR_PEOPLE = (Statistics, REPORTERS["full"], REPORTERS["concise"])
+"""The reports that end with the summary."""
+
 WATCHABLE = ("full", "concise")
 """The formats in which reports may follow one another without end."""
 
@@ -53,6 +56,7 @@ WATCHABLE = ("full", "concise")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix: make fixes too that may change what a rubric means.")
 @with_adoption
 @click.option("--watch", is_flag=True, help="Stay, and lint again what changes.")
+@click.option("--require-rubrics", is_flag=True, help="Exit with 1 where no rubric is found at all.")
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something, not where.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave the summary out.")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
@@ -77,6 +81,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     fix: bool,
     unsafe_fixes: bool,
     watch: bool,
+    require_rubrics: bool,
     statistics: bool,
     quiet: bool,
     color: str,
@@ -132,6 +137,9 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
             engine = Run(reporter, progress, sieves, **files)
             summary = engine.lint_all(paths or (".",), stdin_filename or "<stdin>", finder)
             reporter.end(summary)
+        says_summary = output_file is not None or make_reporter in _FOR_PEOPLE
+        for line in engine.explaining.word(summary, quiet=quiet, says_summary=says_summary):
+            complain(line)
         adoption.finish(sieves, quiet=quiet)
         return summary
 
@@ -156,6 +164,9 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
         return Exit.FAULT
     if summary.unreadable:
         return max(Exit.USAGE, fixed)
+    if _is_missing(summary, finder, is_asked=require_rubrics):
+        complain("no rubrics were found, but they are required")
+        return Exit.FOUND
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
     return max(Exit.FOUND if failing[fail_on] else Exit.CLEAN, fixed)
 
@@ -164,6 +175,19 @@ def _open_cache() -> "Cache":
     from rubric_lint.cache import Cache  # noqa: PLC0415  (--no-cache does without)
 
     return Cache.here()
+
+
+def _is_missing(summary: "Summary", finder: "SettingsFinder", *, is_asked: bool) -> bool:
+    """Return whether a run has no rubrics although there should be some; files that it need not read may have them."""
+    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
+
+    if summary.rubrics or summary.unchanged_files:
+        return False
+    if is_asked:
+        return True
+    with suppress(SettingsError):  # settings of this folder that are broken need not concern the files
+        return finder.for_folder("").require_rubrics
+    return False
 
 
 def _check_call(paths: tuple[str, ...], form: str | None, *, statistics: bool, fix: bool, unsafe_fixes: bool) -> None:

@@ -9,20 +9,22 @@ import click
 
 from rubric_lint.batch import Outcome, lint_bytes, lint_files
 from rubric_lint.cli.exits import complain, report_fault
+from rubric_lint.cli.explaining import Explaining
 from rubric_lint.cli.progress import Progress
 from rubric_lint.config import SettingsFinder
-from rubric_lint.files import File, Unreadable, find, read_stdin
+from rubric_lint.files import File, Unreadable, find, read_stdin, tidy
 from rubric_lint.finding import Result
 from rubric_lint.report import Failure, Reporter, Summary
 from rubric_lint.report.summary import counted
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.sieve import Sieve
+from rubric_lint.skipped import Skipped
 from rubric_lint.wording import join_words
 
 STDIN = "-"
 """The path that means standard input."""
 
-Find = Callable[[Iterable[str], SettingsFinder, list[str]], Iterable[File | Unreadable]]
+Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[File | Unreadable]]
 Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, Outcome]]]
 
 
@@ -66,6 +68,7 @@ class Run:
         self._find = find
         self._lint = lint
         self._refused: set[str] = set()
+        self.explaining = Explaining(())
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
         """Lint everything at `paths`; standard input goes by `stdin_name`.
@@ -81,6 +84,7 @@ class Run:
 
         with self._progress.reporting_interrupt(word):
             paths = list(paths)
+            self.explaining = Explaining([tidy(path) for path in paths] + [stdin_name] * (STDIN in paths))
             stdin: list[File] = []
             if STDIN in paths:
                 paths = [path for path in paths if path != STDIN]
@@ -89,12 +93,21 @@ class Run:
             gc.freeze()
             for file in stdin:
                 summary = summary.plus(self._lint_stdin(file))
-            passed_over: list[str] = []
-            files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder, passed_over))
+            skipped = Skipped()
+            files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder, skipped))
             total = len(files := list(files)) if self._progress.is_shown else 0
             for found, outcome in self._progress.over(self._lint(files), total):
                 summary = summary.plus(self._report(found, outcome))
-        return summary.plus(Summary(**self._skipped, passed_over=len(passed_over)))
+        for line in skipped.word_other_kinds():
+            complain(line)
+        left_out = Summary(
+            **self._skipped,
+            passed_over=len(skipped.dead),
+            other_kinds=len(skipped.other_kinds),
+            excluded_files=skipped.files,
+            excluded_folders=skipped.folders,
+        )
+        return summary.plus(left_out)
 
     def _wants(self, file: File | Unreadable) -> bool:
         for sieve in self._sieves:
@@ -103,11 +116,13 @@ class Run:
                 return False
         return True
 
-    def _report(self, file: File | Unreadable, outcome: Outcome) -> Summary:
+    def _report(self, file: File | Unreadable, outcome: Outcome, reason: str = "") -> Summary:
         if isinstance(outcome, Unreadable):
             return self._refuse(outcome)
         try:
             if not isinstance(outcome, Exception):
+                if isinstance(file, File):
+                    self.explaining.add(file.name, outcome, reason)
                 left, left_out = self._sift(outcome, file)
                 self._reporter.add(left)
                 counts = Summary.of(left)
@@ -143,4 +158,6 @@ class Run:
 
     def _lint_stdin(self, file: File) -> Summary:
         data = read_stdin(file.name)
-        return self._report(file, data if isinstance(data, Unreadable) else lint_bytes(file, data))
+        if isinstance(data, Unreadable):
+            return self._report(file, data)
+        return self._report(file, lint_bytes(file, data), "" if data.strip() else "it is empty")

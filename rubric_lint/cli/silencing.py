@@ -13,6 +13,7 @@ from rubric_lint.fix.silence import Silenced, silence
 from rubric_lint.fix.write import WriteError, replace_file
 from rubric_lint.report.summary import counted, word_passed_over
 from rubric_lint.report.visible import visible
+from rubric_lint.skipped import Skipped
 
 
 class Silencing:
@@ -23,7 +24,7 @@ class Silencing:
         self._reason = reason
         self._quiet = quiet
         self._files = self._changed = self._findings = self._comments = self._left = 0
-        self._passed_over: list[str] = []
+        self._skipped = Skipped()
         self._refused: set[str] = set()
         self._worst: set[Severity] = set()
         self._exit = Exit.CLEAN
@@ -31,10 +32,12 @@ class Silencing:
     def silence_all(self, paths: Iterable[str], finder: SettingsFinder, fail_on: str) -> Exit:
         """Silence everything, and tell of it; how the run ends."""
         with self._progress.reporting_interrupt(lambda: f"{counted(self._files, 'file')}: {self._changed} changed"):
-            files: Iterable[File | Unreadable] = find(paths, finder, self._passed_over)
+            files: Iterable[File | Unreadable] = find(paths, finder, self._skipped)
             total = len(files := list(files)) if self._progress.is_shown else 0
             for file in self._progress.over(files, total):
                 self._take(file)
+        for line in self._skipped.word_other_kinds():
+            complain(line)
         if not self._quiet:
             click.echo(self._word())
         failing = {"error": {Severity.ERROR}, "warning": set(Severity), "never": set[Severity]()}[fail_on]
@@ -95,7 +98,7 @@ class Silencing:
             text = f"No comment written in {counted(self._files, 'file')}."
         more = [
             (self._left, f"{counted(self._left, 'finding')} left that no comment silences"),
-            (len(self._passed_over), word_passed_over(len(self._passed_over))),
+            (len(self._skipped.dead), word_passed_over(len(self._skipped.dead))),
             (len(self._refused), f"{counted(len(self._refused), 'file')} could not be read or written"),
         ]
         notes = "; ".join(note for count, note in more if count)

@@ -20,6 +20,7 @@ from rubric_lint.finding import Result
 from rubric_lint.report import counted
 from rubric_lint.report.visible import visible
 from rubric_lint.settings_file import NAMES, SettingsError
+from rubric_lint.skipped import Skipped
 from rubric_lint.source import Source
 from rubric_lint.wording import join_words
 
@@ -90,7 +91,7 @@ class Watch:
         self._config = config
         self._isolated = isolated
         self._known: dict[str | Unreadable, _Known] = {}
-        self._passed_over: list[str] = []
+        self._skipped = Skipped()
         self._searched: set[str] = set()
         self._fault: SettingsError | None = None
 
@@ -134,8 +135,8 @@ class Watch:
         """Look at everything anew, lint what is not known yet, and show it all if there is news."""
         try:
             finder = _Finder(self._overrides, file=self._config, isolated=self._isolated)
-            self._passed_over = []
-            files = [file for file in find(self._paths, finder, self._passed_over) if self._is_there(file)]
+            self._skipped = Skipped()
+            files = [file for file in find(self._paths, finder, self._skipped) if self._is_there(file)]
             news = self._learn(files, processes=None if is_first else 1)
             names = [file.name for file in files if isinstance(file, File)]
             linked = {os.path.dirname(os.path.realpath(name)) for name in names if os.path.islink(name)}
@@ -165,10 +166,10 @@ class Watch:
             lint=lambda files: ((file, self._known[_key(file)].outcome) for file in files),
         )
 
-    def _find(self, _paths: object, _finder: object, passed_over: list[str]) -> Iterator[Found]:
+    def _find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[Found]:
         """What is known, as `files.find` would find it."""
         yield from (each.file for each in self._known.values())
-        passed_over.extend(self._passed_over)
+        skipped.add(self._skipped)
 
     def _learn(self, files: list[Found], *, processes: int | None) -> list[str]:
         """Lint what is not known as it is now; what is new, changed or gone, in words."""

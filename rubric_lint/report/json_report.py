@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warnings", "ignored")
-_RARE_COUNTS = ("known", "untouched", "unchanged_files", "passed_over")
+_RARE_COUNTS = (
+    *("known", "untouched", "unchanged_files", "passed_over"),
+    *("other_kinds", "excluded_files", "excluded_folders", "unread"),
+)
 
 
 class Json(Reporter):
@@ -23,19 +26,27 @@ class Json(Reporter):
     def __init__(self, write: Write, _look: Look) -> None:
         self._write = write
         self._findings: list[str] = []
+        self._unread: list[str] = []
 
     def add(self, result: Result) -> None:
         """Keep the findings of one file, as text: the summary comes before them."""
         self._findings.extend(dump(_finding(result.source, finding)) for finding in result.findings)
+        self._unread.extend(dump({"file": whole(result.source.name), **each._asdict()}) for each in result.unread)
 
     def end(self, summary: Summary) -> None:
         """Write the object."""
         named = {name: getattr(summary, name) for name in (*_COUNTS, *_RARE_COUNTS)}
         counts = dump({name: count for name, count in named.items() if count or name in _COUNTS})
         self._write(f'{{"version": {VERSION},\n "summary": {counts},\n "findings": [')
-        for number, finding in enumerate(self._findings):
-            self._write(f"{',' if number else ''}\n  {finding}")
+        self._write_items(self._findings)
+        if self._unread:
+            self._write('],\n "unread": [')
+            self._write_items(self._unread)
         self._write("]}\n")
+
+    def _write_items(self, items: list[str]) -> None:
+        for number, item in enumerate(items):
+            self._write(f"{',' if number else ''}\n  {item}")
 
 
 def _finding(source: Source, finding: Finding) -> dict[str, Any]:

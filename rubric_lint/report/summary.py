@@ -13,7 +13,9 @@ class Summary(NamedTuple):
     """Counts over the files of a run. `files` were read and linted; those of `unreadable` and `faults` were not.
 
     `known` findings a baseline holds, `untouched` ones are in what has not changed; `unchanged_files` were not read.
-    `passed_over` is what was found under the name of a file and is none.
+    `passed_over` is what was found under the name of a file and is none, `other_kinds` are named files that are neither
+    YAML nor JSON, `excluded_files` and `excluded_folders` what the settings exclude. `unread` counts rubrics in forms
+    that are known and not checked.
     """
 
     files: int = 0
@@ -32,6 +34,15 @@ class Summary(NamedTuple):
     untouched: int = 0
     unchanged_files: int = 0
     passed_over: int = 0
+    other_kinds: int = 0
+    excluded_files: int = 0
+    excluded_folders: int = 0
+    unread: int = 0
+
+    @property
+    def findings(self) -> int:
+        """How many errors and warnings there are."""
+        return self.errors + self.warnings
 
     @classmethod
     def of(cls, result: "Result") -> Self:
@@ -49,6 +60,7 @@ class Summary(NamedTuple):
             ignored=result.ignored,
             safe_fixes=sum(fixes),
             unsafe_fixes=len(fixes) - sum(fixes),
+            unread=sum(each.is_known for each in result.unread),
         )
 
     def plus(self, other: "Summary") -> "Summary":
@@ -64,7 +76,13 @@ class Summary(NamedTuple):
             (self.known, f"{counted(self.known, 'finding')} left out by the baseline"),
             (self.untouched, f"{counted(self.untouched, 'finding')} left out as nothing has changed there"),
             (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
+            (self.unread, f"{counted(self.unread, 'rubric')} in a form that is not checked"),
             (self.passed_over, word_passed_over(self.passed_over)),
+            (self.other_kinds, f"{counted(self.other_kinds, 'file')} not read, as only YAML and JSON are"),
+            (
+                self.excluded_files + self.excluded_folders,
+                word_excluded(self.excluded_files, self.excluded_folders),
+            ),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
             (self.faults, f"{counted(self.faults, 'file')} could not be linted for a fault of rubric-lint"),
         ]
@@ -79,13 +97,21 @@ class Summary(NamedTuple):
             counted(self.rubrics, "rubric"),
             counted(self.criteria, "criterion", "criteria"),
         ])  # fmt: skip
-        if not self.errors + self.warnings:
-            return f"No faults in {counted(self.files, 'file')} ({held})."
+        if not self.findings and not self.rubrics:
+            return f"0 rubrics found in {counted(self.files, 'file')}."
+        if not self.findings:
+            return f"No findings in {counted(self.files, 'file')} ({held})."
         found = " and ".join(
             counted(count, noun) for count, noun in ((self.errors, "error"), (self.warnings, "warning")) if count
         )
         where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
         return f"Found {found} in {where} ({held})."
+
+
+def word_excluded(files: int, folders: int) -> str:
+    """Say what the settings exclude: "2 folders and 5 files left out by `exclude`"."""
+    counts = [counted(count, noun) for count, noun in ((folders, "folder"), (files, "file")) if count]
+    return f"{' and '.join(counts)} left out by `exclude`"
 
 
 def word_passed_over(count: int) -> str:

@@ -7,15 +7,16 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from rubric_lint.catalogue import CURRENT, load
-from rubric_lint.config import FileSettings
+from rubric_lint.config import FileSettings, claim_by_name
 from rubric_lint.document import Document
-from rubric_lint.finding import Part, Path, Result, Severity
+from rubric_lint.finding import Part, Path, Result, Severity, Unread
 from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import Location, locate
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, build_rubric
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.preparing import UnscorableError, prepare
+from rubric_lint.skipped import name_other_kind
 from rubric_lint.source import Source, as_bytes
 from rubric_lint.thresholds import Thresholds
 
@@ -102,7 +103,8 @@ def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS
     Raises:
         RubricError: when the file has error findings, no rubric, or two rubrics of one name.
     """
-    return {called: loaded.prepare() for called, loaded in load_models(name, as_bytes(data), settings).items()}
+    models = load_models(name, as_bytes(data), claim_by_name(name, settings))
+    return {called: loaded.prepare() for called, loaded in models.items()}
 
 
 def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:
@@ -114,10 +116,9 @@ def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> di
     # What decides a score holds here also where the settings leave it out; for the rest they count.
     enabled = settings.enabled
     settings = settings._replace(enabled=None if enabled is None else enabled | DECIDING)
+    if kind := name_other_kind(name):
+        raise RubricError(f"{name}: not read, as it is {kind}; a rubric is YAML, JSON or JSON Lines")
     result = lint(name, data, settings)
-    if not result.rubrics and not result.findings:
-        settings = settings._replace(claimed=True)  # who names a file as the rubric says that it holds one
-        result = lint(name, data, settings)
     if faults := tuple(_word_errors(result)):
         raise RubricError(*faults)
     located = [
@@ -126,9 +127,20 @@ def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> di
         for location in locate(document, version=settings.version, claimed=settings.claimed)
     ]
     if not located:
-        raise RubricError(f"{name}: holds no rubrics; a rubric is the value of a field `rubrics`")
+        raise RubricError(*_word_absence(name, result.unread))
     names = _name(located, PurePath(name).name.split(".")[0])
     return {called: _load(item, called, settings) for called, item in names.items()}
+
+
+def _word_absence(name: str, unread: tuple[Unread, ...]) -> Iterator[str]:
+    """Say that a file holds no rubrics, and what nearly is one, each reason once."""
+    if not unread:
+        yield f"{name}: holds no rubrics; a rubric is the value of a field `rubrics`"
+    firsts: dict[str, Unread] = {}
+    for each in unread:
+        firsts.setdefault(each.reason, each)
+    for each in firsts.values():
+        yield f"{name}:{each.line}:{each.column}: holds no rubrics: {each.reason}"
 
 
 class _Located(NamedTuple):
