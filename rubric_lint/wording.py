@@ -1,5 +1,6 @@
 """Small pieces of messages that several rules share."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -92,10 +93,27 @@ def expected_of(schema: Mapping[str, Any]) -> str:
 
 
 def visible(text: str) -> str:
-    r"""`text` with control, bidirectional and other unseen characters as escapes, such as `\x1b` and `\u202e`."""
-    if text.isprintable():
-        return text
-    return "".join(char.encode("unicode_escape").decode() if _unseen(char) else char for char in text)
+    r"""Return `text` as it may be printed, by a terminal and in the log of a CI system.
+
+    Control, bidirectional and other unseen characters become escapes, such as `\x1b` and `\u202e`, and so does a
+    character of each sign by which a line of a log would be obeyed.
+    """
+    if not text.isprintable():
+        text = "".join(char.encode("unicode_escape").decode() if _unseen(char) else char for char in text)
+    return _COMMAND.sub(_disarm, text) if "::" in text or "##" in text else text
+
+
+# GitHub obeys `::` at the start of a line, and `##[` anywhere in it, as Azure Pipelines does `##vso[`.
+_COMMAND = re.compile(r"(?m)^(?P<start>[^\S\r\n]*+):(?=:)|#(?P<mark>#)(?=\[|vso\[)")
+
+
+def _disarm(found: re.Match[str]) -> str:
+    return r"#\x23" if found["mark"] else found["start"] + r"\x3a"
+
+
+def is_obeyed(line: str) -> bool:
+    """Return whether a CI system would take a line of its log, or a part of it, for a command."""
+    return _COMMAND.search(line) is not None
 
 
 def _unseen(char: str) -> bool:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from enum import IntEnum
+from io import StringIO
 from typing import NoReturn
 
 import click
@@ -47,7 +48,8 @@ def report_fault(fault: Exception, file: str = "") -> None:
     hint = f"please report this line{which} and: rubric-lint {__version__}, Python {python}, {sys.platform}"
     complain(hint if os.environ.get(DEBUG) else f"{hint} ({DEBUG}=1 shows the traceback)")
     if os.environ.get(DEBUG):
-        click.echo("".join(traceback.format_exception(fault)), err=True, nl=False)
+        lines = "".join(traceback.format_exception(fault)).splitlines()
+        click.echo("\n".join(map(visible, lines)), err=True)
 
 
 def _place(fault: Exception) -> str:
@@ -85,7 +87,9 @@ def launch(command: click.Command, name: str | None = None) -> NoReturn:
     try:
         code = command.main(prog_name=name, standalone_mode=False)
     except click.ClickException as wrong:
-        wrong.show()
+        told = StringIO()
+        wrong.show(told)
+        click.echo("\n".join(map(visible, told.getvalue().removesuffix("\n").split("\n"))), err=True)
         code = wrong.exit_code
     except click.Abort as end:
         if isinstance(end.__cause__, KeyboardInterrupt):  # by click: the command itself had nothing to say of it

@@ -19,6 +19,7 @@ from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rubrics import extract_option, require, rubric_argument, with_settings
+from rubric_lint.report.visible import visible
 from rubric_lint.wording import join_words
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def judge(
 def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
     """Say on standard error what is not asked again, and what else the results file holds."""
     if earlier.judged:
-        click.echo(f"{output} holds {earlier.judged} of {total} answers; judging the others", err=True)
+        click.echo(f"{visible(str(output))} holds {earlier.judged} of {total} answers; judging the others", err=True)
     if earlier.invalid:
         complain(
             f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output and "

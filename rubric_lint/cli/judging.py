@@ -17,6 +17,7 @@ from rubric_lint.ask.journal import Journal
 from rubric_lint.ask.run import Plan, Run, StoppedError, Tally
 from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.progress import Progress
+from rubric_lint.report.visible import visible
 
 _TICK = 0.2
 """Seconds between two looks at how far a run is; requests may take long."""
@@ -147,7 +148,7 @@ def _say_how_to_resume(stopped: str, tally: Tally) -> None:
         given = ", given the same answers" if context.params["answers"] == "-" else ""
         complain(f"{stopped}; the results so far are kept, and the same command resumes{given}")
         if command := _same_command(context):
-            click.echo(f"  {command}", err=True)
+            click.echo(f"  {visible(command)}", err=True)
     elif tally.unanswered:
         complain("run the same command again to ask for the answers without a reply")
 

@@ -14,6 +14,7 @@ import rubric_lint
 from rubric_lint.capped import SMALL_LIMIT, read_file
 from rubric_lint.cli.exits import Exit, complain
 from rubric_lint.cli.options import FileName
+from rubric_lint.report.visible import visible
 
 if TYPE_CHECKING:
     from rubric_lint.catalogue import Entry
@@ -128,7 +129,7 @@ def write_starter(file: str | None, shape: str, *, suite: bool, force: bool) -> 
         raise click.UsageError(f"{path} is there already; name another file, or replace it with --force") from None
     except OSError as error:
         raise click.UsageError(f"cannot write {path}: {error.strerror}") from error
-    click.echo(f"wrote {path}; check it with: rubric-lint {shlex.quote(str(path))}", err=True)
+    click.echo(f"wrote {visible(str(path))}; check it with: rubric-lint {shlex.quote(visible(str(path)))}", err=True)
 
 
 def _holds(file: Path, text: str) -> bool:

@@ -80,7 +80,7 @@ class Silencing:
             click.echo(f"{visible(name)}: {counted(done.findings, 'finding')} silenced")
         for finding, why in done.left:
             line, column, _ = done.result.source.position(finding.span.start)
-            click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {why}")
+            click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {visible(why)}")
             self._left += 1
             self._worst.add(finding.severity)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rubric_lint.report.portable import dump
 from rubric_lint.report.summary import counted, word_passed_over
-from rubric_lint.report.visible import visible
+from rubric_lint.report.visible import is_obeyed, shown, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,8 +148,6 @@ def as_data(outcome: Outcome) -> dict[str, Any]:
 
 def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
     """The JSON report of a run, with the files that there is something to say about."""
-    import json  # noqa: PLC0415  (only this format needs it)
-
     counts = {
         "files": totals.files,
         "changed": totals.changed,
@@ -158,22 +158,46 @@ def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
         **({"passed_over": totals.passed_over} if totals.passed_over else {}),
     }
     told = [each for each in files if any(each.get(key) for key in ("changed", "left", "left_out", "notes", "error"))]
-    return json.dumps({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
+    return dump({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def write_diff(outcome: Outcome, *, color: bool) -> str:
-    """The unified diff of one file, as `patch` and `git apply` read it; empty where nothing changes."""
+    """Return the unified diff of one file, as `patch` and `git apply` read it; empty where nothing changes.
+
+    A diff with a line that a CI system would obey is shown with escapes, in a form that nobody takes for a patch.
+    """
     if not outcome.is_changed:
         return ""
-    fixed, name = outcome.fixed, outcome.name.lstrip("/")
+    fixed = outcome.fixed
+    old, new = (_quote(f"{side}/{outcome.name.lstrip('/')}") for side in "ab")
     # What a text file begins with is, to those who apply a diff, part of its first line.
     bom = fixed.before.bom.decode(fixed.before.encoding)
     before, after = (_LINE.findall(bom + text) for text in (fixed.before.text, fixed.text))
-    lines = unified_diff(before, after, f"a/{name}", f"b/{name}")
+    lines = list(unified_diff(before, after, old, new))
+    if any(map(is_obeyed, lines)):
+        head = (
+            f"# {visible(outcome.name)}: not a patch, as its text holds commands for CI systems; shown with escapes\n"
+        )
+        return head + "".join(f"| {shown(line.rstrip(_LINE_ENDS))}\n" for line in lines)
     return "".join(_paint(line, color=color) for line in lines)
+
+
+_LINE_ENDS = "\r\n"
+
+
+def _quote(path: str) -> str:
+    """Return a path as Git writes it in a diff: in quotes where a character of it would not be seen as what it is."""
+    if visible(path) == path and not set('"\\') & set(path):
+        return path
+    path = "".join(_escape(char) if visible(char) != char or char in '"\\#' else char for char in path)
+    return f'"{path}"'
+
+
+def _escape(char: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
 
 
 _COLOURS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"}, "@": {"fg": "cyan"}}
@@ -182,6 +206,8 @@ _COLOURS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"},
 def _paint(line: str, *, color: bool) -> str:
     text = line.rstrip("\r\n")
     end = line[len(text) :] or "\n\\ No newline at end of file\n"
+    if color:  # for people: a patch has no colors
+        text = shown(text)
     if color and not line.startswith(" "):
         is_head = line.startswith(("+++ ", "--- "))
         text = click.style(text, **({"bold": True} if is_head else _COLOURS.get(line[:1], {})))

@@ -37,7 +37,7 @@ class JUnit(Reporter):
         errors = 0
         for finding in result.findings:
             at = Range.of(result.source, finding.span)
-            lines.append(f"{name}:{at.line}:{at.column} {finding.severity} {finding.rule}: {finding.message}")
+            lines.append(f"{visible(name)}:{at.line}:{at.column} {finding.severity} {finding.rule}: {finding.message}")
             errors += finding.severity is Severity.ERROR
         counts = ((errors, "error"), (len(lines) - errors, "warning"))
         message = " and ".join(counted(count, noun) for count, noun in counts if count)

@@ -26,7 +26,8 @@ def dump(value: object, **style: Any) -> str:
     """JSON in ASCII, so that every encoding of standard output carries it."""
     import json  # noqa: PLC0415  (formats for people do without)
 
-    return json.dumps(value, **style)
+    # `##[` and `##vso[` are commands of CI systems wherever they stand in a log.
+    return json.dumps(value, **style).replace("##", r"#\u0023")
 
 
 def whole(text: str) -> str:

@@ -3,9 +3,9 @@
 from itertools import accumulate
 from unicodedata import category, east_asian_width
 
-from rubric_lint.wording import visible
+from rubric_lint.wording import is_obeyed, visible
 
-__all__ = ("head", "shown", "tail", "visible", "width")
+__all__ = ("head", "is_obeyed", "shown", "tail", "visible", "width")
 
 _JOINER = "\N{ZERO WIDTH JOINER}"
 _EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"

@@ -1,0 +1,145 @@
+"""D1: nothing that a file is called or holds can give orders to a terminal or to a CI system."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rubric_lint.cli.fix import fix
+from rubric_lint.cli.lint import cli
+from rubric_lint.cli.score import score
+from rubric_lint.report import REPORTERS
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
+
+FAULTY = "rubrics:\n- id: a\n  description: Says it\n- id: b\n  expected_outcome: ''\n"
+NAMES = {
+    "escape": "a\x1b[31mb.yaml",
+    "carriage return": "a\rok.yaml",
+    "line feed": "a\n::error::pwned.yaml",
+    "command": "::set-output name=a::b.yaml",
+    "old command": "##[error]a.yaml",
+    "Azure": "a##vso[task.complete]b.yaml",
+    "bidirectional": "a\u202eb.yaml",
+    "C1": "a\x9bb.yaml",
+    "not UTF-8": "a\udcffb.yaml",
+    "line separator": "a\u2028b.yaml",
+}
+OBEYED = re.compile(r"^\s*::|##\[|##vso\[", re.MULTILINE)
+ALLOWED = re.compile(r"^::(?:error|warning|notice) (?=file=|title=)", re.MULTILINE)
+RUNS = {
+    **{form: (cli, ["--format", form]) for form in REPORTERS},
+    "statistics": (cli, ["--statistics"]),
+    "fixes": (fix, ["--check"]),
+    "fix": (fix, []),
+    "diff": (fix, ["--diff"]),
+    "colored diff": (fix, ["--diff", "--color=always"]),
+    "fixes as JSON": (fix, ["--check", "--format=json"]),
+    "ignores": (cli, ["--add-ignores"]),
+    "fixed first": (cli, ["--fix"]),
+    "option": (cli, ["--no-such-option"]),
+}
+RUNS_WITH_ONE = {
+    "diff of two": (cli, ["diff", "sound.yaml"]),
+    "conversion": (cli, ["convert", "--to=v2", "--output=out.yaml"]),
+    "scores": (score, ["nothing.jsonl", "--rubric=x"]),
+    "settings": (cli, ["--config"]),
+    "baseline": (cli, ["--baseline"]),
+    "report": (cli, ["--output-file=."]),
+}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sound.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: Says it\n")
+
+
+def call(command, *arguments):
+    """What a program with these arguments prints, on both streams, as `launch` has it."""
+    program = "rubric-fix" if command is fix else "rubric-score" if command is score else "rubric-lint"
+    path = Path(sys.executable).with_name(program)
+    done = subprocess.run([path, *map(os.fsencode, arguments)], capture_output=True, check=False)
+    return done.returncode, (done.stdout + b"\n" + done.stderr).decode("utf-8", "surrogateescape")
+
+
+def orders(text):
+    """What of a text somebody would obey."""
+    text = re.sub(r"\x1b\[\d*(?:;\d+)*m", "", text)  # colors that were asked for
+    text = ALLOWED.sub("", text)
+    unseen = [
+        char for char in text if char != "\n" and re.match(r"[\x00-\x1f\x7f-\x9f\u2028\u202e\ud800-\udfff]", char)
+    ]
+    return [*OBEYED.findall(text), *unseen]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", RUNS)
+def test_d1_no_name_gives_orders(run):
+    for name in NAMES.values():
+        Path(name).write_text(FAULTY)
+    command, arguments = RUNS[run]
+    code, printed = call(command, *arguments, *NAMES.values())
+    assert (code in {0, 1, 2}, orders(printed)) == (True, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", RUNS_WITH_ONE)
+def test_d1_no_name_behind_an_option_gives_orders(run):
+    name = "::error::a\n::error::\x1b\u202e##[b.yaml"
+    Path(name).write_text(FAULTY)
+    command, arguments = RUNS_WITH_ONE[run]
+    code, printed = call(command, *arguments, name)
+    assert (code in {0, 1, 2}, orders(printed)) == (True, [])
+
+
+TEXTS = ["::error::pwned", "##[error]pwned", "##vso[task.complete]pwned", "a\u202eb", "::add-mask::a"]
+
+
+@pytest.mark.parametrize("run", [*REPORTERS, "fixes", "fixes as JSON"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_d1_no_text_gives_orders(run, text):
+    Path("a.yaml").write_text(
+        f"rubrics:\n- id: '{text}'\n  '{text}': 1\n  description: |\n{text}\n  weight: '{text}'\n"
+    )
+    Path("b.yaml").write_text(
+        f"# {text}\nrubrics:\n- id: '{text}'\n  '{text}': 1\n  description: x\n  weight: '{text}'\n"
+    )
+    command, arguments = RUNS[run]
+    done = CliRunner().invoke(command, [*arguments, "a.yaml", "b.yaml"], standalone_mode=False)
+    assert orders(done.output) == []
+
+
+def diff_of(text, *arguments):
+    Path("a.yaml").write_text(text)
+    return CliRunner().invoke(fix, ["--diff", "-q", *arguments, "a.yaml"], standalone_mode=False).stdout
+
+
+def test_d1_a_diff_with_a_command_in_its_text_is_shown_but_is_not_a_patch():
+    text = "rubrics:\n- id: a\n  description: Says it\n  # x\n\n# ##[group]\n::y: 1\n"
+    assert diff_of(text) == (
+        "# a.yaml: not a patch, as its text holds commands for CI systems; shown with escapes\n"
+        "| --- a/a.yaml\n| +++ b/a.yaml\n| @@ -1,6 +1,6 @@\n|  rubrics:\n|  - id: a\n"
+        "| -  description: Says it\n| +  expected_outcome: Says it\n|    # x\n|  \n|  # #\\x23[group]\n"
+    )
+    assert diff_of("rubrics:\n- id: a\n  description: Says it\n").startswith(
+        "--- a/a.yaml\n+++ b/a.yaml\n@@ -1,3 +1,3 @@\n"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
+def test_d1_git_applies_a_diff_whose_files_have_odd_names():
+    for name in NAMES.values():
+        Path(name).write_text(FAULTY)
+    program = Path(sys.executable).with_name("rubric-fix")
+    done = subprocess.run([program, "--diff", "-q", "."], capture_output=True, check=False)
+    Path("p.patch").write_bytes(done.stdout)
+    subprocess.run(["git", "init", "-q"], check=True)
+    subprocess.run(["git", "apply", "p.patch"], check=True)
+    assert all("expected_outcome: Says it" in Path(name).read_text() for name in NAMES.values())
