@@ -95,7 +95,7 @@ def read(file: File) -> bytes | Unreadable:
 def read_stdin(name: str) -> bytes | Unreadable:
     """Return what stdin holds; `name` is what messages call it."""
     if sys.stdin is None:
-        return Unreadable(name, "stdin is closed")
+        return Unreadable(name, "standard input is closed")
     data = sys.stdin.buffer.read(LIMIT + 1)
     if len(data) > LIMIT:
         return Unreadable(name, f"cannot be read: it has more than {LIMIT / 1e6:.0f} MB, the limit; split it")
