@@ -342,4 +342,4 @@ def test_a_file_of_100_megabytes_is_refused_and_the_others_are_linted(tmp_path):
         2,
         ["a.yaml", "2", "5 error unknown-field"],
     )
-    assert "b.yaml: has 100.0 MB" in done.stderr
+    assert "b.yaml: cannot be read: it has 100.0 MB" in done.stderr

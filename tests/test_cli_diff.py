@@ -207,7 +207,7 @@ def test_standard_input_that_is_closed_holds_nothing(tmp_path):
         call = ["sh", "-c", '"$@" <&-', "sh", PROGRAM, "diff", *arguments]
         done = subprocess.run(call, cwd=tmp_path, capture_output=True, check=False)
         assert (done.returncode, done.stdout) == (2, b"")
-        assert done.stderr.endswith(b"standard input is closed\n")
+        assert done.stderr.endswith(b"stdin is closed\n")
 
 
 def test_the_settings_of_the_file_hold_for_its_revision(run, repository):
@@ -248,7 +248,7 @@ def test_texts_of_a_rubric_command_no_terminal(run, tmp_path):
         (("-", "-"), "standard input can be read once only"),
         (("old.yaml", "new.yaml", "--rubric", "other"), "no rubric is named `other`; there are `old` and `new`"),
         (("old.yaml", "new.yaml", "--outputs", "none.jsonl"), "none.jsonl: No such file or directory"),
-        (("old.yaml", "new.yaml", "--outputs", "/dev/null"), "/dev/null: holds no outputs"),
+        (("old.yaml", "new.yaml", "--outputs", "/dev/null"), "/dev/null: it is a device"),
         (("old.yaml", "new.yaml", "--stdin-filename", "x"), "give the path - to read it"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

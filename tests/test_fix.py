@@ -520,3 +520,12 @@ def test_replace_intents_are_edits_as_they_are():
     intent = Replace(Span(5, 8), "# y")
     fix_made = make_fix(Sharing(document), Repair("reword", (intent,), safe=True))
     assert (fix_made.edits, fix_made.intents) == ((Edit(Span(5, 8), "# y"),), (intent,))
+
+
+@pytest.mark.parametrize("rest", ["", "  - id: b\n    description: Names a source\n"])
+def test_c8_a_criterion_that_is_nothing_but_a_gate_is_fixed_once_and_for_all(rest):
+    text = f"rubrics:\n  - required: false\n{rest}"
+    fixed = fixed_text(text)
+    assert fixed == f"rubrics:\n  - {{}}\n{rest.replace('description', 'expected_outcome')}"
+    assert [finding.rule for finding in lint("suite.yaml", fixed.encode(), OURS).findings] == ["missing-id", "schema"]
+    assert fixed_text(fixed) == fixed

@@ -16,7 +16,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if fields is None or "id" in fields or criterion.shapes[0] is Shape.HOLISTIC or id(fields) in seen:
             continue
         seen.add(id(fields))
-        is_accident = len(fields) == 1 and criterion.outcome is None and not (criterion.scale or criterion.levels)
+        # A lone unknown field is a string with a colon in it, and no criterion.
+        is_accident = len(fields) == 1 and not any(map(rubric.schema.knows, fields))
         if not is_accident and not any(find_near(field, ["id"]) for field in fields):
             name = rubric.word_field("id")
             message = (
