@@ -15,8 +15,9 @@ SCORES = range(LOWEST, HIGHEST + 1)
 class Band(NamedTuple):
     """A range of scores and its outcome.
 
-    `scores` are the scores of 0..10 that lie in the band for certain: none for bounds that make no sense. `reach` are
-    those that may have been meant: all of 0..10 for bounds that cannot be read. For a sound band both are the same.
+    `scores` are the scores of 0..10 that lie in the band for certain: none where a bound is wrong. `reach` are those
+    that may have been meant: a wrong bound may stand for any score, but leaves the other bound as it is. For a sound
+    band both are the same.
     `path` and `part` say where the range stands, `outcome_path` where the outcome does.
     """
 
@@ -82,10 +83,9 @@ _BANDS: Mapping[tuple[float | None, float | None], range] = {
 def _read_band(item: Any, path: Path) -> Band:
     if not isinstance(item, dict):
         return Band(path, Part.HEAD, None, None, range(0), SCORES, None, path)
-    outcome_path = (*path, "expected_outcome" if "expected_outcome" in item else "description")
-    outcome = item.get(outcome_path[-1])
-    if not isinstance(outcome, str):
-        outcome = None
+    field = outcome_field(item)
+    outcome_path = (*path, field) if field in item else path
+    outcome = read_outcome(item)
     if "score_range" not in item:
         return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
     lower, upper = _read_bounds(item["score_range"])
@@ -112,43 +112,56 @@ def read_number(value: Any) -> float | None:
 def _reach(lower: float | None, upper: float | None) -> tuple[range, range]:
     """The scores that lie between two bounds for certain, and those that may."""
     sound = _BANDS.get((lower, upper))
-    return (sound, sound) if sound else (_certain(lower, upper), _possible(lower, upper))
-
-
-def _certain(lower: float | None, upper: float | None) -> range:
-    if lower is None or upper is None:
-        return range(0)
-    return range(max(math.ceil(lower), LOWEST), min(math.floor(upper), HIGHEST) + 1)
+    return (sound, sound) if sound else (range(0), _possible(lower, upper))
 
 
 def _possible(lower: float | None, upper: float | None) -> range:
-    if lower is None or upper is None:
-        return SCORES
-    lowest, highest = min(lower, upper), max(lower, upper)
-    return range(max(math.floor(lowest), LOWEST), min(math.ceil(highest), HIGHEST) + 1)
+    lowest, highest = _inside(lower, LOWEST), _inside(upper, HIGHEST)
+    if _is_inside(lower) and _is_inside(upper):  # which may be swapped
+        lowest, highest = min(lowest, highest), max(lowest, highest)
+    return range(math.floor(lowest), math.ceil(highest) + 1)
 
 
-_MAP_BOUND = re.compile(r"0|[1-9][0-9]{0,2}")
+def _inside(bound: float | None, otherwise: int) -> float:
+    return bound if bound is not None and _is_inside(bound) else otherwise
+
+
+def _is_inside(bound: float | None) -> bool:
+    return bound is not None and LOWEST <= bound <= HIGHEST
+
+
+_KEY = re.compile(r"(0|-?[1-9][0-9]{0,99})(?:\.0+)?")
+
+
+def read_key(key: str) -> int | None:
+    """Return the integer that a key of a short form is, `7.0` too, as in a value; None for anything else."""
+    found = _KEY.fullmatch(key)
+    return int(found[1]) if found else None
 
 
 def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
-    bounds = {key: int(key) if _MAP_BOUND.fullmatch(key) else None for key in ranges}
-    known = sorted({bound for bound in bounds.values() if bound is not None})
-    # A bound that cannot be read may start anywhere, so the bands around it may be shorter than they look.
+    bounds = {key: read_key(key) for key in ranges}
+    known = sorted({bound for bound in bounds.values() if bound is not None and bound in SCORES})
+    # A wrong bound may start anywhere, so the bands around it may be shorter than they look.
     bands = []
     for key, outcome in ranges.items():
         lower, text = bounds[key], outcome if isinstance(outcome, str) else None
         upper = None
-        if lower is not None:
-            upper = next((bound - 1 for bound in known if bound > lower), max(HIGHEST, lower))
+        if lower is not None and lower in SCORES:
+            upper = next((bound - 1 for bound in known if bound > lower), HIGHEST)
         scores, reach = _reach(lower, upper)
         bands.append(Band((*path, key), Part.KEY, lower, upper, scores, reach, text, (*path, key)))
     return tuple(bands)
 
 
+def outcome_field(entry: Mapping[str, Any]) -> str:
+    """Return the name under which a mapping says what is seen: the new one, or the old one where it has only that."""
+    return "description" if "description" in entry and "expected_outcome" not in entry else "expected_outcome"
+
+
 def read_outcome(entry: Mapping[str, Any]) -> str | None:
-    """What a mapping says is seen, under the new name of the field or the old one; None where that is no text."""
-    outcome = entry.get("expected_outcome", entry.get("description"))
+    """Return what a mapping says is seen; None where that is not a string."""
+    outcome = entry.get(outcome_field(entry))
     return outcome if isinstance(outcome, str) else None
 
 

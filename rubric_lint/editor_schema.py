@@ -117,7 +117,7 @@ def _hide(node: Any) -> Any:
 
 
 def _give_reasons(branch: Schema) -> Schema:
-    """What cannot stand here, each with a message of its own."""
+    """What is not allowed here, each with a message of its own."""
     reasons = {
         name: each["x-reason"]
         for name, each in branch.get("properties", {}).items()
@@ -127,7 +127,7 @@ def _give_reasons(branch: Schema) -> Schema:
         return branch
     return {
         "allOf": [
-            {"properties": {name: False}, "errorMessage": f"`{name}` cannot stand here: {reason}"}
+            {"properties": {name: False}, "errorMessage": f"`{name}` is not allowed here: {reason}"}
             for name, reason in reasons.items()
         ]
     }

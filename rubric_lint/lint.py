@@ -324,7 +324,7 @@ def _is_echo(finding: Finding, errors: list[str]) -> bool:
     """Whether a doubt about a scalar adds nothing to the errors on it: older readers do not find it right either."""
     if finding.rule != "ambiguous-scalar" or not errors:
         return False
-    is_boolean = " is true to " in finding.message or " is false to " in finding.message
+    is_boolean = " is true in " in finding.message or " is false in " in finding.message
     wanted = "true or false" if is_boolean else "number" if " is the number " in finding.message else "string"
     return not any(f"expected {article}{wanted}" in error for error in errors for article in ("", "a "))
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
+from rubric_lint.bands import read_key
 from rubric_lint.finding import Path
 from rubric_lint.near import find_near
 from rubric_lint.schema import case_lists, schema_for
@@ -53,7 +54,7 @@ def _is_list_of_numbers(value: Any) -> bool:
 def _has_levels(value: Any) -> bool:
     """Return whether a value of `levels` holds ours: with names and points alone they are those of a course."""
     if type(value) is dict:
-        return bool(value) and all(re.fullmatch(r"-?\d+", key) and type(text) is str for key, text in value.items())
+        return any(read_key(key) is not None and type(outcome) is str for key, outcome in value.items())
     return type(value) is list and any(
         type(level) is dict and (type(level.get("level")) is int or "expected_outcome" in level) for level in value
     )
@@ -95,5 +96,7 @@ def _is_foreign_entry(entry: Any) -> bool:
     """Return whether most fields of an entry are unknown. A lone one is a text with a colon in it."""
     if not isinstance(entry, dict) or len(entry) < 2 or tells(entry) or _is_first_version(entry):
         return False
-    unknown = sum(not schema_for().knows(field) or field == "levels" for field in entry)
+    unknown = sum(
+        not schema_for().knows(field) or (field == "levels" and bool(value)) for field, value in entry.items()
+    )
     return bool(2 * unknown >= len(entry))

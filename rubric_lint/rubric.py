@@ -7,10 +7,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from rubric_lint.bands import HIGHEST, Scale, as_integer, read_outcome, read_scale
+from rubric_lint.bands import HIGHEST, Scale, as_integer, outcome_field, read_key, read_outcome, read_scale
 from rubric_lint.deprecation import Replacement
 from rubric_lint.document import Document
-from rubric_lint.finding import Path
+from rubric_lint.finding import Part, Path
 from rubric_lint.nunjucks import RENDERS, unescape
 from rubric_lint.scalar import Ambiguity
 from rubric_lint.schema import RubricSchema, schema_for, schema_of
@@ -32,12 +32,19 @@ class Shape(StrEnum):
 
 
 class Level(NamedTuple):
-    """One level of a named scale; `number` is None where it is not an integer."""
+    """One level of a named scale; `number` is None where it is not an integer.
+
+    `path` is that of the level, `number_path` and `part` say where its number is written, `outcome_path` where its
+    outcome is; what is missing has the place of the level.
+    """
 
     path: Path
     number: int | None
     name: str | None
     outcome: str | None
+    number_path: Path
+    part: Part
+    outcome_path: Path
 
 
 class Criterion(NamedTuple):
@@ -64,6 +71,15 @@ class Criterion(NamedTuple):
     def has_own_id(self) -> bool:
         """Whether the id is written, not made from the place in the list."""
         return self.fields is not None and isinstance(self.fields.get("id"), str)
+
+    def path_of(self, field: str) -> Path:
+        """Return the path of a field, or of the whole criterion where the field is missing."""
+        return (*self.path, field) if self.fields is not None and field in self.fields else self.path
+
+    @property
+    def outcome_path(self) -> Path:
+        """The path of the outcome, or of the whole criterion where it has none, or is nothing else."""
+        return self.path_of(outcome_field(self.fields or {}))
 
 
 class _RubricFields(NamedTuple):
@@ -108,9 +124,14 @@ class Rubric(_RubricFields):
         return max(dict.fromkeys(shapes), key=shapes.count) if shapes else None
 
     @cached_property
+    def is_mixed(self) -> bool:
+        """Whether the entries have more than one shape."""
+        return len({entry.shapes[0] for entry in self.entries}) > 1
+
+    @cached_property
     def criteria(self) -> tuple[Criterion, ...]:
-        """What is judged one by one; a holistic scale has none."""
-        return () if self.shape is Shape.HOLISTIC else self.entries
+        """What is judged one by one; the bands of a holistic scale are not."""
+        return tuple(entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC)
 
     @cached_property
     def entries_by_place(self) -> Mapping[Path, Criterion]:
@@ -131,11 +152,13 @@ class Rubric(_RubricFields):
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:
-        """The bands of every criterion that has some, or the one scale of a holistic rubric."""
-        if self.shape is not Shape.HOLISTIC:
-            return tuple(entry.scale for entry in self.entries if entry.scale and Shape.SCORE_RANGES in entry.shapes)
-        bands = tuple(band for entry in self.entries if entry.scale for band in entry.scale.bands)
-        return (Scale(self.path, bands, None, self.path, is_map=False),)
+        """The bands of every criterion that has some, and those of the holistic scale, without a stray band."""
+        scales = [entry.scale for entry in self.criteria if entry.scale and Shape.SCORE_RANGES in entry.shapes]
+        holistic = [entry.scale for entry in self.entries if entry.scale and entry.shapes[0] is Shape.HOLISTIC]
+        if len(holistic) > 1 or (holistic and not self.is_mixed):
+            bands = tuple(band for scale in holistic for band in scale.bands)
+            scales.append(Scale(self.path, bands, None, self.path, is_map=False))
+        return tuple(scales)
 
 
 class _Reader(Protocol):
@@ -202,7 +225,7 @@ def _build_criterion(
     gate, gate_path = _read_gate(entry, path, shapes[0])
     if implied is not None and gate is None and shapes is _CHECKLIST and gate_path[-1] not in entry:
         gate = implied
-    levels = _read_levels(entry["levels"], (*path, "levels")) if isinstance(entry.get("levels"), list) else None
+    levels = _read_levels(entry["levels"], (*path, "levels")) if "levels" in entry else None
     identifier = own_id if isinstance(own_id, str) else generated
     outcome, weight = read_outcome(entry), _read_weight(document, entry)
     scale = read_scale(entry, path, gate, gate_path)
@@ -251,16 +274,28 @@ def _read_gate(entry: Mapping[str, Any], path: Path, shape: Shape) -> tuple[int 
     return gate, (*path, "required")
 
 
-def _read_levels(levels: list[Any], path: Path) -> tuple[Level, ...]:
-    return tuple(
-        Level(
-            path=(*path, index),
-            number=as_integer(level.get("level")),
-            name=level["name"] if isinstance(level.get("name"), str) else None,
-            outcome=read_outcome(level),
-        )
-        for index, level in enumerate(levels)
-        if isinstance(level, dict)
+def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
+    if isinstance(levels, dict):
+        return tuple(_read_short_level(key, outcome, (*path, key)) for key, outcome in levels.items())
+    if not isinstance(levels, list):
+        return None
+    return tuple(_read_level(level, (*path, index)) for index, level in enumerate(levels) if isinstance(level, dict))
+
+
+def _read_short_level(key: str, outcome: Any, path: Path) -> Level:
+    return Level(path, read_key(key), None, outcome if isinstance(outcome, str) else None, path, Part.KEY, path)
+
+
+def _read_level(level: dict[str, Any], path: Path) -> Level:
+    field = outcome_field(level)
+    return Level(
+        path=path,
+        number=as_integer(level.get("level")),
+        name=level["name"] if isinstance(level.get("name"), str) else None,
+        outcome=read_outcome(level),
+        number_path=(*path, "level") if "level" in level else path,
+        part=Part.VALUE if "level" in level else Part.HEAD,
+        outcome_path=(*path, field) if field in level else path,
     )
 
 

@@ -53,7 +53,7 @@ def resolve(text: str) -> str | int | float | bool | None:
 
 
 class Ambiguity(NamedTuple):
-    """A plain scalar, how two kinds of reader take it, and how to write what was meant."""
+    """A plain scalar, how two kinds of reader take it, and how to write what was meant, whatever that was."""
 
     text: str
     readings: str
@@ -106,20 +106,21 @@ def find_ambiguity(text: str) -> Ambiguity | None:
         return None  # a number that is too large is a fault in itself, wherever one is expected
     older, newer = _describe_older(text), _describe(value)
     if older != newer:
-        readings = f"{older} to readers of YAML 1.1, but {newer} to those of YAML 1.2"
+        readings = f"{older} in YAML 1.1 but {newer} in YAML 1.2"
         return Ambiguity(text, readings, _advise(older, newer))
     if text[:2] == "0x":  # a number to both core schemas, but not to the JSON schema of YAML 1.2
-        return Ambiguity(text, f"{older} to most readers, but text to those that know decimal numbers only", _DECIMAL)
+        readings = f"{older} to most readers but a string to those that know decimal numbers only"
+        return Ambiguity(text, readings, _DECIMAL)
     return None
 
 
-_DECIMAL = "write a plain decimal number, or put it in quotes if it is text"
+_DECIMAL = "write a plain decimal number, or put it in quotes if it is a string"
 
 
 def _advise(older: str, newer: str) -> str:
     if older in ("true", "false"):
-        return f"write {older}, or put it in quotes if it is text"
-    return _DECIMAL if "number" in older + newer else "put it in quotes if it is text"
+        return f"write {older}, or put it in quotes if it is a string"
+    return _DECIMAL if "number" in older + newer else "put it in quotes if it is a string"
 
 
 def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return a type of YAML 1.1)
@@ -140,7 +141,7 @@ def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return a type of YA
         return "a date"
     plain = resolve(text)
     is_new_number = isinstance(plain, int | float) and not isinstance(plain, bool) and text.lstrip("+-.")[:1].isdigit()
-    return "text" if is_new_number else _describe(plain)
+    return "a string" if is_new_number else _describe(plain)
 
 
 def _describe_based(digits: str) -> str:
@@ -166,4 +167,4 @@ def _describe(value: object) -> str:
         case int() | float():
             return f"the number {value:g}" if isinstance(value, float) else f"the number {value}"
         case _:
-            return "text"
+            return "a string"

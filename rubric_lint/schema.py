@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any
+from urllib.parse import urljoin
 
 from rubric_lint.bands import looks_like_bands
-from rubric_lint.catalogue import CURRENT, load, load_bundled, registry
+from rubric_lint.catalogue import BASE, CURRENT, load, load_bundled, registry
 from rubric_lint.deprecation import Replacement
+from rubric_lint.finding import Path
 from rubric_lint.near import find_near
 
 
@@ -61,6 +63,13 @@ class RubricSchema:
         """The same for one entry of the list."""
         return self._fast(self.item).is_valid(entry)  # type: ignore[no-any-return]
 
+    def find(self, steps: Path) -> Mapping[str, Any]:
+        """Return what the schema says of a value at `steps` below a rubric, with what it refers to drawn in."""
+        node = resolve(self.contents, self.definitions[self.whole])
+        for step in steps:
+            node = resolve(self.contents, _descend(node, step))
+        return node
+
     def find_errors(self, definition: str, value: Any) -> Iterator[Any]:
         """What jsonschema has against a value, at length: many errors may come of one fault."""
         return self._slow(definition).iter_errors(value)  # type: ignore[no-any-return]
@@ -108,6 +117,25 @@ def _find_mismatch(_validator: Any, pattern: str, value: Any, _schema: Any) -> I
 
     if isinstance(value, str) and not re.search(pattern.replace(r"\S", _NO_SPACE).replace("$", r"\Z"), value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _descend(node: Mapping[str, Any], step: str | int) -> Mapping[str, Any]:
+    if isinstance(step, int):
+        below = node.get("items")
+    else:
+        below = node.get("properties", {}).get(step, node.get("additionalProperties"))
+    return below if isinstance(below, dict) else {}
+
+
+def resolve(contents: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a subschema of a file with what its references say, as far as it does not say it itself."""
+    merged = dict(schema)
+    for part in (schema, *(part for part in schema.get("allOf", ()) if "$ref" in part)):
+        file, _, name = part.get("$ref", "").partition("#/definitions/")
+        if name:
+            home = load(urljoin(contents["$id"], file).removeprefix(BASE)) if file else contents
+            merged = {**resolve(home, home["definitions"][name]), **merged}
+    return merged
 
 
 @cache

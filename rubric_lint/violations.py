@@ -76,7 +76,8 @@ def _word(schema: RubricSchema, error: Any, document: Document, base: Path) -> I
         for name in _missing(schema, error):
             yield "schema", Problem(_word_missing(schema, name, error, path), path, Part.HEAD)
     elif isinstance(error.schema, dict) and "x-reason" in error.schema:
-        yield "schema", Problem(f"`{path[-1]}` cannot stand here: {error.schema['x-reason']}", path, Part.KEY)
+        message = f"`{path[-1]}` is not allowed here: {error.schema['x-reason']}"
+        yield rules.get(keyword, "schema"), Problem(message, path, Part.KEY)
     else:
         is_key = "propertyNames" in error.absolute_schema_path
         if is_key:
@@ -95,7 +96,9 @@ def _missing(schema: RubricSchema, error: Any) -> list[str]:
     absent = [name for name in error.validator_value if name not in error.instance]
     if schema.definitions[schema.item].get("additionalProperties", True):
         return absent  # a stranger is no finding there
-    known = schema.entry_fields.keys() | error.schema.get("properties", {}).keys()
+    known = error.schema.get("properties", {}).keys()
+    if error.schema.get("additionalProperties", True):  # a condition names those fields alone that it is about
+        known |= schema.entry_fields.keys()
     strangers = [key for key in error.instance if key not in known]
     return [name for name in absent if not any(_may_mean(schema, key, name) for key in strangers)]
 
@@ -158,6 +161,10 @@ def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str
     return Repair(title, (RenameKey(path, target), *intents), safe=False)
 
 
+_MAPS = {("score_ranges",), ("levels",)}
+"""The fields that may hold a map from numbers to outcomes."""
+
+
 def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> str:
     schema = error.schema
     if error.validator == "contains":
@@ -170,7 +177,7 @@ def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> 
         subject = f"`{names[-1]}` has {found}" if names else f"found {found}"
     else:
         subject = f"`{path[-1]}` is {found}"
-        if path[-2:-1] == ("score_ranges",):
+        if path[-2:-1] in _MAPS:
             subject = f"the outcome of {subject}"
     match error.validator:
         case "pattern" if error.validator_value == r"\S" and not is_key:
@@ -181,9 +188,10 @@ def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> 
             expected = schema.get("x-expected") or f"at least {error.validator_value} items"
             kind = "mapping" if error.validator == "minProperties" else "list"
             return f"`{path[-1]}` is an empty {kind}, expected {expected}"
-        case "minItems" | "maxItems":
+        case "minItems" | "minProperties" | "maxItems":
             count = len(error.instance)
-            expected = schema.get("x-expected") or f"at least {error.validator_value}"
+            is_exact = "maxItems" in schema
+            expected = expected_of(schema) if is_exact else f"at least {error.validator_value}"
             return f"`{path[-1]}` has {count} item{'' if count == 1 else 's'}, expected {expected}"
         case "minimum" if "x-expected" not in schema:
             return f"{subject}, expected at least {error.validator_value}"

@@ -176,7 +176,7 @@ def test_text_that_is_not_json_is_one_finding(text, found, message, name):
 
 
 CRITERION = "rubrics:\n  - id: a\n    expected_outcome: It is said.\n    {}\n"
-DECIMAL = "those that know decimal numbers only; write a plain decimal number, or put it in quotes if it is text"
+DECIMAL = "those that know decimal numbers only; write it as a plain decimal number"
 FIELDS = (
     "`id`, `expected_outcome`, `weight`, `required_min_score`, `score_ranges`, `score_range`, `levels`, "
     "`required_min_level`"
@@ -215,7 +215,7 @@ VALUES = {
     "required_min_score: 0x0A": (
         "ambiguous-scalar",
         "0x0A",
-        f"`0x0A` is the number 10 to most readers, but text to {DECIMAL}",
+        f"`0x0A` is the number 10 to most readers but a string to {DECIMAL}",
     ),
     "[a, b]: c": (
         "unknown-field",
@@ -225,7 +225,7 @@ VALUES = {
     "score_ranges:": ("schema", "score_ranges", f"`score_ranges` is empty, {BANDS}"),
     "score_ranges: []": ("schema", "[]", f"`score_ranges` is an empty list, {BANDS}"),
     "score_ranges: {}": ("schema", "{}", f"`score_ranges` is an empty mapping, {BANDS}"),
-    "levels: 3": ("schema", "3", "`levels` is 3, expected a list"),
+    "levels: 3": ("schema", "3", "`levels` is 3, expected a list of levels, or a map from level to outcome"),
     "id: b": ("duplicate-key", "id", TWICE),
 }  # fmt: skip
 
@@ -266,7 +266,7 @@ RANGES = {
         (
             "ambiguous-scalar",
             "0x05",
-            f"`0x05` is the number 5 to most readers, but text to {DECIMAL}",
+            f"`0x05` is the number 5 to most readers but a string to {DECIMAL}",
         )
     ],
     "[0.0, 5.0]": [],

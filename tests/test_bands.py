@@ -51,17 +51,17 @@ def is_score(written):
 
 
 def certain(band):
-    """The scores that lie between the bounds, as they are written."""
+    """The scores that lie between the bounds; none where one is wrong."""
     low, high = map(number, band)
-    return {score for score in ALL if low is not None and high is not None and low <= score <= high}
+    return {score for score in ALL if all(map(is_score, band)) and low <= score <= high}
 
 
 def meant(band):
-    """The scores that a generous reader lets the band cover."""
-    low, high = map(number, band)
-    if low is None or high is None:
-        return set(ALL)
-    low, high = sorted((low, high))
+    """The scores that a generous reader lets the band cover; a bound that is out of range may be any."""
+    low, high = (bound if bound is not None and 0 <= bound <= 10 else None for bound in map(number, band))
+    if low is not None and high is not None:
+        low, high = sorted((low, high))
+    low, high = 0 if low is None else low, 10 if high is None else high
     return {score for score in ALL if floor(low) <= score <= ceil(high)}
 
 
@@ -173,11 +173,15 @@ def test_the_map_form(keys, is_flow, is_quoted):
     block = "".join(f"\n      {entry}" for entry in entries) + "\n"
     text = f"rubrics:\n  - id: a\n    score_ranges: {'{' + ', '.join(entries) + '}' if is_flow else block}"
     owner = "/rubrics/0/score_ranges"
-    expected = {("bounds", f"{owner}/{key}", ()) for key in keys if key not in map(str, ALL)}
+    scores = {key: int(float(key)) for key in keys if key in {*map(str, ALL), "2.0"}}
+    expected = {("bounds", f"{owner}/{key}", ()) for key in keys if key not in scores}
     # A key that is no score may have been meant for any.
-    integers = [int(key) for key in keys if key == str(int(number(key) or 0))]
-    if len(integers) == len(keys) and (gap := set(ALL) - {score for score in ALL if score >= min(integers)}):
+    if len(scores) == len(keys) and (gap := set(range(min(scores.values())))):
         expected.add(("coverage", owner, tuple(sorted(gap))))
+    if {"2", "2.0"} <= scores.keys():
+        last = max(keys.index("2"), keys.index("2.0"))
+        band = range(2, min((score for score in scores.values() if score > 2), default=11))
+        expected.add(("overlap", f"{owner}/{keys[last]}", tuple(band)))
     assert reported(text) == expected
 
 
@@ -236,3 +240,60 @@ def test_an_overlap_names_the_other_place():
     places = [(text[place.span.start : place.span.end], place.message) for place in (*low.related, *high.related)]
     assert [text[found.span.start : found.span.end] for found in (low, high)] == ["[4, 10]", "[4, 10]"]
     assert places == [("[0, 4]", "also covers 4"), ("[5, 6]", "also covers 5 and 6")]
+
+
+@pytest.mark.parametrize(
+    ("bands", "expected"),
+    [
+        ([(0, 5), (6, 7), (-8, 10)], [("bounds", "/rubrics/0/score_ranges/2/score_range/0")]),
+        ([(0, 5), (6, 12)], [("bounds", "/rubrics/0/score_ranges/1/score_range/1")]),
+        ([(0, 5), (12, 10), (6, 7)], [("bounds", "/rubrics/0/score_ranges/1/score_range/0")]),
+        (
+            [('"0"', 0), (1, 6), (8, 10)],
+            [("coverage", "/rubrics/0/score_ranges"), ("bounds", "/rubrics/0/score_ranges/0/score_range/0")],
+        ),
+    ],
+)
+def test_a11_a_wrong_bound_is_one_finding_and_hides_no_other(bands, expected):
+    result = lint("a.yaml", ("rubrics:\n" + write_criterion(bands)).encode())
+    found = [(finding.rule, finding.pointer) for finding in result.findings if finding.rule != "split-band"]
+    assert found == expected
+
+
+A10 = """\
+rubrics:
+  - score_range: [0, 3]
+    expected_outcome: It is not said
+  - score_range: [4, 7]
+    expected_outcome: It is hinted at
+  - id: b
+    score_ranges: {0: It is early, 5: It is late}
+"""
+
+
+def test_a10_each_scale_of_a_mixed_rubric_is_checked_by_itself():
+    result = lint("a.yaml", A10.encode())
+    found = [(each.rule, each.pointer, unnamed(each.message)) for each in result.findings]
+    assert found == [
+        (
+            "coverage",
+            "/rubrics",
+            "no band covers scores 8 to 10, so no outcome is described for them; add or widen a band",
+        ),
+        (
+            "mixing",
+            "/rubrics/2",
+            "a rubric cannot mix holistic bands (line 2) with score ranges; move one kind to a rubric of its own",
+        ),
+    ]
+
+
+def test_a10_a_stray_band_among_criteria_is_mixing_alone():
+    text = "rubrics:\n" + write_criterion([(0, 4), (5, 10)]) + write_bands([(3, 6)], "  ")
+    assert [finding.rule for finding in lint("a.yaml", text.encode()).findings] == ["mixing"]
+
+
+def test_a14_an_integer_may_be_written_with_a_point_in_a_value_and_in_a_key():
+    long = "rubrics:\n" + write_criterion([(0, 4.0), (5.0, 10)])
+    short = "rubrics:\n  - {id: a, score_ranges: {0: Outcome 0, 5.0: Outcome 1}}\n"
+    assert [findings_of(text) for text in (long, short)] == [(), ()]

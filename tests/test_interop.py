@@ -393,8 +393,8 @@ def test_what_is_wrong_among_assertions_is_told_once_and_at_its_place():
       - no
 """
     text = dedent(TEXTS).replace("criteria: Explains it", "criteria: Yes") + more
-    readings = "`no` is false to readers of YAML 1.1, but text to those of YAML 1.2"
-    advice = "write false, or put it in quotes if it is text"
+    readings = "`no` is false in YAML 1.1 but a string in YAML 1.2"
+    advice = "put it in quotes"
     label = '"no" is a label; say what an observer sees in an answer that earns it'
     assert findings(text) == [
         "empty-outcome /tests/0/assertions/3: criterion 3: `assertions` has a blank string; say what an observer sees",

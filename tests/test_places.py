@@ -153,9 +153,10 @@ MARKED = {
     "deprecated-description": {KEY},
     "deprecated-required": {KEY},
     "conflicting-field": {KEY},
+    "lost-rubric": {KEY},
     "coverage": {KEY},
     "missing-id": {HEAD},
-    "mixing": {HEAD, VALUE},
+    "mixing": {HEAD, VALUE, KEY},  # KEY: a second shape in one entry
     "duplicate-id": {VALUE, HEAD},
     "weight": {VALUE, KEY},  # KEY: `rubrics`, for the total
     "bounds": {VALUE, KEY},  # KEY: a bound of the map form
@@ -163,7 +164,7 @@ MARKED = {
     "band-order": {VALUE, KEY},
     "split-band": {VALUE, KEY},
     "empty-outcome": {VALUE},
-    "levels": {VALUE},
+    "levels": {VALUE, KEY},  # KEY: a level of the map form
     "duplicate-outcome": {VALUE},
     "vague-outcome": {VALUE},
     "idle-gate": {VALUE},

@@ -171,3 +171,22 @@ def test_a_fix_leaves_line_ends_and_byte_order_mark_alone(example, line_end, mar
 @pytest.mark.parametrize("example", COMMENTED, ids=label)
 def test_every_comment_survives_a_fix(example):
     assert comments(example.name, example.fixed) == comments(example.name, example.text)
+
+
+@pytest.mark.parametrize(
+    ("entry", "cure"),
+    [
+        ("{id: no, expected_outcome: It is said}", "put it in quotes"),
+        ("{id: 2024-05-01, expected_outcome: It is said}", "put it in quotes"),
+        ("{id: a, expected_outcome: yes}", "put it in quotes"),
+        ("{id: a, expected_outcome: It is said, weight: 010}", "write it as a plain decimal number"),
+        ("{id: a, expected_outcome: It is said, required_min_score: 0o12}", "write it as a plain decimal number"),
+        ("{id: a, score_ranges: {0: on, 8: It is said}}", "put it in quotes"),
+        ("{id: a, levels: [{level: 0x1, expected_outcome: No}, {level: 2, expected_outcome: It is said}]}", None),
+        ("on", "put it in quotes"),
+    ],
+)
+def test_a14_the_cure_of_an_ambiguous_scalar_suits_its_place(entry, cure):
+    result = lint("a.yaml", f"tests: [{{rubrics: [{entry}]}}]\n".encode())
+    found = [each.message.partition("; ")[2] for each in result.findings if each.rule == "ambiguous-scalar"]
+    assert found[0] == (cure or "write it as a plain decimal number")

@@ -43,48 +43,48 @@ def test_numbers_of_any_length_have_a_value():
 
 AMBIGUOUS = {
     "yes": (
-        "true to readers of YAML 1.1, but text to those of YAML 1.2",
-        "write true, or put it in quotes if it is text",
+        "true in YAML 1.1 but a string in YAML 1.2",
+        "write true, or put it in quotes if it is a string",
     ),
     "Off": (
-        "false to readers of YAML 1.1, but text to those of YAML 1.2",
-        "write false, or put it in quotes if it is text",
+        "false in YAML 1.1 but a string in YAML 1.2",
+        "write false, or put it in quotes if it is a string",
     ),
     "0o12": (
-        "text to readers of YAML 1.1, but the number 10 to those of YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is text",
+        "a string in YAML 1.1 but the number 10 in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
     ),
     "1_0": (
-        "the number 10 to readers of YAML 1.1, but text to those of YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is text",
+        "the number 10 in YAML 1.1 but a string in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
     ),
     "017": (
-        "the number 15 to readers of YAML 1.1, but the number 17 to those of YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is text",
+        "the number 15 in YAML 1.1 but the number 17 in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
     ),
     "1:30": (
-        "the number 90 to readers of YAML 1.1, but text to those of YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is text",
+        "the number 90 in YAML 1.1 but a string in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
     ),
     "0b11": (
-        "the number 3 to readers of YAML 1.1, but text to those of YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is text",
+        "the number 3 in YAML 1.1 but a string in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
     ),
     ".5e0": (
-        "text to readers of YAML 1.1, but the number 0.5 to those of YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is text",
+        "a string in YAML 1.1 but the number 0.5 in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
     ),
     "1e3": (
-        "text to readers of YAML 1.1, but the number 1000 to those of YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is text",
+        "a string in YAML 1.1 but the number 1000 in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
     ),
     "0x0A": (
-        "the number 10 to most readers, but text to those that know decimal numbers only",
-        "write a plain decimal number, or put it in quotes if it is text",
+        "the number 10 to most readers but a string to those that know decimal numbers only",
+        "write a plain decimal number, or put it in quotes if it is a string",
     ),
     "2020-01-01": (
-        "a date to readers of YAML 1.1, but text to those of YAML 1.2",
-        "put it in quotes if it is text",
+        "a date in YAML 1.1 but a string in YAML 1.2",
+        "put it in quotes if it is a string",
     ),
 }
 

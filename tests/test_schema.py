@@ -210,11 +210,11 @@ WRONG = {
         (
             "schema",
             "required_min_level",
-            f"`required_min_level` cannot stand here: {OF_LEVELS}",
+            f"`required_min_level` is not allowed here: {OF_LEVELS}",
         )
     ],
     "{id: a, score_range: [0, 10], expected_outcome: It}": [
-        ("schema", "id", f"`id` cannot stand here: {NO_ID}")
+        ("schema", "id", f"`id` is not allowed here: {NO_ID}")
     ],
     "{id: a, score_ranges: [x]}": [
         (
@@ -343,3 +343,20 @@ def test_the_schemas_in_use_are_those_of_the_checkout():
     authored = Path(__file__).parents[1] / "schemas"
     held = {path.relative_to(schemas_root()): path.read_bytes() for path in schemas_root().rglob("*.json")}
     assert held == {path.relative_to(authored): path.read_bytes() for path in authored.rglob("*.json")}
+
+
+def test_e6_two_scales_in_one_criterion_break_the_schema():
+    levels = "levels: {1: It is not said, 2: It is said}"
+    ranges = "score_ranges: {0: It is not said, 6: It is hinted at, 8: It is said}"
+    either = "a criterion has either `score_ranges` or `levels`; keep one of them"
+    found = lint("a.yaml", f"rubrics: [{{id: a, {ranges}, {levels}}}]\n".encode()).findings
+    assert [(each.rule, each.pointer, unnamed(each.message)) for each in found] == [
+        ("mixing", "/rubrics/0/levels", f"`levels` is not allowed here: {either}")
+    ]
+    entry = {"id": "a", "score_ranges": {"0": "It is not said"}, "levels": {"1": "It is not said", "2": "It is said"}}
+    assert not schema_for().is_valid_entry(entry)
+
+
+def test_a13_no_gate_has_a_default():
+    with_default = {name for name, field in schema_for().entry_fields.items() if "default" in field}
+    assert with_default == {"weight"}

@@ -262,9 +262,9 @@ WRONG = {
     "[{id: a, required: no, description: It}]": ("no", "`required`: expected true or false"),
     "[{id: a, required_min_level: 2, expected_outcome: It}]": (
         "required_min_level",
-        f"`required_min_level` cannot stand here: {OF_LEVELS}",
+        f"`required_min_level` is not allowed here: {OF_LEVELS}",
     ),
-    "[{id: a, score_range: [0, 10], expected_outcome: It}]": ("id", f"`id` cannot stand here: {NO_ID}"),
+    "[{id: a, score_range: [0, 10], expected_outcome: It}]": ("id", f"`id` is not allowed here: {NO_ID}"),
     "[{score_range: [0], expected_outcome: It}]": ("[0]", f"`score_range`: {TWO}"),
     "[{score_range: [0, 4, 10], expected_outcome: It}]": ("[0, 4, 10]", f"`score_range`: {TWO}"),
     "[{score_range: [0, 11], expected_outcome: It}]": ("11", f"item of `score_range`: {SCORE}"),
@@ -290,7 +290,7 @@ WRONG = {
     "[{id: a, levels: [{level: 1, expected_outcome: It}, {level: 2}]}]": ("{", 'Missing property "expected_outcome".'),
     "[{required_min_score: 5, levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: So}]}]": (
         "required_min_score",
-        f"`required_min_score` cannot stand here: {LEVEL_GATE}",
+        f"`required_min_score` is not allowed here: {LEVEL_GATE}",
     ),
 }
 

@@ -122,7 +122,7 @@ class _Filler:
     def fill(self, field: Field) -> str:
         """A colon, and what the schema lets one expect."""
         if "items" not in field.schema:
-            return f": {self._stop(field.schema.get('default', ''))}"
+            return f": {self._stop(_suggest(field))}"
         if field.schema.get("maxItems") == 2:
             lowest = _next_score(self._cursor.siblings)
             return f": [{self._stop(lowest)}, {self._stop(HIGHEST)}]"
@@ -140,6 +140,12 @@ class _Filler:
         if not self._snippets:
             return str(default)
         return f"${{{next(self._stops)}:{default}}}" if default != "" else f"${next(self._stops)}"
+
+
+def _suggest(field: Field) -> object:
+    """Return the scalar that the schema suggests for a field: its only snippet, or what holds without it."""
+    bodies = [snippet["body"] for snippet in field.schema.get("x-snippets", ())]
+    return bodies[0] if len(bodies) == 1 else field.schema.get("default", "")
 
 
 def _next_score(bands: list[Any]) -> int:

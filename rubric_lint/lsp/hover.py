@@ -162,7 +162,7 @@ def _word_gate(criterion: Criterion) -> str:
 
 
 def _show(number: float | None) -> str:
-    return "?" if number is None else f"{number:g}"
+    return "?" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

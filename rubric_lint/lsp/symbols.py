@@ -113,7 +113,7 @@ def _range_of(criterion: Criterion) -> str:
 
 
 def _word_range(lower: float | None, upper: float | None) -> str:
-    return " to ".join("?" if bound is None else f"{bound:g}" for bound in (lower, upper))
+    return " to ".join("?" if bound is None else str(bound) for bound in (lower, upper))
 
 
 def _name_part(path: Path, value: dict[str, object]) -> str:

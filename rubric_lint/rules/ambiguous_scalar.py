@@ -8,9 +8,16 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Word what was found while the document was read."""
+    """Word what was found while the document was read, with the cure that suits the type of the field."""
     for path, (text, readings, advice) in rubric.ambiguous:
-        yield Problem(f"`{text}` is {readings}; {advice}", path)
+        types = rubric.schema.find(path[len(rubric.path) :]).get("type", ())
+        scalar = [kind for kind in ([types] if isinstance(types, str) else types) if kind not in ("object", "array")]
+        cure = _CURES.get(scalar[0], advice) if len(scalar) == 1 else advice
+        yield Problem(f"`{text}` is {readings}; {cure}", path)
 
+
+_NUMBER = "write it as a plain decimal number"
+_CURES = {"string": "put it in quotes", "boolean": "write true or false", "number": _NUMBER, "integer": _NUMBER}
+"""What to do where a value of one type is expected."""
 
 RULE = Rule("ambiguous-scalar", Severity.WARNING, check)

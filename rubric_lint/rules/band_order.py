@@ -11,8 +11,8 @@ from rubric_lint.rule import Rule
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the first band of each scale that starts below the one before it."""
     for scale in rubric.scales:
-        readable = [band for band in scale.bands if band.scores]
-        for before, band in pairwise(readable):
+        sound = [band for band in scale.bands if band.scores]
+        for before, band in pairwise(sound):
             if band.scores[0] < before.scores[0]:
                 message = (
                     f"band {band.written} comes after {before.written} (line {OTHER_LINE}); "

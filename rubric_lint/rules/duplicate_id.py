@@ -34,7 +34,7 @@ def _word(criterion: Criterion, first: Criterion) -> str:
 
 def _place(criterion: Criterion) -> tuple[Path, Part]:
     if criterion.has_own_id and not criterion.borrows_id:
-        return (*criterion.path, "id"), Part.ENTRY
+        return criterion.path_of("id"), Part.ENTRY
     return criterion.path, Part.ENTRY
 
 

@@ -13,7 +13,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
     for criterion in rubric.criteria:
         if levels := criterion.levels:
-            yield from _compare("levels", ((level.outcome, (*level.path, "expected_outcome")) for level in levels))
+            yield from _compare("levels", ((level.outcome, level.outcome_path) for level in levels))
 
 
 def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
-from rubric_lint.rubric import Criterion, Rubric
+from rubric_lint.rubric import Criterion, Level, Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import join_words
 
@@ -17,16 +17,16 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 def _find_repeated(criterion: Criterion) -> Iterator[Problem]:
-    seen: dict[int, tuple[str | int, ...]] = {}
+    seen: dict[int, Level] = {}
     for level in criterion.levels or ():
         if level.number is None:
             continue
-        path = (*level.path, "level")
-        if level.number in seen:
+        if first := seen.get(level.number):
             message = f"level {level.number} is already defined at line {OTHER_LINE}; give each level its own number"
-            yield Problem(message, path, related=(Place("the first one", seen[level.number]),))
+            place = Place("the first one", first.number_path, first.part)
+            yield Problem(message, level.number_path, level.part, (place,))
         else:
-            seen[level.number] = path
+            seen[level.number] = level
 
 
 def _find_lost_gate(criterion: Criterion) -> Iterator[Problem]:

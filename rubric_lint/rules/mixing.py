@@ -6,7 +6,6 @@ from rubric_lint.bands import looks_like_bands
 from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.rule import Rule
-from rubric_lint.wording import join_words
 
 _ONE = {
     Shape.CHECKLIST: "a checklist criterion",
@@ -23,12 +22,9 @@ _MANY = {
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find the first entry of each shape that is not the rubric's, and entries of several shapes."""
+    """Find the first entry of each shape that is not the rubric's; two shapes in one entry break the schema."""
     first: dict[Shape, Criterion] = {}
     for entry in rubric.entries:
-        if len(entry.shapes) > 1:
-            fields = join_words([f"`{field}`" for field in entry.fields or () if field in _fields(entry)])
-            yield Problem(f"a criterion cannot have {fields}; keep one of them", entry.path, Part.ENTRY)
         if _tells_its_shape(entry):
             first.setdefault(entry.shapes[0], entry)
     for shape, entry in first.items():
@@ -49,10 +45,6 @@ def _tells_its_shape(entry: Criterion) -> bool:
     if "score_range" in fields and looks_like_bands(fields["score_range"]):
         return False  # `score_ranges` is what was meant
     return entry.shapes[0] is not Shape.CHECKLIST or "expected_outcome" in fields or "description" in fields
-
-
-def _fields(entry: Criterion) -> set[str]:
-    return {"score_range" if shape is Shape.HOLISTIC else shape.value for shape in entry.shapes}
 
 
 RULE = Rule("mixing", Severity.ERROR, check)

@@ -14,7 +14,7 @@ from rubric_lint.wording import join_words, list_scores
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Look for gates inside bands; where one scale alone makes the verdict, for thresholds too."""
-    is_alone = len(rubric.scales) == 1 and len(rubric.criteria) <= 1
+    is_alone = len(rubric.scales) == 1 and len(rubric.criteria) <= 1 and not rubric.is_mixed
     thresholds = rubric.thresholds if is_alone else None
     cuts = [ceil(threshold * HIGHEST) for threshold in thresholds or ()]
     for scale in rubric.scales:
@@ -37,23 +37,30 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric:
     if len(fates) < 2:
         return
     starts = [scores[0] for scores in list(fates.values())[1:]]
-    causes = [_word_cut(start, scale, thresholds, rubric) for start in starts]
     related = (Place("the gate", scale.gate_path),) if scale.gate in starts else ()
     told = ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items())
+    cures = join_words([str(start) for start in starts])
     message = (
-        f"{join_words(causes)} split{'s' if len(causes) == 1 else ''} this band {band.written}, which has one outcome "
-        f"({told}); start a band at {join_words([str(start) for start in starts])}"
+        f"{_word_cuts(starts, scale, thresholds, rubric)} split{'s' if len(starts) == 1 else ''} this band "
+        f"{band.written}, which has one outcome ({told}); start a band at {cures}"
     )
     yield Problem(message, band.path, band.part, related)
 
 
-def _word_cut(start: int, scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> str:
-    """Name what begins at a score: the gate, or one of the thresholds."""
-    if start == scale.gate or thresholds is None:
-        return f"gate {rubric.word_gate(start)} (line {OTHER_LINE})"
-    is_pass = Decimal(start) / HIGHEST >= thresholds.pass_at
-    kind, threshold = ("pass", thresholds.pass_at) if is_pass else ("borderline", thresholds.borderline_at)
-    return f"the threshold `{kind} = {threshold}`"
+def _word_cuts(starts: list[int], scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> str:
+    """Name what begins at some scores: the gate, the thresholds."""
+    cuts: list[str] = []
+    named: list[str] = []
+    for start in starts:
+        if start == scale.gate or thresholds is None:
+            named.append(f"gate {rubric.word_gate(start)} (line {OTHER_LINE})")
+        elif Decimal(start) / HIGHEST >= thresholds.pass_at:
+            cuts.append(f"`pass = {thresholds.pass_at}`")
+        else:
+            cuts.append(f"`borderline = {thresholds.borderline_at}`")
+    if cuts:
+        named.append(f"the threshold{'s' if len(cuts) > 1 else ''} {join_words(cuts)}")
+    return join_words(named)
 
 
 def _judge(score: int, gate: int | None, thresholds: Thresholds | None) -> str:

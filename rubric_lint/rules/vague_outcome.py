@@ -60,15 +60,12 @@ def _short_outcomes(rubric: Rubric) -> Iterator[tuple[str, Path, str | None]]:
     for criterion in rubric.criteria:
         for level in criterion.levels or ():
             if (outcome := level.outcome) is not None and len(outcome) <= _LONGEST:
-                yield outcome, (*level.path, "expected_outcome"), level.name
+                yield outcome, level.outcome_path, level.name
         outcome = criterion.outcome
         if outcome is None or len(outcome) > _LONGEST:
             continue
         if criterion.scale is None and criterion.levels is None:
-            field = () if criterion.fields is None else ("expected_outcome",)
-            if criterion.fields is not None and "expected_outcome" not in criterion.fields:
-                field = ("description",)
-            yield outcome, (*criterion.path, *field), None
+            yield outcome, criterion.outcome_path, None
 
 
 def _is_label(outcome: str, label: str | None) -> bool:

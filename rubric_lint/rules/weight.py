@@ -16,12 +16,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             found = "not a number" if math.isnan(value) else "infinite"
             yield Problem(
                 f"{rubric.word_field('weight')} is {found}, expected a finite number of at least 0",
-                (*criterion.path, "weight"),
+                criterion.path_of("weight"),
             )
     weights = [criterion.weight for criterion in rubric.criteria]
     if weights and not any(weight is None or weight > 0 for weight in weights):
         message = "all weights are 0, so there is no average; give at least one criterion a weight above 0"
-        places = tuple(Place("weighs nothing", (*criterion.path, "weight")) for criterion in rubric.criteria[:3])
+        places = tuple(Place("weighs nothing", criterion.path_of("weight")) for criterion in rubric.criteria[:3])
         yield Problem(message, rubric.path, Part.KEY, places)
 
 

@@ -87,7 +87,7 @@ class Loaded(NamedTuple):
             weight = (criterion.fields or {}).get("weight")
             if view and isinstance(weight, int | float) and weight < 0:
                 field = self.rubric.word_field("weight")
-                place = self.place((*criterion.path, "weight"))
+                place = self.place(criterion.path_of("weight"))
                 raise RubricError(
                     f"{place}: a criterion with {field} below 0 cannot be scored, only checked: {view.dialect.title} "
                     "takes them off the sum, and weights here are never below 0"

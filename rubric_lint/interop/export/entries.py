@@ -1,6 +1,6 @@
 """The model of a rubric back to plain data: what would stand under `rubrics:` in version 2."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -78,8 +78,14 @@ def _of_criterion(criterion: Criterion) -> Data:
         "required_min_score": None if criterion.levels else criterion.gate,
         "required_min_level": criterion.gate if criterion.levels else None,
         "score_ranges": _ranges(criterion, criterion.scale) if criterion.scale else None,
-        "levels": [_level(criterion, level) for level in criterion.levels] if criterion.levels else None,
+        "levels": _levels(criterion, criterion.levels) if criterion.levels else None,
     }
+
+
+def _levels(criterion: Criterion, levels: Iterable[Level]) -> dict[int | None, str | None] | list[Data]:
+    if isinstance((criterion.fields or {}).get("levels"), dict):
+        return {level.number: level.outcome for level in levels}
+    return [_level(criterion, level) for level in levels]
 
 
 def _level(criterion: Criterion, level: Level) -> Data:

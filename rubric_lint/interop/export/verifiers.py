@@ -46,7 +46,7 @@ def _criterion(name: str, criterion: Criterion) -> dict[str, Any]:
         numbers = [level.number or 0 for level in sort_levels(criterion)]
         if len({after - before for before, after in pairwise(numbers)}) > 1:
             message = f"{_TITLE} spaces its answers evenly, and the levels {numbers} are not: the scores would change"
-            raise RefusedError(name, (*criterion.path, "levels"), message)
+            raise RefusedError(name, criterion.path_of("levels"), message)
         return _entry(criterion.id, criterion.outcome, weight, _write_levels(criterion), numbers)
     return {"name": criterion.id, "text": criterion.outcome or "", "weight": as_number(weight)}
 

@@ -1,0 +1,167 @@
+"""The short form of `levels`, a map from level to outcome: the same as the list, wherever a rubric is read."""
+
+import json
+import re
+from textwrap import dedent
+
+import pytest
+from exports import load_text, write
+
+from rubric_lint.compare.rubrics import compare, pair_rubrics
+from rubric_lint.config import FileSettings
+from rubric_lint.interop.export import TARGETS
+from rubric_lint.interop.export.target import RefusedError
+from rubric_lint.judge import Case, write_prompt
+from rubric_lint.lint import lint
+from rubric_lint.lsp.analysis import State, analyse
+from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.symbols import make_outline
+from rubric_lint.reading import read_documents
+from rubric_lint.scoring import OutputError, score
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.source import Source
+
+SHORT = """\
+rubrics:
+  - id: quality
+    required_min_level: 3
+    levels:
+      1: Wrong in a main point
+      "3": Right in the main points
+      5: Right in all points, with a source for each
+"""
+LONG = """\
+rubrics:
+  - id: quality
+    required_min_level: 3
+    levels:
+      - {level: 1, expected_outcome: Wrong in a main point}
+      - {level: 3, expected_outcome: Right in the main points}
+      - {level: 5, expected_outcome: "Right in all points, with a source for each"}
+"""
+
+
+def findings(text, name="a.yaml"):
+    result = lint(name, dedent(text).encode(), FileSettings(claimed=True))
+    return [(finding.rule, result.source.slice(finding.span), finding.message) for finding in result.findings]
+
+
+def levels(text):
+    """What is found in the levels of one criterion, without its name."""
+    found = findings(f"rubrics:\n  - id: a\n    levels: {text}\n")
+    return [(rule, place, message.removeprefix("criterion `a`: ")) for rule, place, message in found]
+
+
+def test_both_forms_are_sound():
+    assert (findings(SHORT), findings(LONG)) == ([], [])
+
+
+def test_negative_and_large_levels():
+    assert levels("{-2: Cites none, 0: Cites one, 99999999999999999999: Cites all}") == []
+    assert levels("{-2.0: Cites none, 7.0: Cites one}") == []
+
+
+GATE = "gate 2 is not one of the levels 1, 3 and 5; choose one of them"
+FAULTS = {
+    "{1: Cites none}": [("levels", "{1: Cites none}", "`levels` has 1 item, expected at least 2")],
+    "{}": [
+        ("levels", "{}", "`levels` is an empty mapping, expected a list of levels, or a map from level to outcome")
+    ],
+    "{1: Cites none, two: Cites one}": [("schema", "two", "`levels` has the key `two`, expected an integer")],
+    "{1: Cites none, 1.5: Cites one}": [("schema", "1.5", "`levels` has the key `1.5`, expected an integer")],
+    "{01: Cites none, 2: Cites one}": [("schema", "01", "`levels` has the key `01`, expected an integer")],
+    "{1: Cites none, 2: 7}": [("schema", "7", "the outcome of `2` is 7, expected a string; put it in quotes")],
+    "{1: Cites none, 2: ''}": [("empty-outcome", "''", "the outcome of `2` is blank; say what an observer sees")],
+    "{1: Cites none, 2: {name: x}}": [("schema", "{name: x}", "the outcome of `2` is a mapping, expected a string")],
+    "{1: Cites none, 1.0: Cites one}": [
+        ("levels", "1.0", "level 1 is already defined at line 3; give each level its own number")
+    ],
+    "{1: Cites none, '1': Cites one}": [
+        ("duplicate-key", "'1'", "duplicate key `1`, first at line 3; most readers keep only the last, so remove one"),
+        ("levels", "{1: Cites none, '1': Cites one}", "`levels` has 1 item, expected at least 2"),
+    ],
+    "{1: Cites one, 2: cites one.}": [
+        (
+            "duplicate-outcome",
+            "cites one.",
+            ("this outcome is the same as at line 3, so a judge cannot choose between the two levels; "
+            "say how they differ"),
+        )
+    ],
+    "{1: Cites none, 2: Good}": [
+        ("vague-outcome", "Good", '"Good" is a label; say what an observer sees in an answer that earns it')
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_a_fault_is_found_at_its_key_or_its_outcome(text):
+    assert sorted(levels(text)) == sorted(FAULTS[text])
+
+
+def test_a_gate_that_is_no_level():
+    ((rule, place, message),) = findings(SHORT.replace("required_min_level: 3", "required_min_level: 2"))
+    assert (rule, place, message) == ("levels", "2", f"criterion `quality`: {GATE}")
+
+
+def test_a_gate_at_the_lowest_level():
+    ((rule, place, _),) = findings(SHORT.replace("required_min_level: 3", "required_min_level: 1"))
+    assert (rule, place) == ("idle-gate", "1")
+
+
+def test_json():
+    data = read_documents(Source("a.yaml", SHORT))[0][0].data
+    assert findings(json.dumps(data), "a.json") == []
+
+
+def scored(text):
+    return load_rubrics("r.rubric.yaml", text)["r"]
+
+
+@pytest.mark.parametrize("level", [1, 3, 5])
+def test_both_forms_score_alike(level):
+    output = json.dumps({"checks": [{"id": "quality", "level": level}]})
+    short, long = (score(scored(text), output) for text in (SHORT, LONG))
+    assert (short.score, short.verdict, short.criteria) == (long.score, long.verdict, long.criteria)
+
+
+def test_a_level_between_two_is_refused_in_both_forms():
+    for text in (SHORT, LONG):
+        with pytest.raises(OutputError, match="2"):
+            score(scored(text), '{"checks": [{"id": "quality", "level": 2}]}')
+
+
+def test_both_forms_mean_the_same_to_a_judge_and_to_a_comparison():
+    short, long = scored(SHORT), scored(LONG)
+    assert write_prompt(short, Case("Why?", "So.")) == write_prompt(long, Case("Why?", "So."))
+    assert list(compare(pair_rubrics({"r": short}, {"r": long}))) == []
+    assert short.hash == long.hash
+
+
+AS_LIST = re.compile(r"- level: (\d)\n +expected_outcome")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_both_forms_are_exported_alike(target):
+    def export(text):
+        try:
+            return write(target, load_text(text, "r.rubric.yaml"))
+        except RefusedError as refusal:
+            return refusal.message
+
+    short, long = export(SHORT), export(LONG)
+    if target in ("rubric", "promptfoo"):  # which keep the form
+        assert short.text == AS_LIST.sub(r"\1", long.text)
+    else:
+        assert short == long
+
+
+def test_the_outline_lists_each_level():
+    state = State("file:///a.yaml", "a.yaml", "yaml", 1, Text.of(SHORT), FileSettings())
+    (rubric,) = make_outline(analyse(state))
+    (criterion,) = rubric.children
+    assert [(each.name, each.detail) for each in criterion.children] == [
+        ("1", "Wrong in a main point"),
+        ("3", "Right in the main points"),
+        ("5", "Right in all points, with a source for each"),
+    ]
