@@ -93,5 +93,4 @@ def test_c1_a_scale_whose_criterion_says_description_is_exported_to_ragas():
     levels = [{"level": 1, "expected_outcome": "Cites none"}, {"level": 2, "expected_outcome": "Cites all"}]
     text = dump([{"id": "a", "description": "The sources", "levels": levels}])
     (loaded,) = load_models("r.json", text.encode(), CLAIMED).values()
-    (loss,) = write("ragas", loaded.rubric).losses
-    assert loss.path == ("rubrics", 0, "description")
+    assert ("rubrics", 0, "description") in [loss.path for loss in write("ragas", loaded.rubric).losses]
