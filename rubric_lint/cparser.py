@@ -7,7 +7,12 @@ Most of the time that it takes goes into the constructors of events, three calls
 from collections.abc import Callable
 from typing import Any
 
-import _ruamel_yaml
+from ruamel.yaml.error import YAMLError
+
+try:
+    import _ruamel_yaml
+except ImportError:  # it is compiled, and not for every system
+    _ruamel_yaml = None
 
 Parts = tuple[type, tuple[Any, ...]]
 """An event that is not made: its class, and the arguments for it in order."""
@@ -27,7 +32,7 @@ class Mode:
 
 def leave_apart() -> None:
     """Have the C parser make no events from now on, for whoever uses it in this process."""
-    if Mode.is_apart:
+    if Mode.is_apart or _ruamel_yaml is None:
         return
     for name in _EVENTS:
         setattr(_ruamel_yaml, name, _take_apart(getattr(_ruamel_yaml, name)))
@@ -40,8 +45,12 @@ def _take_apart(kind: type) -> Callable[..., Parts]:
 
 
 def open_events(text: str) -> Callable[[], Any]:
-    """What returns the next event of a YAML stream; it raises a YAMLError where the C parser cannot go on."""
-    next_event = _ruamel_yaml.CParser(text).get_event
+    """What returns the next event of a YAML stream.
+
+    Raises:
+        YAMLError: where the C parser is not installed; what is returned raises it where the parser cannot go on.
+    """
+    next_event = open_parts(text)
     return (lambda: _put_together(*next_event())) if Mode.is_apart else next_event
 
 
@@ -51,4 +60,6 @@ def _put_together(kind: type, arguments: tuple[Any, ...]) -> Any:
 
 def open_parts(text: str) -> Callable[[], Parts]:
     """What returns the parts of the next event, where `Mode.is_apart`; it raises as `open_events` does."""
+    if _ruamel_yaml is None:
+        raise YAMLError("the C parser is not installed")
     return _ruamel_yaml.CParser(text).get_event  # type: ignore[no-any-return]

@@ -1,6 +1,5 @@
 """The schema of rubrics: a fast verdict on every one, the errors of those that fail, and the facts it states."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any
@@ -11,6 +10,7 @@ from rubric_lint.catalogue import BASE, CURRENT, load, load_bundled, registry
 from rubric_lint.deprecation import Replacement
 from rubric_lint.finding import Path
 from rubric_lint.near import find_near
+from rubric_lint.validator import open_validator, python_validator
 
 
 class RubricSchema:
@@ -94,29 +94,14 @@ class RubricSchema:
 
     @cache  # noqa: B019 (schemas are few and live as long as the process)
     def _fast(self, definition: str) -> Any:
-        from jsonschema_rs import Draft7Validator  # noqa: PLC0415  (files without rubrics do without)
-
         # What a dialect takes over from the format, only its bundled file has in it.
         contents = self.contents if self.version else load_bundled(self.source)
-        return Draft7Validator({"$ref": f"#/definitions/{definition}", "definitions": contents["definitions"]})
+        return open_validator({"$ref": f"#/definitions/{definition}", "definitions": contents["definitions"]})
 
     @cache  # noqa: B019
     def _slow(self, definition: str) -> Any:
-        from jsonschema import Draft7Validator, validators  # noqa: PLC0415  (100 ms that a clean file does not need)
-
-        validator: Any = validators.extend(Draft7Validator, {"pattern": _find_mismatch})  # type: ignore[no-untyped-call]
-        return validator({"$ref": f"{self.contents['$id']}#/definitions/{definition}"}, registry=registry())
-
-
-# What patterns mean in JSON Schema, and to the fast validator; Python has other white space, and another end.
-_NO_SPACE = r"[^ \t\n\r\f\v\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
-
-
-def _find_mismatch(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError  # noqa: PLC0415
-
-    if isinstance(value, str) and not re.search(pattern.replace(r"\S", _NO_SPACE).replace("$", r"\Z"), value):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
+        reference = {"$ref": f"{self.contents['$id']}#/definitions/{definition}"}
+        return python_validator()(reference, registry=registry())
 
 
 def _descend(node: Mapping[str, Any], step: str | int) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from rubric_lint.capped import SMALL_LIMIT, read_file
 from rubric_lint.near import find_near
 from rubric_lint.source import Source, UndecodableError
+from rubric_lint.validator import is_valid
 
 NAMES = ("rubric-lint.toml", "pyproject.toml")
 """What settings files are called; in one folder the first counts."""
@@ -130,9 +131,7 @@ def _find_faults(table: Any) -> Iterator[_Fault]:
 
 
 def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[_Fault]:
-    import jsonschema_rs  # noqa: PLC0415  (only for those who have settings)
-
-    if jsonschema_rs.Draft7Validator(schema).is_valid(table):
+    if is_valid(schema, table):
         return
     from jsonschema import Draft7Validator, validators  # noqa: PLC0415  (100 ms that good settings do not need)
 

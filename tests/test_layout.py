@@ -25,6 +25,7 @@ LAYERS = (
         "nunjucks",
         "markdown",
         "template_tokens",
+        "validator",
     ),
     ("signs", "thresholds"),
     ("finding",),

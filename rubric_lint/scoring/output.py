@@ -12,6 +12,7 @@ from rubric_lint.rubric import Shape
 from rubric_lint.scoring.candidates import Extract, find_verdict
 from rubric_lint.scoring.extract import MOST_DIGITS, Fractional, OutputError
 from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
+from rubric_lint.validator import open_validator
 from rubric_lint.wording import describe, join_words, list_scores
 
 __all__ = ["Form", "OutputError", "form_of", "read_output"]
@@ -65,11 +66,9 @@ class Form:
     """The form of the judge outputs of one shape, as the schema states it; `field` holds the answer."""
 
     def __init__(self, shape: Shape) -> None:
-        from jsonschema_rs import Draft7Validator  # noqa: PLC0415  (a library that not every command needs)
-
         self._shape = shape
         definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
-        self._validator = Draft7Validator({"$ref": f"#/definitions/{shape}", "definitions": definitions})
+        self._validator = open_validator({"$ref": f"#/definitions/{shape}", "definitions": definitions})
         self._holds_checks = "checks" in definitions[shape]["required"]
         inner = definitions[shape]
         if self._holds_checks:

@@ -10,9 +10,6 @@ from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring as _quote
 from typing import Any, NamedTuple
 
-from msgspec import MsgspecError, Raw, ValidationError, defstruct, field
-from msgspec.json import Decoder
-
 from rubric_lint.rubric import Shape
 from rubric_lint.scoring.candidates import BLANK, Extract, squeeze
 from rubric_lint.scoring.extract import MOST_DIGITS, OutputError
@@ -20,8 +17,16 @@ from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterio
 from rubric_lint.scoring.output import form_of
 from rubric_lint.scoring.records import RESERVED, read_judged_by
 
-_read = Decoder().decode
-_read_record = Decoder(dict[str, Raw]).decode
+try:
+    from msgspec import MsgspecError, Raw, ValidationError, defstruct, field
+    from msgspec.json import Decoder
+except ImportError:  # it is compiled, and not for every system; the slow way then does everything
+    IS_OPEN = False
+else:
+    IS_OPEN = True
+    _read = Decoder().decode
+    _read_record = Decoder(dict[str, Raw]).decode
+
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 _QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 _EXACT = 1e15
@@ -138,11 +143,13 @@ class Shortcut:
     """Scores entries that are in order, and counts their answers."""
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.STANDARD) -> None:
-        self._paths = {name: _Path(rubric, extract) for name, rubric in rubrics.items()}
-        self._only: Any = next(iter(self._paths.values())) if len(rubrics) == 1 else None
+        self._paths = {name: _Path(rubric, extract) for name, rubric in rubrics.items()} if IS_OPEN else {}
+        self._only: Any = next(iter(self._paths.values())) if len(self._paths) == 1 else None
 
     def score(self, entry: bytes | OutputError) -> str | None:
         """The result as a line of JSON; None when the slow way has to decide."""
+        if not self._paths:
+            return None
         try:
             return self._score_usual(entry) if self._only else self._score_any(entry)
         except (MsgspecError, ValueError, LookupError, TypeError, RecursionError):
@@ -173,7 +180,7 @@ class Shortcut:
         known = path.find(read, _count_quotes(entry) - 2 * texts, answer if type(answer) is str else "")
         return f"{head}{known.text}{rest}}}" if known else None
 
-    def _open(self, record: dict[str, Raw]) -> tuple[str, str, _Path | None, int]:
+    def _open(self, record: "dict[str, Raw]") -> tuple[str, str, _Path | None, int]:
         """What stands before a result and behind it, the way that it goes, and how many texts are around the output.
 
         Raises:

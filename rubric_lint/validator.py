@@ -1,0 +1,132 @@
+"""Values against JSON Schemas: by the fast validator, or the pure one where that is missing; both give one result."""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from functools import cache
+from typing import Any, NamedTuple, Protocol
+
+
+class Fault(Protocol):
+    """What breaks a schema: the way to the value, and the way to the keyword in the schema."""
+
+    @property
+    def instance_path(self) -> Sequence[str | int]:
+        """Return the keys and indexes that lead to the value."""
+
+    @property
+    def schema_path(self) -> Sequence[str | int]:
+        """Return those that lead to the keyword."""
+
+
+class Validator(Protocol):
+    """A schema that values are held against; a value of a type that JSON does not have raises a ValueError."""
+
+    def is_valid(self, value: Any) -> bool:
+        """Return whether the schema allows the value."""
+
+    def iter_errors(self, value: Any) -> Iterator[Fault]:
+        """Yield what breaks the schema."""
+
+
+def open_validator(schema: dict[str, Any]) -> Validator:
+    """Return the fastest validator of a schema of draft 7 that is installed."""
+    try:
+        from jsonschema_rs import Draft7Validator  # noqa: PLC0415  (a library that not every command needs)
+    except ImportError:
+        return _PureValidator(schema)
+    return Draft7Validator(schema)
+
+
+def is_valid(schema: dict[str, Any], value: Any) -> bool:
+    """Return whether a schema allows a value; it allows none that JSON does not have, such as a date of TOML."""
+    try:
+        return open_validator(schema).is_valid(value)
+    except ValueError:
+        return False
+
+
+class _PureFault(NamedTuple):
+    instance_path: tuple[str | int, ...]
+    schema_path: tuple[str | int, ...]
+
+
+class _PureValidator:
+    """The validator of python-jsonschema, which takes the same values for JSON as the fast one."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        from jsonschema import validators  # noqa: PLC0415  (100 ms that the fast validator saves)
+
+        checker = python_validator().TYPE_CHECKER
+        for kind in ("array", "boolean", "integer", "null", "number", "object", "string"):
+            checker = checker.redefine(kind, lambda _, value, kind=kind: kind in _kinds(value))
+        kind = validators.extend(python_validator(), type_checker=checker)  # type: ignore[no-untyped-call]
+        self._validator: Any = kind(_without_false(schema))
+
+    def is_valid(self, value: Any) -> bool:
+        return self._validator.is_valid(value)  # type: ignore[no-any-return]
+
+    def iter_errors(self, value: Any) -> Iterator[Fault]:
+        for error in self._validator.iter_errors(value):
+            way = (*error.absolute_schema_path,)
+            yield _PureFault((*error.absolute_path,), way[:-1] if error.schema == _NEVER else way)
+
+
+_NEVER: dict[str, Any] = {"not": {}}
+
+
+def _without_false(schema: Any) -> Any:
+    """Forbid properties in another way than by `false`: python-jsonschema does not say where a value is then."""
+    if isinstance(schema, list):
+        return [_without_false(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    known = schema.get("properties", {})
+    forbidden = {name: _NEVER for name, each in known.items() if each is False} if isinstance(known, dict) else {}
+    changed = {name: _without_false(each) for name, each in schema.items()}
+    return {**changed, "properties": {**changed["properties"], **forbidden}} if forbidden else changed
+
+
+_KINDS = {
+    str: ("string",),
+    bool: ("boolean",),
+    type(None): ("null",),
+    list: ("array",),
+    tuple: ("array",),
+}
+
+
+def _kinds(value: Any) -> tuple[str, ...]:
+    """Return the types of JSON that a value has; none for a number that is not finite.
+
+    Raises:
+        ValueError: for what has none.
+    """
+    kind = type(value)
+    if kind is str:
+        value.encode()  # raises for half a surrogate pair, which is no character
+    if kind in _KINDS:
+        return _KINDS[kind]
+    if kind in (int, float, Decimal):
+        if not Decimal(value).is_finite():
+            return ()
+        return ("integer", "number") if value == int(value) else ("number",)
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return ("object",)
+    raise ValueError(f"a value of the type {kind.__name__} is not JSON")
+
+
+# What patterns mean in JSON Schema, and to the fast validator; Python has other white space, and another end.
+_NO_SPACE = r"[^ \t\n\r\f\v\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+
+
+@cache
+def python_validator() -> Any:
+    """Return the validator class of python-jsonschema, with the patterns of JSON Schema."""
+    from jsonschema import Draft7Validator, ValidationError, validators  # noqa: PLC0415  (see above)
+
+    def find_mismatch(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:
+        if isinstance(value, str) and not re.search(pattern.replace(r"\S", _NO_SPACE).replace("$", r"\Z"), value):
+            yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+    return validators.extend(Draft7Validator, {"pattern": find_mismatch})  # type: ignore[no-untyped-call]

@@ -1,0 +1,137 @@
+"""The fast validator and the pure one say the same, and everything works without what is compiled."""
+
+import os
+import subprocess
+import sys
+from collections import OrderedDict
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import warm
+
+from rubric_lint.catalogue import CURRENT, load
+from rubric_lint.validator import is_valid, open_validator
+
+PURE = Path(__file__).with_name("pure")
+OUTPUTS = load(f"{CURRENT}/judge-output.json")["definitions"]
+CHECKS = {"checks": [{"id": "a", "score": 7}]}
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Whole(int):
+    pass
+
+
+class Mapping(dict):
+    pass
+
+
+VALUES = [
+    *(None, True, "a", 7, 7.0, 7.5, -0.0, 10**400, float("nan"), float("inf"), [], (), {}, {"a": 1}),
+    *(Decimal(text) for text in ("1.5", "2.0", "NaN", "Infinity", "1E+400")),
+    *("\ud800", {1: 2}, b"", {1}, object(), OrderedDict(), Mapping(), Text("a"), Whole(1), (1, "x"), [1, 2.0, None]),
+]
+SCHEMAS = [
+    *({"type": kind} for kind in ("array", "boolean", "integer", "null", "number", "object", "string")),
+    {"items": {"type": "integer", "maximum": 1}},
+    {"type": "string", "pattern": r"\S"},
+]
+JUDGED = [
+    *(CHECKS, {"checks": []}, {"checks": [{}]}, {"checks": [{"id": 1, "score": "7", "satisfied": True, "level": 1}]}),
+    *({}, [], {"score": 11}, {"score": 7.0, "reasoning": 1}, {"score": 7, "checks": []}, {"checks": [{"id": "a"}]}),
+    *({"checks": [{"id": "a", "satisfied": 1}]}, {"checks": [{"id": "a", "level": 1.5}]}, {"score": -1, "level": 2}),
+]
+
+
+@pytest.fixture
+def pure(monkeypatch):
+    """Opens the validator that there is without the compiled one."""
+
+    def open_pure(schema):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "jsonschema_rs", None)
+            return open_validator(schema)
+
+    return open_pure
+
+
+def faults(validator, value):
+    try:
+        found = [
+            (*map(str, fault.instance_path), "of", fault.schema_path[-1]) for fault in validator.iter_errors(value)
+        ]
+    except ValueError:
+        return "not JSON"
+    assert validator.is_valid(value) is not bool(found)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_c9_both_validators_take_the_same_values_for_json(schema, pure):
+    pytest.importorskip("jsonschema_rs")
+    fast, slow = open_validator(schema), pure(schema)
+    assert type(fast) is not type(slow)
+    assert [(value, faults(fast, value)) for value in VALUES] == [(value, faults(slow, value)) for value in VALUES]
+
+
+@pytest.mark.parametrize("shape", ["checklist", "score_ranges", "holistic", "levels"])
+def test_c9_both_validators_find_the_same_faults_of_judge_outputs(shape, pure):
+    pytest.importorskip("jsonschema_rs")
+    schema = {"$ref": f"#/definitions/{shape}", "definitions": OUTPUTS}
+    fast, slow = open_validator(schema), pure(schema)
+    assert [(value, faults(fast, value)) for value in JUDGED] == [(value, faults(slow, value)) for value in JUDGED]
+
+
+def test_what_json_does_not_have_is_not_valid():
+    assert not is_valid({"type": "object"}, object())
+    assert is_valid({"type": "object"}, {})
+
+
+RUBRIC = """\
+rubrics:
+  - id: accuracy
+    required: true
+    description: States the total
+    wieght: 2
+  - {id: tone, expected_outcome: Is polite}
+"""
+FIXED = RUBRIC.replace("required: true", "required_min_score: 10").replace("description", "expected_outcome")
+OUTPUT = '{"checks": [{"id": "accuracy", "satisfied": true}, {"id": "tone", "satisfied": false}]}\n{"checks": []}\n'
+COMMANDS = [
+    ["rubric-lint", "old.yaml"],
+    ["rubric-lint", "--format", "json", "--baseline", "known.json", "old.yaml", "a.json"],
+    ["rubric-lint", "--config", "wrong.toml"],
+    ["rubric-lint", "diff", "new.yaml", "other.yaml"],
+    ["rubric-lint", "convert", "--to", "ragas", "new.yaml"],
+    ["rubric-lint", "schema"],
+    ["rubric-fix", "--diff", "old.yaml"],
+    ["rubric-score", "new.yaml", "outputs.jsonl", "--format", "jsonl"],
+    ["rubric-score", "new.yaml", "outputs.jsonl"],
+    ["rubric-score", "prompt", "new.yaml", "--answer", "x", "--question", "y"],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_c9_each_command_prints_the_same_without_what_is_compiled(command, tmp_path):
+    new = FIXED.replace("wieght", "weight")
+    known = '{"version": 1, "findings": []}'
+    texts = {
+        "old.yaml": RUBRIC,
+        "new.yaml": new,
+        "other.yaml": new.replace("weight: 2", "weight: 3"),
+        "a.json": '{"rubrics": [{"description": 1}]}',
+        "known.json": known,
+    }
+    for name, text in {**texts, "outputs.jsonl": OUTPUT, "wrong.toml": "ignore = 1\n"}.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    program = [Path(sys.executable).with_name(command[0]), *command[1:]]
+    usual = warm.run(program, cwd=tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(PURE)}
+    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (usual.returncode, usual.stdout, usual.stderr)
+    assert usual.returncode in {0, 1} or "wrong.toml" in command
