@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo check test test-all test-editors matrix agreement bench fuzz schemas clean
+.PHONY: demo check test test-all test-pure test-editors matrix agreement bench fuzz schemas clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -23,8 +23,12 @@ check: $(VENV)/installed-dev
 test: check
 	$(BIN)/pytest -n auto -m "not slow" </dev/null
 
-test-all: check
+test-all: check test-pure
 	$(BIN)/pytest -n auto </dev/null
+
+# Without the libraries that are compiled: the C parser of YAML, jsonschema-rs and msgspec.
+test-pure: $(VENV)/installed-dev
+	PYTHONPATH=tests/pure $(BIN)/pytest -n auto -m "not slow" </dev/null
 
 # The core of the tests with each supported Python that is here, and the wheel.
 matrix: $(VENV)/installed-dev

@@ -38,9 +38,6 @@ MAX_DEPTH = 500
 _OLD_LINE_ENDS = "\x85\u2028\u2029"
 _PRIVATE_USE = range(0xE000, 0xF900)
 
-# White space that indents nothing: on blank lines, before comments, after the dash of a list item.
-_SPACE_BESIDE = r"(?:\A|(?<=[\r\n]))[ \t]++(?=[\r\n#]|\Z)|(?<=-)[ \t]++(?=\S)"
-
 Taken = TypeVar("Taken")
 
 
@@ -63,17 +60,7 @@ def take_events(text: str, take: Callable[[Callable[[], Any]], Taken]) -> Taken:
         return take(open_events(text))
     except YAMLError:
         pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
-    try:
-        return take(_parse_pure(text).__next__)
-    except SyntaxFaultError:
-        spaced = re.sub(_SPACE_BESIDE, lambda found: found[0].replace("\t", " "), text)
-        if spaced == text:
-            raise
-        try:  # both parsers refuse tabs where YAML 1.2 has white space of any kind
-            return take(_parse_pure(spaced).__next__)
-        except SyntaxFaultError:
-            pass
-        raise
+    return take(_parse_pure(text).__next__)
 
 
 def has_old_line_ends(text: str) -> bool:
@@ -96,14 +83,14 @@ def _restore(event: Any, originals: Mapping[int, int]) -> Any:
 
 
 def _parse_pure(text: str) -> Iterator[Event]:
-    from ruamel.yaml import YAML  # noqa: PLC0415  (most files never need the pure parser)
+    from rubric_lint.pureparser import parse  # noqa: PLC0415  (most files never need it)
 
     # Without this guard the pure scanner stumbles over a NUL as if the text ended there.
     if (nul := text.find("\0")) >= 0:
         raise SyntaxFaultError("a NUL character is not allowed in YAML; is this a text file?", Span(nul, nul + 1))
     brackets: list[int] = []  # where the collections that are open begin, if with a bracket
     try:
-        for event in YAML(typ="safe", pure=True).parse(text):
+        for event in parse(text):
             kind = type(event)
             if kind is ScalarEvent and event.style == '"':
                 event.value = _join_surrogates(event.value, event.start_mark.index)

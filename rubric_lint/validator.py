@@ -60,8 +60,8 @@ class _PureValidator:
         checker = python_validator().TYPE_CHECKER
         for kind in ("array", "boolean", "integer", "null", "number", "object", "string"):
             checker = checker.redefine(kind, lambda _, value, kind=kind: kind in _kinds(value))
-        kind = validators.extend(python_validator(), type_checker=checker)  # type: ignore[no-untyped-call]
-        self._validator: Any = kind(_without_false(schema))
+        extended = validators.extend(python_validator(), {"type": _find_wrong_type}, type_checker=checker)  # type: ignore[no-untyped-call]
+        self._validator: Any = extended(_without_false(schema))
 
     def is_valid(self, value: Any) -> bool:
         return self._validator.is_valid(value)  # type: ignore[no-any-return]
@@ -70,6 +70,14 @@ class _PureValidator:
         for error in self._validator.iter_errors(value):
             way = (*error.absolute_schema_path,)
             yield _PureFault((*error.absolute_path,), way[:-1] if error.schema == _NEVER else way)
+
+
+def _find_wrong_type(validator: Any, types: str | list[str], value: Any, _schema: Any) -> Iterator[Any]:
+    """Check the type without a message that quotes the value, which may be a number of 5,000 digits."""
+    from jsonschema import ValidationError  # noqa: PLC0415  (see above)
+
+    if not any(validator.is_type(value, kind) for kind in ([types] if isinstance(types, str) else types)):
+        yield ValidationError("wrong type")
 
 
 _NEVER: dict[str, Any] = {"not": {}}
@@ -86,6 +94,9 @@ def _without_false(schema: Any) -> Any:
     changed = {name: _without_false(each) for name, each in schema.items()}
     return {**changed, "properties": {**changed["properties"], **forbidden}} if forbidden else changed
 
+
+_BEYOND = 10**4300
+"""From here on Python does not write an integer out, and no validator compares it with a bound."""
 
 _KINDS = {
     str: ("string",),
@@ -110,6 +121,8 @@ def _kinds(value: Any) -> tuple[str, ...]:
     if kind in (int, float, Decimal):
         if not Decimal(value).is_finite():
             return ()
+        if kind is int and abs(value) >= _BEYOND:
+            return ("integer",)
         return ("integer", "number") if value == int(value) else ("number",)
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return ("object",)

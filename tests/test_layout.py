@@ -29,7 +29,7 @@ LAYERS = (
     ),
     ("signs", "thresholds"),
     ("finding",),
-    ("scalar", "cparser", "events", "document", "build", "skim", "reading", "comments"),
+    ("scalar", "cparser", "pureparser", "events", "document", "build", "skim", "reading", "comments"),
     (
         "schema",
         "violations",

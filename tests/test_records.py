@@ -314,6 +314,7 @@ def checks(*pairs):
 )
 @pytest.mark.parametrize("form", ["object", "text", "fence"])
 def test_the_fast_way_takes_what_is_in_order(output, form):
+    pytest.importorskip("msgspec")
     text = json.dumps(output)
     output = {"object": output, "text": text, "fence": f"```json\n{text}\n```"}[form]
     entry = json.dumps({"id": "a", "rubric": "two", "output": output}).encode()
@@ -330,6 +331,7 @@ def test_the_fast_way_takes_what_is_in_order(output, form):
     ],
 )
 def test_the_fast_way_carries_fields_of_any_kind(rest):
+    pytest.importorskip("msgspec")
     entry = f'{{"id": "a", "output": {{"score": 7}}, {rest}}}'.encode()
     assert Shortcut(ONE).score(entry) == score_entry(entry, ONE, 1).render()
 
@@ -356,12 +358,14 @@ def test_the_fast_way_carries_fields_of_any_kind(rest):
     ],
 )
 def test_the_fast_way_leaves_the_rest_to_the_slow_one(entry):
+    pytest.importorskip("msgspec")
     shortcut = Shortcut(SEVERAL)
     assert shortcut.score(b'{"rubric": "one", "output": {"score": 7}}') is not None
     assert shortcut.score(entry) is None
 
 
 def test_answers_are_counted_once():
+    pytest.importorskip("msgspec")
     shortcut = Shortcut(SEVERAL)
     for answer in (7, 7, 3, 11):
         shortcut.score(json.dumps({"rubric": "one", "output": {"score": answer}}).encode())

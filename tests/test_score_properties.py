@@ -132,6 +132,7 @@ def test_no_order_changes_a_result(case, random):
 @given(cases())
 @settings(deadline=None)
 def test_the_fast_way_gives_what_the_slow_way_gives(case):
+    pytest.importorskip("msgspec")
     _, entries, output = case
     rubrics = {"r": load(entries)}
     text = json.dumps({"id": "a", "rubric": "r", "output": output}, ensure_ascii=False).encode()

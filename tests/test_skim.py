@@ -4,7 +4,6 @@ import gc
 import random
 from pathlib import Path
 
-import _ruamel_yaml
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +15,8 @@ from rubric_lint.config import FileSettings
 from rubric_lint.reading import read_documents, skim_documents
 from rubric_lint.skim import CloserLookError
 from rubric_lint.source import Source
+
+_ruamel_yaml = pytest.importorskip("_ruamel_yaml")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CLEAN = """\
