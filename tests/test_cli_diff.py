@@ -40,19 +40,16 @@ def run(program, tmp_path):
 
 TEXT = """\
 rubric new
-  ~ accuracy: share
-      - 75% (weight 3)
-      + 50% (weight 1)
-  ~ accuracy: gate
+  ~ accuracy: gate (old.yaml:4, new.yaml:4)
       - 7
       + 8
-  ~ brevity: id
+  ~ brevity: id (old.yaml:6, new.yaml:6)
       - length
       + brevity
-  ~ brevity: share
-      - 25% (weight 1)
-      + 50% (weight 1)
-4 changes in 1 rubric from old.yaml to new.yaml.
+  ~ shares of 2 criteria (old.yaml:3, new.yaml:3)
+      - accuracy 75% (weight 3) and brevity 25% (weight 1)
+      + 50% (weight 1) each
+3 changes in 1 rubric from old.yaml to new.yaml.
 """
 
 
@@ -86,14 +83,14 @@ def test_changes_for_a_pull_request(run):
     code, text, _ = run("old.yaml", "new.yaml", "--format", "markdown", "--outputs", "outputs.jsonl")
     assert code == 1
     assert text == (
-        "### 4 changes in 1 rubric from old.yaml to new.yaml.\n"
+        "### 3 changes in 1 rubric from old.yaml to new.yaml.\n"
         "\n"
-        "| rubric | criterion | what | before | after |\n"
-        "|---|---|---|---|---|\n"
-        "| new | accuracy | share | 75% (weight 3) | 50% (weight 1) |\n"
-        "| new | accuracy | gate | 7 | 8 |\n"
-        "| new | brevity | id | length | brevity |\n"
-        "| new | brevity | share | 25% (weight 1) | 50% (weight 1) |\n"
+        "| rubric | criterion | what | before | after | where |\n"
+        "|---|---|---|---|---|---|\n"
+        "| new | accuracy | gate | 7 | 8 | old.yaml:4, new.yaml:4 |\n"
+        "| new | brevity | id | length | brevity | old.yaml:6, new.yaml:6 |\n"
+        "| new |  | shares of 2 criteria | accuracy 75% (weight 3) and brevity 25% (weight 1) | 50% (weight 1) each "
+        "| old.yaml:3, new.yaml:3 |\n"
         "\n"
         "3 outputs: 3 verdicts changed: borderline -> invalid 1, fail -> invalid 1, invalid -> pass 1.\n"
         "\n"
@@ -141,6 +138,7 @@ SAMPLES = {
         "rubrics: [{id: a, levels: [{level: 1, expected_outcome: Off topic}, {level: 2, expected_outcome: On topic}]}]",
         "rubrics: [{id: a, levels: [{level: 1, expected_outcome: Off topic}, {level: 3, expected_outcome: On topic}]}]",
     ),
+    "places": (CLAIM + "rubrics: [Names the pivot]", CLAIM + "rubrics: [Names the cost, Names the pivot]"),
     "fewer": (CLAIM + "rubrics: [Names the pivot, Names the cost]", CLAIM + "rubrics: [Names the pivot]"),
     "suite": (
         "tests: [{id: a, rubrics: [Names the pivot]}, {id: b, rubrics: [Names the cost]}]",
@@ -159,6 +157,17 @@ def test_the_json_report_follows_its_schema(run, tmp_path, sample):
     schema = json.loads((ROOT / "schemas/bundled/diff-v1.schema.json").read_text("utf-8"))
     assert [error.message for error in Draft7Validator(schema).iter_errors(json.loads(text))] == []
     assert json.loads(text)["changes"]
+
+
+def test_f5_each_change_in_the_json_report_has_its_places(run):
+    report = json.loads(run("old.yaml", "new.yaml", "--format", "json")[1])
+    places = [(change["what"], change["old_place"], change["new_place"]) for change in report["changes"]]
+    assert places[0] == (
+        "gate",
+        {"file": "old.yaml", "line": 4, "column": 25},
+        {"file": "new.yaml", "line": 4, "column": 25},
+    )
+    assert all(old and new for _, old, new in places)
 
 
 def test_every_kind_of_change_is_in_the_samples_but_that_of_settings(run, tmp_path):
@@ -192,7 +201,7 @@ def repository(tmp_path):
 def test_a_revision_is_named_as_git_names_it(run):
     code, text, said = run("HEAD:my suites/r.yaml", "my suites/r.yaml")
     assert (code, said) == (1, "")
-    assert text.splitlines()[-1] == "4 changes in 1 rubric from HEAD:my suites/r.yaml to my suites/r.yaml."
+    assert text.splitlines()[-1] == "3 changes in 1 rubric from HEAD:my suites/r.yaml to my suites/r.yaml."
 
 
 def test_a_revision_is_found_from_a_folder_too(repository):
@@ -207,7 +216,7 @@ def test_standard_input_that_is_closed_holds_nothing(tmp_path):
         call = ["sh", "-c", '"$@" <&-', "sh", PROGRAM, "diff", *arguments]
         done = subprocess.run(call, cwd=tmp_path, capture_output=True, check=False)
         assert (done.returncode, done.stdout) == (2, b"")
-        assert done.stderr.endswith(b"stdin is closed\n")
+        assert done.stderr.endswith(b" is closed\n")
 
 
 def test_the_settings_of_the_file_hold_for_its_revision(run, repository):

@@ -67,25 +67,30 @@ def share(weight, part):
     return {"weight": weight, "share": part}
 
 
+def shares(**parts):
+    return {"shares": [{"id": name, **part} for name, part in parts.items()]}
+
+
+BOTH = shares(a=share(3, 0.75), b=share(1, 0.25))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
         ("weight: 3", "weight: 1", [
-            (What.SHARE, "a", share(3, 0.75), share(1, 0.5), ()),
-            (What.SHARE, "b", share(1, 0.25), share(1, 0.5), ()),
+            (What.SHARE, None, BOTH, shares(a=share(1, 0.5), b=share(1, 0.5)), ()),
         ]),
         ("the cost", "a price", [(What.OUTCOME, "b", {"outcome": "Names the cost"}, {"outcome": "Names a price"}, ())]),
         ("id: b", "id: c", [(What.RENAMED, "c", {"id": "b"}, {"id": "c"}, ())]),
         ("weight: 3", "weight: 3\n    required_min_score: 10", [(What.GATE, "a", {"gate": None}, {"gate": 10}, ())]),
         ("weight: 3", "weight: 3\n    required: true", [(What.GATE, "a", {"gate": None}, {"gate": 10}, ())]),
         ("  - id: b\n    expected_outcome: Names the cost\n", "", [
-            (What.SHARE, "a", share(3, 0.75), share(3, 1), ()),
             (What.REMOVED, "b", {"outcome": "Names the cost", **share(1, 0.25), "gate": None}, None, ()),
+            (What.SHARE, None, shares(a=share(3, 0.75)), shares(a=share(3, 1)), ()),
         ]),
         ("  - id: b", "  - Names the reader\n  - id: b", [
-            (What.SHARE, "a", share(3, 0.75), share(3, 0.6), ()),
             (What.ADDED, "rubric-2", None, {"outcome": "Names the reader", **share(1, 0.2), "gate": None}, ()),
-            (What.SHARE, "b", share(1, 0.25), share(1, 0.2), ()),
+            (What.SHARE, None, BOTH, shares(a=share(3, 0.6), b=share(1, 0.2)), ()),
         ]),
     ],
 )  # fmt: skip
@@ -97,9 +102,20 @@ def test_texts_go_by_what_they_say_not_by_their_place():
     old, new = "rubrics: [Names the pivot, Names the cost]", "rubrics: [Is short, Names the pivot, Names the cost]"
     assert [(what, name, old) for what, name, old, _, _ in changes(old, new) if what is not What.SHARE] == [
         (What.ADDED, "rubric-1", None),
-        (What.RENAMED, "rubric-2", {"id": "rubric-1"}),
-        (What.RENAMED, "rubric-3", {"id": "rubric-2"}),
+        (What.MOVED, None, {"ids": ["rubric-1", "rubric-2"]}),
     ]
+
+
+def test_f5_one_criterion_more_is_one_change_and_one_of_all_shares():
+    entries = [f"{{id: c{number}, expected_outcome: Says thing {number}}}" for number in range(21)]
+    old, new = (f"rubrics: [{', '.join(entries[:count])}]" for count in (20, 21))
+    assert [(what, name) for what, name, *_ in changes(old, new)] == [(What.ADDED, "c20"), (What.SHARE, None)]
+
+
+def test_f5_one_text_above_three_is_told_in_three_changes():
+    texts = ["Is short", "Names the pivot", "Names the cost", "Names the day"]
+    old, new = (f"rubrics: [{', '.join(each)}]" for each in (texts[1:], texts))
+    assert [what for what, *_ in changes(old, new)] == [What.ADDED, What.MOVED, What.SHARE]
 
 
 def test_a_text_that_is_reworded_in_its_place():

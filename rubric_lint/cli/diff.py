@@ -14,8 +14,10 @@ from rubric_lint.cli.rubrics import with_settings
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
 
 if TYPE_CHECKING:
+    from rubric_lint.compare.change import Change
     from rubric_lint.compare.outputs import Effects
     from rubric_lint.compare.rubrics import Pair
+    from rubric_lint.finding import Path
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.loading import Loaded
 
@@ -59,12 +61,14 @@ def diff(
     try:
         finder = find_settings(config, isolated=isolated)
         given = [read_given(each, stdin_filename) for each in (old, new)]
-        was, now = (_prepare(load_given(file, finder)) for file in given)
+        loaded = [load_given(file, finder) for file in given]
+        was, now = map(_prepare, loaded)
         pairs = _choose(pair_rubrics(was, now), name)
         effects = _score(outputs, pairs) if outputs else None
     except UnusableError as unusable:
         return refuse(unusable)
-    comparison = Comparison(given[0].label, given[1].label, tuple(compare(pairs)), effects)
+    changes = tuple(_locate(change, *loaded) for change in compare(pairs))
+    comparison = Comparison(given[0].label, given[1].label, changes, effects)
     if form == "json":
         click.echo(as_json(comparison), nl=False)
     else:
@@ -72,6 +76,19 @@ def diff(
         lines = as_markdown(comparison) if form == "markdown" else as_text(comparison, color=in_color)
         click.echo("\n".join(lines), color=in_color)
     return Exit.FOUND if comparison.changes else Exit.CLEAN
+
+
+def _locate(change: "Change", was: "dict[str, Loaded]", now: "dict[str, Loaded]") -> "Change":
+    """The change with the places of both sides."""
+    from rubric_lint.compare.change import Place  # noqa: PLC0415
+
+    def place(loaded: "dict[str, Loaded]", name: str | None, path: "Path | None") -> Place | None:
+        if path is None or name is None:
+            return None
+        position = loaded[name].position(path)
+        return Place(loaded[name].document.source.name, position.line, position.column)
+
+    return change._replace(places=(place(was, change.was, change.paths[0]), place(now, change.rubric, change.paths[1])))
 
 
 def _prepare(loaded: "dict[str, Loaded]") -> "dict[str, ScoringRubric]":

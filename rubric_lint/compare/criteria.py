@@ -5,8 +5,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from rubric_lint.bands import SCORES
+from rubric_lint.bands import SCORES, Scale
 from rubric_lint.compare.change import Change, Value, What
+from rubric_lint.finding import Path
 from rubric_lint.rubric import Criterion, Level, fold_id
 from rubric_lint.scoring.grading import ScoringCriterion
 from rubric_lint.scoring.meaning import read_gate, read_outcomes, says, words
@@ -56,38 +57,82 @@ def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
 
 
 def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterator[Change]:
-    """What differs between a criterion and what it was."""
+    """What differs between a criterion and what it was, but for its share and an id that comes from its place."""
     if old is None or new is None:
         what = What.ADDED if new else What.REMOVED
         name = (new or old).criterion.id  # type: ignore[union-attr]
-        yield Change(what, rubric, name, old.summary if old else None, new.summary if new else None)
+        paths = (old.criterion.path if old else None, new.criterion.path if new else None)
+        yield Change(what, rubric, name, old.summary if old else None, new.summary if new else None, paths=paths)
         return
     name = new.criterion.id
-    if old.criterion.id != name:
-        yield Change(What.RENAMED, rubric, name, {"id": old.criterion.id}, {"id": name})
+    if old.criterion.id != name and not is_moved(old, new):
+        sides = {"id": old.criterion.id}, {"id": name}
+        yield Change(What.RENAMED, rubric, name, *sides, paths=_paths(old, new, "id"))
     if words(old.criterion.outcome) != words(new.criterion.outcome):
-        sides = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
-        yield Change(What.OUTCOME, rubric, name, *sides)
-    if old.scoring.share != new.scoring.share:
-        yield Change(What.SHARE, rubric, name, weigh(old), weigh(new))
+        told = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
+        yield Change(What.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
     if old.gate != new.gate:
-        yield Change(What.GATE, rubric, name, {"gate": old.gate}, {"gate": new.gate})
+        gates = {"gate": old.gate}, {"gate": new.gate}
+        yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
     if old.criterion.levels or new.criterion.levels:
         yield from _compare_levels(rubric, old, new)
     elif old.criterion.scale or new.criterion.scale:
-        yield from compare_scores(rubric, name, old.scoring, new.scoring)
+        scales = [old.criterion.scale], [new.criterion.scale]
+        yield from compare_scores(rubric, name, (old.scoring, scales[0]), (new.scoring, scales[1]))
 
 
-def compare_scores(rubric: str, name: str | None, old: ScoringCriterion, new: ScoringCriterion) -> Iterator[Change]:
+def is_moved(old: Judged, new: Judged) -> bool:
+    """Return whether the ids of both come from their places, so that they differ as soon as one is put above them."""
+    return not (old.criterion.has_own_id or new.criterion.has_own_id) and old.criterion.id != new.criterion.id
+
+
+def compare_places(rubric: str, pairs: Sequence[Pair], paths: tuple[Path, Path]) -> Iterator[Change]:
+    """What many criteria share: ids that come from their places, and shares, each in one change."""
+    both = [(old, new) for old, new in pairs if old and new]
+    if moved := [(old, new) for old, new in both if is_moved(old, new)]:
+        old_ids, new_ids = ([each.criterion.id for each in side] for side in zip(*moved, strict=True))
+        yield Change(What.MOVED, rubric, None, {"ids": old_ids}, {"ids": new_ids}, paths=paths)
+    if shifted := [(old, new) for old, new in both if old.scoring.share != new.scoring.share]:
+        was, now = (
+            {"shares": [{"id": pair[1].criterion.id, **weigh(pair[side])} for pair in shifted]} for side in (0, 1)
+        )
+        reweighed = [pair for pair in shifted if pair[0].scoring.weight != pair[1].scoring.weight]
+        where = _paths(*reweighed[0], "weight") if reweighed else paths
+        yield Change(What.SHARE, rubric, None, was, now, paths=where)
+
+
+def _paths(old: Judged, new: Judged, *names: str) -> tuple[Path, Path]:
+    """Where a field of a criterion stands on both sides, by the first of its names that is there."""
+    return _path(old.criterion, names), _path(new.criterion, names)
+
+
+def _path(criterion: Criterion, names: tuple[str, ...]) -> Path:
+    name = next((name for name in names if name in (criterion.fields or {})), "")
+    return (*criterion.path, name) if name else criterion.path
+
+
+Scored = tuple[ScoringCriterion, Sequence[Scale | None]]
+
+
+def compare_scores(rubric: str, name: str | None, old: Scored, new: Scored) -> Iterator[Change]:
     """Where the scores of 0 to 10 earn something else, neighbours that change alike in one."""
-    was, now = read_outcomes(old), read_outcomes(new)
+    was, now = read_outcomes(old[0]), read_outcomes(new[0])
 
     def sides(score: int) -> tuple[str | None, str | None]:
         return was.get(score), now.get(score)
 
     for (before, after), run in groupby(SCORES, sides):
         if words(before) != words(after):
-            yield Change(What.SCORES, rubric, name, _tell(before), _tell(after), tuple(run))
+            scores = tuple(run)
+            paths = _band_path(old[1], scores[0]), _band_path(new[1], scores[0])
+            yield Change(What.SCORES, rubric, name, _tell(before), _tell(after), scores, paths)
+
+
+def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
+    """Where the band of a score stands, or where it is missed."""
+    known = [scale for scale in scales if scale]
+    bands = (band.path for scale in known for band in scale.bands if score in band.scores)
+    return next(bands, known[0].path if known else None)
 
 
 def weigh(judged: Judged) -> Value:
@@ -108,7 +153,12 @@ def _compare_levels(rubric: str, old: Judged, new: Judged) -> Iterator[Change]:
     for number in sorted({*was, *now}):
         before, after = was.get(number), now.get(number)
         if _same(before) != _same(after):
-            yield Change(What.LEVEL, rubric, new.criterion.id, before, after, (number,))
+            paths = _level_path(old.criterion, number), _level_path(new.criterion, number)
+            yield Change(What.LEVEL, rubric, new.criterion.id, before, after, (number,), paths)
+
+
+def _level_path(criterion: Criterion, number: int) -> Path:
+    return next((level.path for level in criterion.levels or () if level.number == number), criterion.path)
 
 
 def _levels(judged: Judged) -> dict[int, dict[str, Any]]:

@@ -4,7 +4,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import NamedTuple
 
 from rubric_lint.compare.change import Change, Value, What
-from rubric_lint.compare.criteria import Judged, compare_pair, compare_scores, pair_up
+from rubric_lint.compare.criteria import Judged, compare_pair, compare_places, compare_scores, pair_up
+from rubric_lint.finding import Path
 from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.meaning import read_scores, read_task, words
@@ -58,28 +59,38 @@ def compare(pairs: list[Pair]) -> Iterator[Change]:
         if old is None or new is None:
             what = What.RUBRIC_ADDED if new else What.RUBRIC_REMOVED
             name = (new or old).name  # type: ignore[union-attr]
-            yield Change(what, name, None, _tell(old), _tell(new))
+            paths = (old.model.path if old else None, new.model.path if new else None)
+            yield Change(what, name, None, _tell(old), _tell(new), paths=paths, was=name)
             continue
         if renames and old.name != new.name:
-            yield Change(What.RUBRIC_RENAMED, new.name, None, {"name": old.name}, {"name": new.name})
-        yield from _compare_contents(old, new)
+            sides = {"name": old.name}, {"name": new.name}
+            yield Change(What.RUBRIC_RENAMED, new.name, None, *sides, paths=_paths(old, new), was=old.name)
+        for change in _compare_contents(old, new):
+            yield change._replace(was=old.name)
 
 
 def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
-    name = new.name
+    name, paths = new.name, _paths(old, new)
     if old.model.thresholds != new.model.thresholds:
-        yield Change(What.THRESHOLDS, name, None, _thresholds(old), _thresholds(new))
+        yield Change(What.THRESHOLDS, name, None, _thresholds(old), _thresholds(new), paths=paths)
     if old.shape is not new.shape:
-        yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)})
+        yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)}, paths=paths)
         return
     was, now = read_task(old.model), read_task(new.model)
     if words(was) != words(now):
-        yield Change(What.OUTCOME, name, None, {"outcome": was}, {"outcome": now})
+        yield Change(What.OUTCOME, name, None, {"outcome": was}, {"outcome": now}, paths=paths)
     if new.shape is Shape.HOLISTIC:
-        yield from compare_scores(name, None, old.criteria[0], new.criteria[0])
+        sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
+        yield from compare_scores(name, None, *sides)
         return
-    for before, after in pair_up(_judged(old), _judged(new)):
+    pairs = pair_up(_judged(old), _judged(new))
+    for before, after in pairs:
         yield from compare_pair(name, before, after)
+    yield from compare_places(name, pairs, paths)
+
+
+def _paths(old: ScoringRubric, new: ScoringRubric) -> tuple[Path, Path]:
+    return old.model.path, new.model.path
 
 
 def _judged(rubric: ScoringRubric) -> list[Judged]:

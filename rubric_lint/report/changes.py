@@ -1,7 +1,7 @@
 """What `rubric-lint diff` found: for people, for a pull request, and for programs."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from rubric_lint.markdown import escape, table
 from rubric_lint.report.summary import counted
 from rubric_lint.report.visible import visible
 from rubric_lint.scoring.grading import Verdict
-from rubric_lint.wording import name_scores, percent
+from rubric_lint.wording import join_words, name_scores, percent
 
 VERSION = 1
 """The version of the JSON report."""
@@ -45,6 +45,8 @@ def word(change: Change) -> Words:
     subject, tell = _WORDS[change.what]
     if change.what is What.SCORES:
         subject = name_scores(change.scores)
+    elif change.what is What.SHARE and change.new and len(change.new["shares"]) > 1:
+        subject = f"shares of {len(change.new['shares'])} criteria"
     elif change.what is What.LEVEL:
         subject = f"level {change.scores[0]}"
     return Words(subject, *("" if side is None else tell(side) for side in (change.old, change.new)))
@@ -52,6 +54,25 @@ def word(change: Change) -> Words:
 
 def _outcome(side: Value) -> str:
     return side["outcome"] or "none"
+
+
+def _shares(side: Value) -> str:
+    """The shares of many criteria: one figure where they are all the same, else those of the first."""
+    shares = side["shares"]
+    figures = [_share(share) for share in shares]
+    if len(set(figures)) == 1:
+        each = " each" if len(figures) > 1 else ""
+        return f"{figures[0]}{each}" if each else f"{shares[0]['id']} {figures[0]}"
+    named = [f"{share['id']} {figure}" for share, figure in zip(shares, figures, strict=True)]
+    return _first(named)
+
+
+def _first(items: Sequence[str]) -> str:
+    more = [f"{len(items) - _LISTED} more"] if len(items) > _LISTED else []
+    return join_words([*items[:_LISTED], *more])
+
+
+_LISTED = 5
 
 
 def _share(side: Value) -> str:
@@ -91,7 +112,8 @@ _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
     What.REMOVED: ("criterion", _criterion),
     What.RENAMED: ("id", lambda side: str(side["id"])),
     What.OUTCOME: ("outcome", _outcome),
-    What.SHARE: ("share", _share),
+    What.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
+    What.SHARE: ("share", _shares),
     What.GATE: ("gate", _gate),
     What.SCORES: ("scores", _outcome),
     What.LEVEL: ("level", _level),
@@ -113,14 +135,20 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
 def _lines(change: Change, *, color: bool) -> Iterator[str]:
     subject, old, new = (visible(text.replace("\n", " ")) for text in word(change))
     about = f"{visible(change.criterion)}: " if change.criterion else ""
+    where = f" ({visible(_where(change))})" if any(change.places) else ""
     if change.old is None and change.what is not What.SCORES:
-        yield _paint(f"  + {about}{subject}: {new}", color, fg="green")
+        yield _paint(f"  + {about}{subject}: {new}{where}", color, fg="green")
     elif change.new is None and change.what is not What.SCORES:
-        yield _paint(f"  - {about}{subject}: {old}", color, fg="red")
+        yield _paint(f"  - {about}{subject}: {old}{where}", color, fg="red")
     else:
-        yield f"  ~ {about}{subject}"
+        yield f"  ~ {about}{subject}{where}"
         yield _paint(f"      - {old or _NOT_ALLOWED}", color, fg="red")
         yield _paint(f"      + {new or _NOT_ALLOWED}", color, fg="green")
+
+
+def _where(change: Change) -> str:
+    """The file and line of each side."""
+    return ", ".join(f"{place.file}:{place.line}" for place in change.places if place)
 
 
 _NOT_ALLOWED = "may not be given"
@@ -184,7 +212,7 @@ def as_markdown(comparison: Comparison) -> Iterator[str]:
     if comparison.changes:
         yield ""
         rows = (_row(change) for change in comparison.changes)
-        yield from table(("rubric", "criterion", "what", "before", "after"), rows)
+        yield from table(("rubric", "criterion", "what", "before", "after", "where"), rows)
     if comparison.effects:
         yield ""
         yield escape(_summary(comparison.effects))
@@ -202,7 +230,7 @@ def _row(change: Change) -> tuple[str, ...]:
     subject, old, new = word(change)
     if change.what is What.SCORES:
         old, new = old or _NOT_ALLOWED, new or _NOT_ALLOWED
-    return change.rubric or "", change.criterion or "", subject, old, new
+    return change.rubric or "", change.criterion or "", subject, old, new, _where(change)
 
 
 def as_json(comparison: Comparison) -> str:

@@ -17,7 +17,7 @@ from rubric_lint.rubric import Rubric, build_rubric
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.preparing import UnscorableError, prepare
 from rubric_lint.skipped import name_other_kind
-from rubric_lint.source import Source, as_bytes
+from rubric_lint.source import Position, Source, as_bytes
 from rubric_lint.thresholds import Thresholds
 
 DECIDING = frozenset(
@@ -68,6 +68,13 @@ class Loaded(NamedTuple):
         part = Part.KEY if is_named else Part.VALUE
         return _place(self.document.source, self.document.span(path, part).start)
 
+    def position(self, path: Path) -> Position:
+        """The line and column of a part of the rubric; of what is not written, those of what would hold it."""
+        place = self.rubric.view.place(path) if self.rubric.view else path
+        while not _is_there(self.document, place):
+            place = place[:-1]
+        return self.document.source.position(self.document.span(place).start)
+
     def prepare(self) -> ScoringRubric:
         """The rubric ready for scoring.
 
@@ -92,6 +99,14 @@ class Loaded(NamedTuple):
                     f"{place}: a criterion with {field} below 0 cannot be scored, only checked: {view.dialect.title} "
                     "takes them off the sum, and weights here are never below 0"
                 )
+
+
+def _is_there(document: Document, path: Path) -> bool:
+    try:
+        document.value(path)
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
 
 
 def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
