@@ -14,6 +14,7 @@ from typing import NamedTuple
 from rubric_lint.capped import LIMIT, RefusedError, read_file, read_head
 from rubric_lint.config import FileSettings, Settings, SettingsFinder
 from rubric_lint.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
+from rubric_lint.repository import find_root
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.skipped import Skipped, name_other_kind
@@ -49,6 +50,7 @@ class _Folder(NamedTuple):
     path: str  # absolute
     real: str  # absolute, links resolved
     ignores: tuple[Patterns, ...]  # the nearest first
+    root: str  # absolute, links resolved: what links that are found must stay in
 
 
 class _Reached(NamedTuple):
@@ -65,8 +67,9 @@ def find(
 
     A file that is named is found, whatever its name and whatever is ignored, unless the settings force what they
     exclude. In a folder those are found that have one of SUFFIXES or that `include` names, less what .gitignore files
-    and `exclude` name. Links to folders are followed only where they are named. `skipped` takes what is left out, and
-    named files whose names say that they are neither YAML nor JSON.
+    and `exclude` name. Only what is named is followed out: a link to a folder, and a link to a file outside of the
+    repository (without one, of the folder). `skipped` takes what is left out, and named files that are neither YAML
+    nor JSON.
     """
     search = _Search(finder, Skipped() if skipped is None else skipped)
     seen = set()
@@ -160,7 +163,9 @@ class _Search:
             yield _refuse(str(fault.filename), fault)
             ignores = ()
         # A stack, because folders may be nested deeper than calls can be.
-        pending: list[_Folder | _Reached] = [_Folder(prefix, path, os.path.join(os.path.realpath(name), ""), ignores)]
+        real = os.path.realpath(name)
+        root = os.path.join(find_root(real), "")
+        pending: list[_Folder | _Reached] = [_Folder(prefix, path, os.path.join(real, ""), ignores, root)]
         while pending:
             item = pending.pop()
             if isinstance(item, _Folder):
@@ -169,7 +174,7 @@ class _Search:
                 yield item
 
     def _list(self, folder: _Folder) -> Iterator[_Folder | _Reached]:
-        prefix, path, real, ignores = folder
+        prefix, path, real, ignores, root = folder
         try:
             with os.scandir(prefix or ".") as listing:
                 entries = {entry.name: entry for entry in sorted(listing, key=attrgetter("name"))}
@@ -185,7 +190,7 @@ class _Search:
             ignores = read_ignores(path, entries.keys(), ignores)
         except OSError as fault:
             yield _refuse(prefix + str(fault.filename).removeprefix(path), fault)
-        here = _Folder(prefix, path, real, ignores)
+        here = _Folder(prefix, path, real, ignores, root)
         for entry in entries.values():
             if entry.is_dir(follow_symlinks=False):
                 yield from self._judge_folder(entry.name, here, settings)
@@ -202,6 +207,9 @@ class _Search:
         try:
             if entry.is_file():
                 real = os.path.realpath(path) if entry.is_symlink() else parent.real + entry.name
+                if entry.is_symlink() and not real.startswith(parent.root):
+                    self._skipped.outside.append(name)
+                    return
                 yield _Reached(File(name, settings.for_file(name)), real)
             elif not entry.is_dir() and not entry.name.startswith(_LOCK):
                 self._skipped.dead.append(name)
@@ -215,7 +223,8 @@ class _Search:
     def _judge_folder(self, name: str, parent: _Folder, settings: Settings) -> Iterator[_Folder]:
         path = parent.path + name
         if name not in _VCS_FOLDERS and not self._is_left_out(path, parent, settings, is_folder=True):
-            yield _Folder(parent.prefix + name + os.sep, path + os.sep, parent.real + name + os.sep, parent.ignores)
+            real = parent.real + name + os.sep
+            yield _Folder(parent.prefix + name + os.sep, path + os.sep, real, parent.ignores, parent.root)
 
     def _is_left_out(self, path: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:
         if settings.exclude.judge(path, is_folder=is_folder):

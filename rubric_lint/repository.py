@@ -19,9 +19,9 @@ def repository_path(name: str) -> str:
     return normalize("NFC", (inside or path).replace(os.sep, "/"))
 
 
-def find_root() -> str:
-    """The root of the repository that holds the working directory, or that directory where there is none."""
-    return _find_root(os.getcwd())  # noqa: PTH109 (as above: text in, text out)
+def find_root(folder: str | None = None) -> str:
+    """Return the root of the repository around a folder (by default the current one), or else the folder itself."""
+    return _find_root(folder or os.getcwd())  # noqa: PTH109 (as above: text in, text out)
 
 
 def _strip(path: str, root: str) -> str:

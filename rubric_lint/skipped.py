@@ -37,11 +37,13 @@ def name_other_kind(name: str) -> str:
 class Skipped:
     """What a search left out.
 
-    `dead`: links that lead nowhere, pipes and the like. `other_kinds`: files that were named and are neither YAML nor
+    `dead`: links that lead nowhere, pipes and the like. `outside`: links to files outside of the repository, or of the
+    folder that is searched where there is none. `other_kinds`: files that were named and are neither YAML nor
     JSON, each with what it is. `files` and `folders` are counts of what the settings exclude.
     """
 
     dead: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
     other_kinds: list[tuple[str, str]] = field(default_factory=list)
     files: int = 0
     folders: int = 0
@@ -56,6 +58,7 @@ class Skipped:
     def add(self, other: "Skipped") -> None:
         """Add what another search left out."""
         self.dead += other.dead
+        self.outside += other.outside
         self.other_kinds += other.other_kinds
         self.files += other.files
         self.folders += other.folders

@@ -349,3 +349,16 @@ def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
         assert {name for name, text in found.items() if text not in (old[name], new[name])} == set()
         changed.add(sum(found[name] == new[name] for name in old))
     assert len(changed) > 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_d2_what_a_found_link_leads_to_outside_is_not_rewritten_and_counted(program):
+    outside = program.folder.parent / "outside.yaml"
+    outside.write_text(OLD)
+    (program.folder / "a.yaml").symlink_to(outside)
+    code, out, _err = program(".")
+    told = "Nothing to fix in 0 files.\n1 symlink out of the repository not followed; name it to include it.\n"
+    assert (code, out, outside.read_text()) == (0, told, OLD)
+    assert json.loads(program("--format=json", ".")[1])["summary"]["outside"] == 1
+    assert program("a.yaml")[0] == 0
+    assert outside.read_text() == NEW

@@ -94,7 +94,26 @@ def test_links_to_files_are_followed_and_links_to_folders_only_when_named():
     Path("in/folder").symlink_to("../real")
     Path("in/file.yaml").symlink_to("../outside.txt")
     Path("in/folder.yaml").symlink_to("../real")
+    Path(".git").mkdir()
     assert (search("in"), search("in/folder")) == (["in/file.yaml"], ["in/folder/a.yaml"])
+
+
+@needs_posix
+@pytest.mark.parametrize("has_repository", [False, True])
+def test_d2_links_that_are_found_are_not_followed_out_of_the_repository(has_repository):
+    grow("out.yaml", "in/real.yaml", "in/repo/x.txt")
+    Path("in/repo/up.yaml").symlink_to("../real.yaml")
+    Path("in/repo/out.yaml").symlink_to("../../out.yaml")
+    Path("in/repo/etc.yaml").symlink_to("/etc/passwd")
+    Path("in/repo/x.yaml").symlink_to("x.txt")
+    if has_repository:
+        Path("in/.git").mkdir()
+    skipped = Skipped()
+    found = [item.name for item in find(["in/repo"], SettingsFinder(), skipped)]
+    inside, outside = ["in/repo/x.yaml"], ["in/repo/etc.yaml", "in/repo/out.yaml"]
+    up = ["in/repo/up.yaml"]
+    assert (found, skipped.outside) == ((up + inside, outside) if has_repository else (inside, outside + up))
+    assert search("in/repo/out.yaml", "in/repo/etc.yaml") == ["in/repo/out.yaml", "in/repo/etc.yaml"]
 
 
 @needs_posix

@@ -70,7 +70,7 @@ class Fixing:
                 self._take(file)
         for line in skipped.word_other_kinds():
             complain(line)
-        totals.passed_over = len(skipped.dead)
+        totals.passed_over, totals.outside = len(skipped.dead), len(skipped.outside)
         return totals
 
     def _take(self, file: File | Unreadable) -> None:

@@ -103,6 +103,7 @@ class Run:
         left_out = Summary(
             **self._skipped,
             passed_over=len(skipped.dead),
+            outside=len(skipped.outside),
             other_kinds=len(skipped.other_kinds),
             excluded_files=skipped.files,
             excluded_folders=skipped.folders,

@@ -11,7 +11,7 @@ from rubric_lint.files import File, Unreadable, find, read
 from rubric_lint.finding import Severity
 from rubric_lint.fix.silence import Silenced, silence
 from rubric_lint.fix.write import WriteError, replace_file
-from rubric_lint.report.summary import counted, word_passed_over
+from rubric_lint.report.summary import counted, word_outside, word_passed_over
 from rubric_lint.report.visible import visible
 from rubric_lint.skipped import Skipped
 
@@ -99,6 +99,7 @@ class Silencing:
         more = [
             (self._left, f"{counted(self._left, 'finding')} left that no comment silences"),
             (len(self._skipped.dead), word_passed_over(len(self._skipped.dead))),
+            (len(self._skipped.outside), word_outside(len(self._skipped.outside))),
             (len(self._refused), f"{counted(len(self._refused), 'file')} could not be read or written"),
         ]
         notes = "; ".join(note for count, note in more if count)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.report.portable import dump
-from rubric_lint.report.summary import counted, word_passed_over
+from rubric_lint.report.summary import counted, word_outside, word_passed_over
 from rubric_lint.report.visible import is_obeyed, shown, visible
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Totals:
     """Counts over the files of a run.
 
     Those of `unreadable` could not be read or written, those of `faults` were left as they were for a doubt.
-    `passed_over` is what was found under the name of a file and is none.
+    `passed_over` is what was found under the name of a file and is none, `outside` are links out of the repository.
     """
 
     files: int = 0
@@ -61,6 +61,7 @@ class Totals:
     unreadable: int = 0
     faults: int = 0
     passed_over: int = 0
+    outside: int = 0
     fixes: Counter[str] = field(default_factory=Counter)
 
     def add(self, outcome: Outcome) -> None:
@@ -86,6 +87,7 @@ class Totals:
         more = [
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
             (self.passed_over, word_passed_over(self.passed_over)),
+            (self.outside, word_outside(self.outside)),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
             (self.faults, f"{counted(self.faults, 'file')} left alone for doubt in the outcome"),
         ]
@@ -156,6 +158,7 @@ def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
         "unreadable": totals.unreadable,
         "faults": totals.faults,
         **({"passed_over": totals.passed_over} if totals.passed_over else {}),
+        **({"outside": totals.outside} if totals.outside else {}),
     }
     told = [each for each in files if any(each.get(key) for key in ("changed", "left", "left_out", "notes", "error"))]
     return dump({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"

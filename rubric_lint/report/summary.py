@@ -13,7 +13,8 @@ class Summary(NamedTuple):
     """Counts over the files of a run. `files` were read and linted; those of `unreadable` and `faults` were not.
 
     `known` findings a baseline holds, `untouched` ones are in what has not changed; `unchanged_files` were not read.
-    `passed_over` is what was found under the name of a file and is none, `other_kinds` are named files that are neither
+    `passed_over` is what was found under the name of a file and is none, `outside` are links
+    that a search does not follow out of the repository, `other_kinds` named files that are neither
     YAML nor JSON, `excluded_files` and `excluded_folders` what the settings exclude. `unread` counts rubrics in forms
     that are known and not checked.
     """
@@ -35,6 +36,7 @@ class Summary(NamedTuple):
     unchanged_files: int = 0
     passed_over: int = 0
     other_kinds: int = 0
+    outside: int = 0
     excluded_files: int = 0
     excluded_folders: int = 0
     unread: int = 0
@@ -78,6 +80,7 @@ class Summary(NamedTuple):
             (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
             (self.unread, f"{counted(self.unread, 'rubric')} in a form that is not checked"),
             (self.passed_over, word_passed_over(self.passed_over)),
+            (self.outside, word_outside(self.outside)),
             (self.other_kinds, f"{counted(self.other_kinds, 'file')} not read, as only YAML and JSON are"),
             (
                 self.excluded_files + self.excluded_folders,
@@ -112,6 +115,12 @@ def word_excluded(files: int, folders: int) -> str:
     """Say what the settings exclude: "2 folders and 5 files left out by `exclude`"."""
     counts = [counted(count, noun) for count, noun in ((folders, "folder"), (files, "file")) if count]
     return f"{' and '.join(counts)} left out by `exclude`"
+
+
+def word_outside(count: int) -> str:
+    """Return what is said of links that a search does not follow out of the repository."""
+    them = "it" if count == 1 else "them"
+    return f"{counted(count, 'symlink')} out of the repository not followed; name {them} to include {them}"
 
 
 def word_passed_over(count: int) -> str:
