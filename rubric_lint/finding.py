@@ -83,6 +83,13 @@ class NestField(NamedTuple):
     inner: str
 
 
+class Reorder(NamedTuple):
+    """Intent: put the items of the list, or the fields of the mapping, at `path` in the order of `steps`."""
+
+    path: Path
+    steps: tuple[str | int, ...]
+
+
 class Replace(NamedTuple):
     """Intent: put `text` in the place of `span`, for what has no path, such as a comment."""
 
@@ -90,7 +97,7 @@ class Replace(NamedTuple):
     text: str
 
 
-Intent = RenameKey | ReplaceValue | RemoveField | AddField | WrapText | NestField | Replace
+Intent = RenameKey | ReplaceValue | RemoveField | AddField | WrapText | NestField | Reorder | Replace
 
 
 class Repair(NamedTuple):

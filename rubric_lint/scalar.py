@@ -1,5 +1,6 @@
 """What a plain scalar means: to YAML 1.2, which is how we read, and to YAML 1.1, which many readers still speak."""
 
+import json
 import math
 import re
 from functools import lru_cache
@@ -50,6 +51,11 @@ def resolve(text: str) -> str | int | float | bool | None:
     if _BASED.fullmatch(text):
         return int(text, 0) if len(text) <= _MOST_DIGITS else math.inf
     return text
+
+
+def read_scalar(text: str) -> str | int | float | bool | None:
+    """Return the value of a scalar that is plain or, as JSON writes it, in double quotes."""
+    return str(json.loads(text)) if text.startswith('"') else resolve(text)
 
 
 class Ambiguity(NamedTuple):

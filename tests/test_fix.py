@@ -289,11 +289,125 @@ def test_unsafe_fixes_are_made_on_request_only():
     assert fixed_text(text, unsafe=True) == "rubrics:\n- {id: a, expected_outcome: Cites it, requird: false}\n"
 
 
-def test_unsafe_fixes_that_bring_a_new_finding_are_left_out_and_the_others_made():
+def test_unsafe_fixes_that_bring_a_new_error_are_left_out_and_the_others_made():
     text = "rubrics:\n- {id: a, description: Cites it, wieght: -2}\n"
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
     assert fixed.text == text.replace("description", "expected_outcome")
-    assert fixed.left_out.startswith("line 2 would be a new finding, weight: ")
+    (left,) = fixed.left(unsafe=True)
+    assert (left.finding.rule, left.reason.partition(": ")[0]) == (
+        "unknown-field",
+        "line 2 would be a new finding, weight",
+    )
+
+
+def test_f1_a_warning_that_an_error_had_hidden_keeps_no_unsafe_fix_back():
+    keys = ("expected_outcom", "wieght", "expcted_outcome", "requird_min_score", "weigth", "required_min_scor")
+    text = """\
+rubrics:
+  - {id: a, expected_outcom: Names two sources, wieght: 2}
+  - {id: b, expcted_outcome: Names the author, requird_min_score: 10}
+  - {id: c, expected_outcome: Names the year, weigth: 1, required_min_scor: 0}
+"""
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert [finding.rule for finding in fixed.result.findings] == ["idle-gate"]
+    assert not any(f"{key}:" in fixed.text for key in keys)
+
+
+def test_f1_one_unsafe_fix_that_is_refused_keeps_no_other_back():
+    text = """\
+rubrics:
+  - {id: a, expected_outcom: Names two sources}
+  - {id: b, expected_outcome: Names the author, wieght: -2}
+  - {id: c, expcted_outcome: Names the year}
+"""
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.text == text.replace("expected_outcom:", "expected_outcome:").replace("expcted", "expected")
+    (left,) = fixed.left(unsafe=True)
+    assert left.reason.startswith("line 3 would be a new finding, weight: ")
+
+
+BANDS = "rubrics:\n  - id: a\n    score_ranges:\n"
+MECHANICAL = {
+    "swapped-bounds": (
+        BANDS + "      - {score_range: [4, 0], expected_outcome: Names none}  # low\n"
+        "      - {score_range: [5, 10], expected_outcome: Names two}\n",
+        {"[4, 0]": "[0, 4]"},
+    ),
+    "overlap": (
+        BANDS + "      - score_range: [0, 5]\n        expected_outcome: Names none\n"
+        "      - score_range: [5, 10]\n        expected_outcome: Names two\n",
+        {"[0, 5]": "[0, 4]"},
+    ),
+    "gaps": (
+        BANDS + "      - {score_range: [1, 3], expected_outcome: Names none}\n"
+        "      - {score_range: [5, 9], expected_outcome: Names two}\n",
+        {"[1, 3]": "[0, 4]", "[5, 9]": "[5, 10]"},
+    ),
+    "gap-in-the-short-form": (
+        "rubrics:\n  - {id: a, score_ranges: {'2': Names none, 6: Names two}}\n",
+        {"'2'": "'0'"},
+    ),
+    "split-by-a-gate": (
+        (
+            "rubrics:\n  - Names the author\n  - id: a\n    required_min_score: 7\n"
+            "    score_ranges: {0: Names none, 5: Names one, 8: Names two}\n"
+        ),
+        {"8: Names": "7: Names"},
+    ),
+    "unsorted": (
+        BANDS + "      - score_range: [5, 10]\n        expected_outcome: >-\n          Names\n          two\n"
+        "      - score_range: [0, 4]\n        expected_outcome: Names none\n",
+        {
+            "[5, 10]\n        expected_outcome: >-\n          Names\n          two": "[0, 4]\n        expected_outcome: Names none",
+            "[0, 4]\n        expected_outcome: Names none\n": "[5, 10]\n        expected_outcome: >-\n          Names\n          two\n",
+        },
+    ),
+    "unsorted-short-form": (
+        "rubrics:\n  - {id: a, score_ranges: {5: Names two, 0: Names none}}\n",
+        {"5: Names two, 0: Names none": "0: Names none, 5: Names two"},
+    ),
+    "no-id": (
+        "rubrics:\n  - expected_outcome: Names two\n  - {expected_outcome: Names the author, weight: 2}\n",
+        {"Names two\n": "Names two\n    id: rubric-1\n", "weight: 2": "weight: 2, id: rubric-2"},
+    ),
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize(("text", "changes"), MECHANICAL.values(), ids=MECHANICAL)
+def test_mechanical_cures_are_unsafe_fixes(text, changes, line_end):
+    expected = text
+    marked = {old: f"\0{number}\0" for number, old in enumerate(changes)}
+    for old, mark in marked.items():
+        assert expected.count(old) == 1
+        expected = expected.replace(old, mark)
+    for old, mark in marked.items():
+        expected = expected.replace(mark, changes[old])
+    data = text.replace("\n", line_end).encode()
+    assert not fix("suite.yaml", data, OURS).is_changed
+    assert fix("suite.yaml", data, OURS, unsafe=True).data == expected.replace("\n", line_end).encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            BANDS + "      - {score_range: [5, 10], expected_outcome: Names two}\n      # then\n"
+            "      - {score_range: [0, 4], expected_outcome: Names none}\n",
+            "comments stand between them; sort them by hand",
+        ),
+        (
+            BANDS + "      - &b {score_range: [5, 10], expected_outcome: Names two}\n"
+            "      - {score_range: [0, 4], expected_outcome: Names none}\n  - {id: b, score_ranges: [*b]}\n",
+            "",
+        ),
+    ],
+    ids=["comments", "anchors"],
+)
+def test_bands_that_cannot_be_sorted_stay(text, reason):
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    (left,) = [each for each in fixed.left(unsafe=True) if each.finding.rule == "band-order"]
+    assert (fixed.text, reason in left.reason) == (text, True)
 
 
 def test_only_the_selected_rules_fix():

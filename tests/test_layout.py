@@ -35,6 +35,7 @@ LAYERS = (
         "violations",
         "deprecation",
         "bands",
+        "mending",
         "rubric",
         "recognition",
         "locate",
@@ -56,7 +57,7 @@ LAYERS = (
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 # What a rule may know: the model and the vocabulary.
-FOR_RULES = {"bands", "rubric", "deprecation", "finding", "rule", "source", "thresholds", "wording", "near"}
+FOR_RULES = {"bands", "mending", "rubric", "deprecation", "finding", "rule", "source", "thresholds", "wording", "near"}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path

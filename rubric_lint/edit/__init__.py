@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from rubric_lint.document import Document
 from rubric_lint.edit.insertion import add_field, wrap_text
 from rubric_lint.edit.nesting import nest_field
+from rubric_lint.edit.order import reorder
 from rubric_lint.edit.removal import ObstacleError, remove_field
 from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import (
@@ -18,13 +19,14 @@ from rubric_lint.finding import (
     Path,
     RemoveField,
     RenameKey,
+    Reorder,
     Repair,
     Replace,
     ReplaceValue,
     WrapText,
     pointer,
 )
-from rubric_lint.scalar import resolve
+from rubric_lint.scalar import read_scalar
 from rubric_lint.source import Span
 
 __all__ = ["ObstacleError", "Sharing", "make_fix"]
@@ -52,7 +54,7 @@ def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent
             return
         case RenameKey(path) | ReplaceValue(path) | RemoveField(path) | NestField(path):
             _check_field(sharing, path)
-        case AddField(path):
+        case AddField(path) | Reorder(path):
             _check_outsider(sharing, sharing.outsider_of(_value(sharing, path)))
         case WrapText(path):
             _check_outsider(sharing, sharing.outsider_of(sharing.locate(path)[0]))
@@ -133,6 +135,8 @@ def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:  # noqa: PLR091
             return wrap_text(document, path, name, before, after)
         case NestField(path, name, before, inner):
             return nest_field(document, path, name, before, inner)
+        case Reorder(path, steps):
+            return reorder(document, path, steps)
         case Replace(span, text):
             return [Edit(span, text)]
 
@@ -162,7 +166,7 @@ _TAG = re.compile(r"(?:^|(?<=[\s\[{,:]))!\S*[ \t]+(?P<anchor>(?:&\S+[ \t]+)?)$")
 def _replace_value(document: Document, path: Path, text: str) -> Edit:
     """A scalar in the place of another, whose tag goes with it and whose anchor stays; a text has the quotes it had."""
     start, end = document.span(path)
-    if (quote := document.source.text[start]) in "\"'" and isinstance(resolve(text), str):
+    if (quote := document.source.text[start]) in "\"'" and isinstance(read_scalar(text), str) and text[:1] != '"':
         text = f"{quote}{text}{quote}"
     before = document.source.text[:start].rpartition("\n")[2]
     if tag := _TAG.search(before):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rubric_lint.catalogue import CURRENT
 from rubric_lint.config import FileSettings
-from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result
+from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severity
 from rubric_lint.fix.proof import Change, Known, find_doubt, move, name_findings
 from rubric_lint.lint import DEFAULTS, lint
 from rubric_lint.locate import find_claim, find_claim_span
@@ -90,14 +90,15 @@ class Fixed:
 
     def _refusal(self, finding: Finding) -> str:
         name = (finding.rule, finding.pointer)
-        return next((reason for reason, names in self.refused.items() if name in names), "")
+        reason = next((reason for reason, names in self.refused.items() if name in names), "")
+        return reason or ("" if finding.fix and finding.fix.safe else self.left_out)
 
 
 def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bool = False) -> Fixed:
     """Make all safe fixes in one file, with `unsafe` the others too, and prove the outcome.
 
     A file that names the schema of an older version names the current one afterwards. Where the proof refuses that, or
-    the unsafe fixes, the others are made without them.
+    some of the fixes, the others are made without them.
 
     Raises:
         RuleError: when a rule crashes; nothing that stands in `data` should make one.
@@ -106,20 +107,29 @@ def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bo
     claims = list(_renew_claims(first.source, settings)) if first.rubrics else []
     attempts = product([claims, []] if claims else [[]], [True, False] if unsafe else [False])
     fixed = _fix_until_stable(first, data, settings, *next(attempts))
+    if fixed.doubt and unsafe:
+        fixed = _fix_in_part(first, data, settings, fixed, claims, unsafe=True)
     for attempt in attempts:
         if not fixed.doubt:
             break
         fixed = replace(_fix_until_stable(first, data, settings, *attempt), left_out=fixed.left_out or fixed.doubt)
-    return _fix_in_part(first, data, settings, fixed) if fixed.doubt else fixed
+    return _fix_in_part(first, data, settings, fixed, [], unsafe=False) if fixed.doubt else fixed
 
 
 MAX_TRIALS = 20
 """How many parts of the fixes of a file are tried where all of them together are refused."""
 
 
-def _fix_in_part(first: Result, data: bytes, settings: FileSettings, whole: Fixed) -> Fixed:
-    """The safe fixes without those that bring doubt, which are looked for by halving; `whole` where none is left."""
-    names = [(finding.rule, finding.pointer) for finding in first.findings if finding.fix and finding.fix.safe]
+_Claims = list[tuple[Applied, Change]]
+
+
+def _fix_in_part(
+    first: Result, data: bytes, settings: FileSettings, whole: Fixed, claims: "_Claims", *, unsafe: bool
+) -> Fixed:
+    """Make the fixes without those that bring doubt, which are found by halving; return `whole` where none is left."""
+    names = [
+        (finding.rule, finding.pointer) for finding in first.findings if finding.fix and (unsafe or finding.fix.safe)
+    ]
     parts: list[tuple[Sequence[tuple[str, str]], str]] = [(list(dict.fromkeys(names)), whole.doubt)]
     kept, is_useful = frozenset[tuple[str, str]](), False
     refused: dict[str, Known] = {}
@@ -136,7 +146,7 @@ def _fix_in_part(first: Result, data: bytes, settings: FileSettings, whole: Fixe
             part, doubt = parts.pop()
         trial = kept.union(part)
         others = {whole.doubt: frozenset(names) - trial}
-        fixed = _fix_until_stable(first, data, settings, [], unsafe=False, refused=others)
+        fixed = _fix_until_stable(first, data, settings, claims, unsafe=unsafe, refused=others)
         if fixed.doubt:
             parts.append((part, fixed.doubt))
         else:
@@ -146,7 +156,7 @@ def _fix_in_part(first: Result, data: bytes, settings: FileSettings, whole: Fixe
         refused[reason] = refused.get(reason, frozenset()) | frozenset(part)
     if not is_useful:
         return whole
-    fixed = _fix_until_stable(first, data, settings, [], unsafe=False, refused=refused)
+    fixed = _fix_until_stable(first, data, settings, claims, unsafe=unsafe, refused=refused)
     return replace(fixed, left_out=whole.left_out)
 
 
@@ -154,7 +164,7 @@ def _fix_until_stable(
     first: Result,
     data: bytes,
     settings: FileSettings,
-    claims: list[tuple[Applied, Change]],
+    claims: "_Claims",
     unsafe: bool,
     *,
     refused: Refused | None = None,
@@ -184,13 +194,20 @@ def _fix_until_stable(
         applied += [each for each, _ in chosen]
     else:
         return Fixed(before, data, first, doubt=f"its fixes do not come to an end in {MAX_ROUNDS} rounds")
+    cures_error = unsafe and _count_errors(result) < _count_errors(first)
     for finding in result.findings:
+        if cures_error and finding.severity is not Severity.ERROR:
+            continue  # an error that is mended may have hidden this one
         # A fault of syntax was there before, as is proven, though the old text may not have been known as meant for us.
         if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
             line = result.source.position(finding.span.start).line
             doubt = f"line {line} would be a new finding, {finding.rule}: {finding.message}"
             return Fixed(before, data, first, doubt=doubt)
     return Fixed(before, data, result, tuple(applied), refused=refused)
+
+
+def _count_errors(result: Result) -> int:
+    return sum(finding.severity is Severity.ERROR for finding in result.findings)
 
 
 def _without(findings: Iterable[Finding], refused: Refused) -> list[Finding]:

@@ -22,6 +22,7 @@ from rubric_lint.finding import (
     Path,
     RemoveField,
     RenameKey,
+    Reorder,
     ReplaceValue,
     WrapText,
     pointer,
@@ -29,7 +30,7 @@ from rubric_lint.finding import (
 from rubric_lint.lint import build_rubrics
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Criterion, Shape
-from rubric_lint.scalar import resolve
+from rubric_lint.scalar import read_scalar, resolve
 from rubric_lint.source import Source, Span
 
 
@@ -120,7 +121,19 @@ def move(known: Known, changes: Iterable[Change]) -> Known:
         moved |= {(rule, f"{place}/{name}") for rule, place in known}
     for old, name in {(str(intent.path[-1]), intent.name) for intent in intents if isinstance(intent, RenameKey)}:
         moved |= {(rule, "/".join(name if step == old else step for step in place.split("/"))) for rule, place in moved}
+    for order in (intent for intent in intents if isinstance(intent, Reorder)):
+        moved |= {(rule, _follow(place, order)) for rule, place in moved}
     return frozenset(moved)
+
+
+def _follow(place: str, order: Reorder) -> str:
+    """Return where something is after items of a list, above it, have been put in another order."""
+    steps, above = place.split("/"), pointer(order.path).split("/")
+    depth = len(above)
+    if len(steps) <= depth or steps[:depth] != above or not steps[depth].isdecimal():
+        return place
+    index = int(steps[depth])
+    return "/".join([*above, str(order.steps.index(index)), *steps[depth + 1 :]]) if index in order.steps else place
 
 
 def _comments(source: Source) -> Iterator[Span]:
@@ -150,6 +163,8 @@ def _apply(document: Document, intents: Iterable[Intent]) -> None:
     additions = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, AddField)]
     wraps = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, WrapText)]
     nests = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, NestField)]
+    for order in (intent for intent in intents if isinstance(intent, Reorder)):
+        _reorder(document.value(order.path), order.steps)
     for adding, container, step in additions:
         mapping = container[step]
         for each in [mapping, *sharing.heirs(mapping)]:
@@ -169,10 +184,23 @@ def _apply(document: Document, intents: Iterable[Intent]) -> None:
             _change(holder, intent)
 
 
+def _reorder(value: Any, steps: Sequence[str | int]) -> None:
+    if isinstance(value, dict):
+        fields = {str(step): value[str(step)] for step in steps}
+        value.clear()
+        value.update(fields)
+    else:
+        value[:] = [value[int(step)] for step in steps]
+
+
 _OnField = RenameKey | ReplaceValue | RemoveField
 
 
-def _change(mapping: dict[str, Any], intent: RenameKey | ReplaceValue | RemoveField) -> None:
+def _change(mapping: dict[str, Any] | list[Any], intent: RenameKey | ReplaceValue | RemoveField) -> None:
+    if isinstance(mapping, list):
+        if isinstance(intent, ReplaceValue):
+            mapping[int(intent.path[-1])] = read_scalar(intent.text)
+        return
     key = str(intent.path[-1])
     if key not in mapping:  # two intents for one field, by two of the paths that lead there
         return
@@ -184,7 +212,7 @@ def _change(mapping: dict[str, Any], intent: RenameKey | ReplaceValue | RemoveFi
             mapping.clear()
             mapping.update(fields)
         case ReplaceValue(_, text):
-            mapping[key] = resolve(text)
+            mapping[key] = read_scalar(text)
         case RemoveField():
             del mapping[key]
 

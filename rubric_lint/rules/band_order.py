@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.mending import sort_bands
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
@@ -18,8 +19,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                     f"band {band.written} comes after {before.written} (line {OTHER_LINE}); "
                     "sort the bands in ascending order"
                 )
-                yield Problem(message, band.path, band.part, (Place("starts higher", before.path, before.part),))
+                related = (Place("starts higher", before.path, before.part),)
+                yield Problem(message, band.path, band.part, related, sort_bands(scale))
                 break
 
 
-RULE = Rule("band-order", Severity.WARNING, check)
+RULE = Rule("band-order", Severity.WARNING, check, fix="unsafe")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.bands import SCORES, as_integer
 from rubric_lint.finding import Problem, Severity
+from rubric_lint.mending import swap_bounds
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
@@ -17,7 +18,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             lower, upper = as_integer(band.lower), as_integer(band.upper)
             if lower in SCORES and upper in SCORES:
                 message = f"the lower bound {lower} is above the upper bound {upper}; did you mean [{upper}, {lower}]?"
-                yield Problem(message, band.path, band.part)
+                yield Problem(message, band.path, band.part, repair=swap_bounds(band))
 
 
-RULE = Rule("bounds", Severity.ERROR, check)
+RULE = Rule("bounds", Severity.ERROR, check, fix="unsafe")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.bands import SCORES
 from rubric_lint.finding import Part, Problem, Severity
+from rubric_lint.mending import widen
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import name_scores
@@ -16,11 +17,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if gap and scale.bands:
             hint = "start at 0" if scale.is_map else "add or widen a band"
             message = f"no band covers {name_scores(gap)}, so no outcome is described for {_it(gap)}; {hint}"
-            yield Problem(message, scale.path, Part.KEY)
+            yield Problem(message, scale.path, Part.KEY, repair=widen(scale, gap))
 
 
 def _it(gap: set[int]) -> str:
     return "it" if len(gap) == 1 else "them"
 
 
-RULE = Rule("coverage", Severity.ERROR, check)
+RULE = Rule("coverage", Severity.ERROR, check, fix="unsafe")

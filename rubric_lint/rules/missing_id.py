@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Part, Problem, Severity
+from rubric_lint.finding import AddField, Part, Problem, Repair, Severity
 from rubric_lint.near import find_near
 from rubric_lint.rubric import Rubric, Shape
 from rubric_lint.rule import Rule
@@ -23,7 +23,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             message = (
                 f"no {name}, so judge outputs must call it `{criterion.id}`, which changes when criteria move; add one"
             )
-            yield Problem(message, criterion.path, Part.HEAD)
+            repair = None
+            if not rubric.dialect:
+                add = AddField(criterion.path, "id", criterion.id)
+                repair = Repair(f"write the id that it has now, `id: {criterion.id}`", (add,), safe=False)
+            yield Problem(message, criterion.path, Part.HEAD, repair=repair)
 
 
-RULE = Rule("missing-id", Severity.WARNING, check)
+RULE = Rule("missing-id", Severity.WARNING, check, fix="unsafe")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.bands import Band, Scale
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.mending import cut
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import list_scores, name_scores
@@ -45,10 +46,11 @@ def _compare(scale: Scale) -> Iterator[Problem]:
                     band.path,
                     band.part,
                     (Place(f"also covers {list_scores(shared)}", other.path, other.part),),
+                    cut(scale, band, other),
                 )
             if len(told) == len(band.scores):
                 break
         earlier.append(band)
 
 
-RULE = Rule("overlap", Severity.ERROR, check)
+RULE = Rule("overlap", Severity.ERROR, check, fix="unsafe")

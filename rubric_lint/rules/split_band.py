@@ -6,6 +6,7 @@ from math import ceil
 
 from rubric_lint.bands import HIGHEST, Band, Scale
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.mending import start_at
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.thresholds import Thresholds
@@ -44,7 +45,8 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric:
         f"{_word_cuts(starts, scale, thresholds, rubric)} split{'s' if len(starts) == 1 else ''} this band "
         f"{band.written}, which has one outcome ({told}); start a band at {cures}"
     )
-    yield Problem(message, band.path, band.part, related)
+    repair = start_at(scale, band, starts[0]) if len(starts) == 1 else None
+    yield Problem(message, band.path, band.part, related, repair)
 
 
 def _word_cuts(starts: list[int], scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> str:
@@ -74,4 +76,4 @@ def _judge(score: int, gate: int | None, thresholds: Thresholds | None) -> str:
     return "pass" if share >= thresholds.pass_at else "borderline"
 
 
-RULE = Rule("split-band", Severity.WARNING, check)
+RULE = Rule("split-band", Severity.WARNING, check, fix="unsafe")

@@ -1,0 +1,42 @@
+"""Putting the items of a list or the fields of a mapping in another order, each in the place of another."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from rubric_lint.document import Document
+from rubric_lint.edit.removal import ObstacleError, mask_comments
+from rubric_lint.finding import Edit, Path
+from rubric_lint.source import Span
+
+
+def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[Edit]:
+    """Return the edits that put the children of the collection at `path` in the order of `steps`.
+
+    Raises:
+        ObstacleError: where comments, anchors or properties stand between them.
+    """
+    text, code = document.source.text, mask_comments(document.source)
+    value = document.value(path)
+    old = list(value) if isinstance(value, dict) else list(range(len(value)))
+    spans = [_whole(document, (*path, step)) for step in old]
+    start, end = min(span.start for span in spans), max(span.end for span in spans)
+    if text[start:end] != code[start:end]:
+        raise ObstacleError("comments stand between them; sort them by hand")
+    if any(before.end > after.start for before, after in pairwise(spans)):
+        raise ObstacleError("some of them are written elsewhere; sort them by hand")
+    columns = {span.start - text.rfind("\n", 0, span.start) for span in spans if "\n" in text[slice(*span)]}
+    if len(columns) > 1:
+        raise ObstacleError("they are indented differently; sort them by hand")
+    pieces = {step: text[slice(*span)] for step, span in zip(old, spans, strict=True)}
+    return [
+        Edit(span, pieces[step]) for span, step in zip(spans, steps, strict=True) if text[slice(*span)] != pieces[step]
+    ]
+
+
+def _whole(document: Document, path: Path) -> Span:
+    """Return where an item or a field begins and ends, the key with it."""
+    if isinstance(path[-1], str):
+        return document.extent(path)
+    if document.is_shared(path):
+        raise ObstacleError("one of them is an alias; sort them by hand")
+    return document.span(path)
