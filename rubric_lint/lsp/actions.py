@@ -57,8 +57,9 @@ def make_actions(
         for finding in fixable[:_MOST]:
             if finding.fix and _is_sound(analysis, [(finding, finding.fix)]):
                 yield _quick_fix(analysis.state, finding, finding.fix, abilities)
-        for finding in {finding.rule: finding for finding in reversed(fixable)}.values():
-            yield from _fix_alike(analysis, finding, abilities)
+        for rule in dict.fromkeys(finding.rule for finding in fixable):
+            first = next(finding for finding in fixable if finding.rule == rule)
+            yield from _fix_alike(analysis, first, abilities)
         for finding in found[:_MOST]:
             yield from _ignore(analysis, finding, abilities)
     if _is_wanted(FIX_ALL, wanted) and (wanted or asked):
