@@ -71,7 +71,7 @@ def test_a_criterion_shows_its_bands_its_share_and_its_gate():
 
         | scores | outcome |
         | --- | --- |
-        | 0 to 6 | States \\| a \\<wrong\\> period |
+        | 0 to 6 | States \\| a \\<wrong> period |
         | 7 to 10 | States the right period |
 
         ---
