@@ -302,7 +302,7 @@ def test_a_refusal_and_an_empty_output_are_invalid_outputs(tmp_path):
         return completion(None, refusal="No.") if "1" in asked.answer else completion("")
 
     with serving(behave) as server:
-        _, told, results = judge(server, tmp_path, answer(1), answer(2), max_attempts=2)
+        _, told, results = judge(server, tmp_path, answer(1), answer(2), max_attempts=2, concurrency=1)
     assert told == [
         ('"a1"', "invalid after 2 attempts: the model refused: No."),
         ('"a2"', "invalid after 2 attempts: the output is empty"),

@@ -13,7 +13,7 @@ from rubric_lint.ask.journal import Journal
 from rubric_lint.ask.reply import Reply, Tokens
 from rubric_lint.ask.samples import to_json
 from rubric_lint.judge import Message, output_schema, say, write_prompt
-from rubric_lint.scoring.candidates import Extract
+from rubric_lint.scoring.candidates import Extract, read_quotable
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.output import OutputError, read_output
 
@@ -236,7 +236,7 @@ def make_fingerprint(answer: Answer, call: Call, plan: Plan) -> str:
 def _read(reply: Reply, answer: Answer, extract: Extract) -> JudgeOutput:
     if reply.fault:
         raise OutputError(reply.fault)
-    return read_output(reply.text, answer.rubric, answer=answer.case.answer, extract=extract)
+    return read_output(reply.text, answer.rubric, answer=read_quotable(*answer.case), extract=extract)
 
 
 def _correct(reply: Reply, fault: OutputError) -> Iterator[Message]:

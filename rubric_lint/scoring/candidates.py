@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, refuse_flaws
 from rubric_lint.scoring.prose import Kind, Object, read_prose
 from rubric_lint.scoring.thoughts import blank_thoughts
+from rubric_lint.template_tokens import break_tokens
 
 BLANK = " \t\r\n\ufeff"
 
@@ -124,6 +125,16 @@ _REASONS = {
     Kind.BLOCK_QUOTE: "stands in a block quote",
     Kind.FENCED: "stands in a fence beside other text",
 }
+
+
+def read_quotable(*texts: object) -> str:
+    """Return all that a judge may quote of what it was shown: these texts, as they are and as a prompt shows them.
+
+    What is no text counts as none.
+    """
+    known = "\n".join(text for text in texts if isinstance(text, str))
+    broken = break_tokens(known)
+    return known if broken == known else f"{known}\n{broken}"
 
 
 def squeeze(text: str) -> str:

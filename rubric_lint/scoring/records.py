@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubric_lint.near import find_near, point_to_known
-from rubric_lint.scoring.candidates import Extract
+from rubric_lint.scoring.candidates import Extract, read_quotable
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, keys_twice, refuse_flaws
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.output import read_output
@@ -19,6 +19,9 @@ RESERVED = frozenset({"rubric", "rubric_hash", "shape", "score", "verdict", "ver
 _JUDGEMENTS = ("checks", "score")
 _HELD = frozenset({"output", "outputs"})
 """The fields of a record that hold what a judge returned, once or several times for one answer."""
+
+SHOWN = ("answer", "question", "reference")
+"""The fields of a record that hold what the judge was shown; an object in them is no verdict."""
 
 _UNNAMED = object()
 _BLANK = " \t\r\n"
@@ -186,7 +189,15 @@ def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubr
 
 
 def _score_record(entry: Mapping[str, Any], rubric: ScoringRubric, extract: Extract) -> Scored:
-    answer = entry.get("answer")
+    result = _score_held(entry, rubric, extract)
+    match entry:
+        case {"judge": {"fault": str() as fault}}:  # the judge run knew more, such as how strictly to read the text
+            raise OutputError(f"invalid when it was judged: {fault}")
+    return result
+
+
+def _score_held(entry: Mapping[str, Any], rubric: ScoringRubric, extract: Extract) -> Scored:
+    answer = read_quotable(*map(entry.get, SHOWN))
     match entry:
         case {"output": str() as output, "judge": {"fault": str() as fault}} if not output.strip():
             raise OutputError(f"no output: {fault}")
@@ -207,10 +218,9 @@ def _score_record(entry: Mapping[str, Any], rubric: ScoringRubric, extract: Extr
     return combine(samples)
 
 
-def _score(output: Any, rubric: ScoringRubric, answer: Any = None, extract: Extract = Extract.STANDARD) -> Scored:
+def _score(output: Any, rubric: ScoringRubric, answer: str = "", extract: Extract = Extract.STANDARD) -> Scored:
     try:
-        known = answer if isinstance(answer, str) else None
-        return rubric.grade(read_output(output, rubric, answer=known, extract=extract))
+        return rubric.grade(read_output(output, rubric, answer=answer, extract=extract))
     except OutputError as fault:
         if isinstance(output, str) and not fault.path:
             raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None

@@ -11,11 +11,11 @@ from json.encoder import encode_basestring as _quote
 from typing import Any, NamedTuple
 
 from rubric_lint.rubric import Shape
-from rubric_lint.scoring.candidates import BLANK, Extract, squeeze
+from rubric_lint.scoring.candidates import BLANK, Extract, read_quotable, squeeze
 from rubric_lint.scoring.extract import MOST_DIGITS, OutputError
 from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.output import form_of
-from rubric_lint.scoring.records import RESERVED, read_judged_by
+from rubric_lint.scoring.records import RESERVED, SHOWN, read_judged_by
 
 try:
     from msgspec import MsgspecError, Raw, ValidationError, defstruct, field
@@ -85,14 +85,14 @@ class _Path:
         )
         self.read = self._read_holistic if rubric.shape is Shape.HOLISTIC else self._read_checks
 
-    def find(self, output: Any, quotes: int, answer: str = "") -> _Known | None:
+    def find(self, output: Any, quotes: int, shown: str = "") -> _Known | None:
         """What an output comes to, if each of its keys stands once: then it has so many `quotes`.
 
-        A raw text is left to the slow way where the judged `answer` might contain it.
+        A raw text is left to the slow way where it might be a quote of what the judge was shown.
         """
         if type(output) is str and quotes == 2:
             found = self.unwrap(output)
-            if answer and squeeze(found) in squeeze(answer):
+            if shown and squeeze(found) in squeeze(shown):
                 return None
             text = found.encode()
             output, quotes = self.decode(text), _count_quotes(text)
@@ -170,14 +170,15 @@ class Shortcut:
         """The result of any record, or of an output that is in none."""
         record = _read_record(entry)
         head, rest, path, texts, output = "{", "", self._only, 0, record.get("output")
-        answer: Any = ""
         if output is not None:
             head, rest, path, texts = self._open(record)
-            answer = _read(record["answer"]) if "answer" in record else ""
         if path is None:
             return None
         read = path.decode(entry if output is None else output)
-        known = path.find(read, _count_quotes(entry) - 2 * texts, answer if type(answer) is str else "")
+        shown = ""
+        if type(read) is str and output is not None:
+            shown = read_quotable(*[_read(record[name]) for name in SHOWN if name in record])
+        known = path.find(read, _count_quotes(entry) - 2 * texts, shown)
         return f"{head}{known.text}{rest}}}" if known else None
 
     def _open(self, record: "dict[str, Raw]") -> tuple[str, str, _Path | None, int]:
@@ -205,6 +206,8 @@ class Shortcut:
             if name not in _TAKEN:
                 rest += f", {_quote(name)}: {_render(value)}"
         if values and path and read_judged_by(values) not in (None, path.rubric.hash):
+            raise ValueError
+        if type(judge := values.get("judge")) is dict and "fault" in judge:
             raise ValueError
         return head, rest, path, texts
 
