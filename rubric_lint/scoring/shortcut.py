@@ -207,7 +207,7 @@ class Shortcut:
                 rest += f", {_quote(name)}: {_render(value)}"
         if values and path and read_judged_by(values) not in (None, path.rubric.hash):
             raise ValueError
-        if type(judge := values.get("judge")) is dict and "fault" in judge:
+        if type(judge := values.get("judge")) is dict and type(judge.get("fault")) is str:
             raise ValueError
         return head, rest, path, texts
 
