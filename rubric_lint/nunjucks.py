@@ -29,6 +29,13 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
-def is_template(text: str) -> bool:
-    """Return whether Nunjucks makes something else of a text that nobody escaped."""
-    return _MARKS.search(text) is not None
+def is_template(data: Any) -> bool:
+    """Return whether Nunjucks makes something else of a text, or of one in a list or mapping; escapes are not meant."""
+    match data:
+        case str():
+            return _MARKS.search(_ESCAPED.sub("", data)) is not None
+        case list():
+            return any(map(is_template, data))
+        case dict():
+            return any(map(is_template, data.values()))
+    return False

@@ -18,7 +18,6 @@ from rubric_lint.interop.export import TARGETS, load_target
 from rubric_lint.interop.export.target import RefusedError
 from rubric_lint.interop.export.texts import to_json, to_yaml, write_decimal
 from rubric_lint.lint import lint
-from rubric_lint.nunjucks import escape
 from rubric_lint.reading import read_documents
 from rubric_lint.source import Source
 
@@ -314,9 +313,15 @@ def test_what_is_exported_for_agentv_5_loads_there(entries):
     assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (False, (), "")
     ((document,), _) = read_documents(Source("suite.yaml", data.decode()))
     (read,) = read_suite(document.data, "agentv-5")
-    assert [(each.id, each.outcome) for each in read] == [
-        (escape(criterion.id), escape(criterion.outcome)) for criterion in rubric.criteria
+    told = [(each.id, each.outcome, each.bands) for each in read]
+    assert told == [
+        (criterion.id, criterion.outcome, bands_of(criterion.scale) if criterion.scale else ())
+        for criterion in rubric.criteria
     ]
+
+
+def bands_of(scale):
+    return tuple((band.scores[0], band.scores[-1], band.outcome) for band in scale.bands)
 
 
 def test_thresholds_that_somebody_has_set_are_kept_or_lost():

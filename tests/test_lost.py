@@ -379,6 +379,14 @@ def test_a8_what_another_system_fills_in_is_reported(program, tmp_path):
     )
 
 
+def test_a8_an_escaped_text_is_not_a_template(program, tmp_path):
+    (tmp_path / "r.rubric.yaml").write_text("rubrics: [{id: a, expected_outcome: 'Names {{ x }}'}]\n", "utf-8")
+    _, written, _ = program("convert", "r.rubric.yaml", "--to", "agentv-5")
+    (tmp_path / "suite.yaml").write_text(written, "utf-8")
+    code, written, said = program("convert", "suite.yaml")
+    assert (code, "lost" in said, "expected_outcome: Names {{ x }}\n" in written) == (0, False, True)
+
+
 @pytest.mark.parametrize("text", ["Names ${{ HOME }}", "${{HOME}}"])
 def test_a8_agentv_4_would_put_a_variable_in_the_place_of_a_text(program, tmp_path, text):
     (tmp_path / "r.rubric.yaml").write_text(f"rubrics:\n  - {json.dumps(text)}\n", "utf-8")

@@ -396,6 +396,20 @@ def test_a4_a_suite_of_agentv_5_is_not_touched():
     assert (fixed.is_changed, fixed.text, fixed.unmet, fixed.doubt, fixed.notes) == (False, text, (), "", ())
 
 
+def test_a_suite_of_agentv_5_loses_its_prompts_in_agentv_4():
+    assert unloadable(CURRENT, "agentv-4") == [(1, "`prompts`")]
+
+
+def test_a8_a_text_that_becomes_a_template_is_told():
+    text = case("      - Names {{ name }}\n      - {id: a, expected_outcome: 'Says {% if x %}'}\n      - Is short\n")
+    fixed = rewrite("a.yaml", text.encode(), "agentv-5")
+    position = fixed.result.source.position
+    told = [(position(left.finding.span.start).line, left.reason) for left in fixed.unmet]
+    reason = 'AgentV 5 renders templates in texts: write `{{ "{{" }}` for `{{`'
+    assert [each for each in told if "renders" in each[1]] == [(7, reason), (8, reason)]
+    assert rewritten(text, "agentv-4")[1] == []
+
+
 def test_a4_what_agentv_reads_is_worked_out_from_the_data_alone():
     (read,) = read_suite(read_documents(Source("a.yaml", dedent(CURRENT)))[0][0].data, "agentv-5")
     assert read == (Read("rubric-1", "Says hello", 1.0, 10), Read("rubric-2", "Says goodbye", 1.0, 10))

@@ -5,6 +5,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any, NamedTuple
 
 from rubric_lint.bands import HIGHEST
+from rubric_lint.nunjucks import unescape
 
 
 class Read(NamedTuple):
@@ -29,6 +30,7 @@ class _Release(NamedTuple):
     skips_strings: frozenset[str] = frozenset()
     has_case_rubrics: bool = False
     full_gate_of_bands: bool = False
+    renders: bool = False
 
 
 _OF_RUBRICS = ("rubric", "llm-grader", "llm_grader")
@@ -45,6 +47,7 @@ _RELEASES = {
         lists=(("assert",), ("execution", "assert")),
         holders={"llm-rubric": "value", "agent-rubric": "value"},
         sets={"assert-set": "assert"},
+        renders=True,
     ),
 }
 
@@ -89,7 +92,14 @@ def _read_graders(graders: list[Any], how: _Release) -> Iterator[Rubric]:
 
 
 def _read_list(entries: list[Any], how: _Release) -> Rubric:
-    return tuple(read for place, entry in enumerate(entries, 1) for read in _read_entry(entry, place, how))
+    found = tuple(read for place, entry in enumerate(entries, 1) for read in _read_entry(entry, place, how))
+    return tuple(map(_render, found)) if how.renders else found
+
+
+def _render(read: Read) -> Read:
+    """A criterion as it is told where texts are templates: what is escaped is text again."""
+    bands = tuple((lower, upper, unescape(outcome)) for lower, upper, outcome in read.bands)
+    return read._replace(id=unescape(read.id), outcome=read.outcome and unescape(read.outcome), bands=bands)
 
 
 def _read_entry(entry: Any, place: int, how: _Release) -> Iterator[Read]:

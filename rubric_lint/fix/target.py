@@ -44,6 +44,7 @@ from rubric_lint.fix.agentv_reading import Read, read_suite
 from rubric_lint.fix.proof import Change, find_doubt
 from rubric_lint.lint import DEFAULTS, build_rubrics, lint
 from rubric_lint.locate import find_claim_span
+from rubric_lint.nunjucks import RENDERS, is_template
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Criterion, Rubric
 from rubric_lint.rules import BY_NAME
@@ -133,6 +134,7 @@ class _Rewriting:
             return self._doubt("a rubric would be scored in another way")
         if fault := self._find_fault(result) or self._find_misreading(source, meant):
             return self._doubt(fault)
+        left += tuple(self._find_templates(source))
         applied = [*self.fixed.applied, *applied]
         return replace(self.fixed, result=result, applied=tuple(applied), unmet=left, notes=notes)
 
@@ -163,6 +165,16 @@ class _Rewriting:
         for document, _ in groupby(self._rubrics(source), itemgetter(0)):
             for unmet in find_unloadable(document, self.target):
                 yield self._leave(document, unmet)
+
+    def _find_templates(self, source: Source) -> Iterator[Left]:
+        """What was text before and is a template now."""
+        for document, rubric in self._rubrics(source):
+            if rubric.view and rubric.dialect in RENDERS:
+                places = [rubric.view.place(entry.path) for entry in rubric.entries]
+                for place in places:
+                    if is_template(document.value(place)):
+                        reason = f'{self.target.title} renders templates in texts: write `{{{{ "{{{{" }}}}` for `{{{{`'
+                        yield self._leave(document, Unmet(reason, place, Part.VALUE))
 
     def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
         """The rubrics that are AgentV's or may become so."""

@@ -26,12 +26,11 @@ def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
     if rubric.view is None or rubric.dialect not in RENDERS:
         return
     for entry in rubric.entries:
-        bands = entry.scale.bands if entry.scale else ()
-        texts = [entry.outcome, *(band.outcome for band in bands), *(level.outcome for level in entry.levels or ())]
-        if any(text and is_template(text) for text in texts):
+        place = rubric.view.place(entry.path)
+        if is_template(rubric.view.document.value(place)):
             whose = rubric.view.dialect.title
             message = f"the template in `{entry.id}`, which {whose} fills in: for {title} it is text like any other"
-            yield rubric.view.place(entry.path), message
+            yield place, message
 
 
 def lost_comments(source: Source, within: Iterable[Span]) -> list[Span]:
