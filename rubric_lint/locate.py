@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rubric_lint.interop.view import View
 
 _MODELINE = re.compile(
-    r"^[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
+    r"(?:^|(?<=\r))[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
 )
 _TOP_LEVEL_KEY = r"""(?m)^(?:[ \t]*\{\s*)?["']?rubrics["']?[ \t]*:"""
 _NESTED_KEY = r"""(?m)^[ \t-]*["']?rubrics["']?[ \t]*:"""

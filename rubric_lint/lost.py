@@ -50,20 +50,23 @@ def is_place(owner: Path, *, in_suite: bool) -> bool:
 
 def _find_misplaced(document: Document, path: Path) -> Iterator[Problem]:
     """Find criteria of an assertion in another field than AgentV reads them from."""
-    from rubric_lint.interop.agentv import CONTAINERS  # noqa: PLC0415  (loaded where there is a rubric of AgentV)
+    # It is loaded where there is a rubric of AgentV.
+    from rubric_lint.interop.agentv import CONTAINERS, is_current  # noqa: PLC0415
 
     assertion, field = document.value(path[:-1]), path[-1]
     kind = assertion.get("type") if isinstance(assertion, dict) else None
     wanted = CONTAINERS.get(kind) if isinstance(kind, str) else None
+    if field == FIELD and not isinstance(kind, str) and is_current(document) and path[-3:-2] == ("tests",):
+        message = f"AgentV 5 does not read `{FIELD}` of a test; move it into `assert`, as `value` of an `llm-rubric`"
+        yield Problem(message, path, Part.KEY)
     if wanted is None or field in {wanted, "assert", "assertions"}:
         return
-    loss = f"AgentV skips a test whose `{kind}` has `{field}`" if wanted == "value" else "AgentV never reads it here"
+    loss = f"skips a test that has them in `{field}`" if wanted == "value" else f"never from `{field}`"
+    message = f"AgentV reads the criteria of `type: {kind}` from `{wanted}`, and {loss}"
     if wanted in assertion:
-        message = f"`{kind}` has its criteria in `{wanted}`, which is there too, and not in `{field}`; {loss}"
-        yield Problem(f"{message}, so move them there", path, Part.KEY)
+        yield Problem(f"{message}; both are there, so join them", path, Part.KEY)
     else:
-        message = f"`{kind}` has its criteria in `{wanted}`, not in `{field}`; {loss}"
-        yield Problem(message, path, Part.KEY, repair=_rename([(path, wanted)]))
+        yield Problem(f"{message}; rename it", path, Part.KEY, repair=_rename([(path, wanted)]))
 
 
 def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterator[Problem]:

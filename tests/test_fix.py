@@ -2,8 +2,6 @@
 # ruff: noqa: E501
 
 import codecs
-import difflib
-from pathlib import Path
 
 import pytest
 from pages import read_pages
@@ -17,7 +15,6 @@ from rubric_lint.lint import lint
 from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
 
-CORPUS = sorted((Path(__file__).parent.parent / "../shared/corpus").glob("*.yaml"))
 EXAMPLES = [example for page in read_pages() for example in (*page.flagged, *page.accepted)]
 OURS = FileSettings(claimed=True)
 IMPLICIT = FileSettings(claimed=True, implicit_required=True)
@@ -529,19 +526,6 @@ def test_one_awkward_place_does_not_keep_the_others_from_their_fixes():
     ]
 
 
-@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
-def test_the_corpus_changes_in_the_lines_of_the_fields_only(path):
-    data = path.read_bytes()
-    fixed = fix(path.name, data)
-    old, new = data.decode().split("\n"), fixed.data.decode().split("\n")
-    changed = [line[2:].strip() for line in difflib.ndiff(old, new) if line[0] in "-+"]
-    fields = ("description: ", "expected_outcome: ", "required: ", "required_min_score: 10")
-    assert changed
-    assert [line for line in changed if not line.startswith(fields)] == []
-    assert [finding.rule for finding in fixed.result.findings if finding.rule.startswith("deprecated")] == []
-    assert fix(path.name, fixed.data).applied == ()
-
-
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.label)
 def test_the_examples_of_the_pages_are_fixed_beyond_doubt_and_once(example, unsafe):
@@ -550,12 +534,6 @@ def test_the_examples_of_the_pages_are_fixed_beyond_doubt_and_once(example, unsa
     assert (fixed.doubt, fixed.left_out, again.applied, again.doubt) == ("", "", (), "")
     fixable = [finding.fix for finding in fixed.result.findings if finding.fix and (unsafe or finding.fix.safe)]
     assert fixable == []
-
-
-def test_the_corpus_is_there():
-    if not CORPUS:
-        pytest.skip("the corpus of real suites is not beside the project")
-    assert len(CORPUS) == 4
 
 
 BEFORE = "a: {description: One, required: true} # note\n"

@@ -222,6 +222,7 @@ CLAIMS = {
         "# $schema: rubric-v1.schema.json\n$schema: rubric-v2.schema.json\nrubrics: text\n",
         V1,
     ),
+    "v1 after CR": ("# A suite\r# $schema: rubric-v1.schema.json\rrubrics: text\r", V1),
     "v1 before CRLF": ("# $schema: rubric-v1.schema.json\r\nrubrics: text\r\n", V1),
 }
 

@@ -100,30 +100,30 @@ AGENTV_LOST = {
     "rubrics where AgentV 4 has criteria": (
         "assertions: [{type: rubrics, rubrics: [{id: a, outcome: Says how}]}]\n",
         "/tests/1/assertions/0/rubrics",
-        "`rubrics` has its criteria in `criteria`, not in `rubrics`; AgentV never reads it here",
+        "AgentV reads the criteria of `type: rubrics` from `criteria`, and never from `rubrics`; rename it",
     ),
     "b1: rubrics where AgentV 5 has a value": (
         "assert: [{type: llm-rubric, rubrics: [{id: a, outcome: Says how}]}]\n",
         "/tests/1/assert/0/rubrics",
         (
-            "`llm-rubric` has its criteria in `value`, not in `rubrics`; "
-            "AgentV skips a test whose `llm-rubric` has `rubrics`"
+            "AgentV reads the criteria of `type: llm-rubric` from `value`, "
+            "and skips a test that has them in `rubrics`; rename it"
         ),
     ),
     "b1: strings where AgentV 5 has a value": (
         "assert: [{type: agent-rubric, rubrics: [Says how]}]\n",
         "/tests/1/assert/0/rubrics",
         (
-            "`agent-rubric` has its criteria in `value`, not in `rubrics`; "
-            "AgentV skips a test whose `agent-rubric` has `rubrics`"
+            "AgentV reads the criteria of `type: agent-rubric` from `value`, "
+            "and skips a test that has them in `rubrics`; rename it"
         ),
     ),
     "both": (
         "assert: [{type: llm-rubric, value: [Says when], criteria: [{id: a, outcome: Says how}]}]\n",
         "/tests/1/assert/0/criteria",
         (
-            "`llm-rubric` has its criteria in `value`, which is there too, and not in `criteria`; "
-            "AgentV skips a test whose `llm-rubric` has `criteria`, so move them there"
+            "AgentV reads the criteria of `type: llm-rubric` from `value`, "
+            "and skips a test that has them in `criteria`; both are there, so join them"
         ),
     ),
     "a slip in the container": (
@@ -242,3 +242,9 @@ def test_b3_a_comment_silences_it():
     text = OURS + "    rubrics: []  # rubric-lint: ignore[lost-rubric]\n"
     result = lint("a.yaml", text.encode())
     assert (result.findings, result.ignored) == ((), 1)
+
+
+def test_b1_agentv_5_reads_no_rubrics_of_a_test():
+    text = 'prompts: ["{{ q }}"]\ntests:\n  - id: one\n    vars: {q: Why?}\n    rubrics: [{id: a, outcome: Says why}]\n'
+    message = "AgentV 5 does not read `rubrics` of a test; move it into `assert`, as `value` of an `llm-rubric`"
+    assert found(text) == ([("/tests/0/rubrics", message)], [])

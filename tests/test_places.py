@@ -38,7 +38,7 @@ def find_files():
     for page in read_pages():
         for example in (*page.flagged, *page.accepted):
             yield File(example.label, example.name, example.text)
-    for path in [*sorted(ROOT.glob("examples/**/*.*")), *sorted(ROOT.glob("../shared/corpus/*.yaml"))]:
+    for path in [*sorted(ROOT.glob("examples/**/*.*")), *sorted(ROOT.glob("tests/suites/*.*"))]:
         ours = path.name.endswith(".rubric.yaml")
         settings = FileSettings(claimed=ours, is_rubric_file=ours)
         if path.suffix in {".yaml", ".yml", ".json", ".jsonl"}:
@@ -170,6 +170,7 @@ MARKED = {
     "idle-gate": {VALUE},
     "ambiguous-scalar": {VALUE},
     "schema": {VALUE, KEY, HEAD},
+    "lost-rubric": {KEY, VALUE},
 }
 
 

@@ -11,7 +11,6 @@ from pages import read_pages
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from styled_suites import yaml_suites
-from test_corpus import CORPUS
 
 from rubric_lint.fix.silence import silence
 from rubric_lint.lint import lint
@@ -387,15 +386,6 @@ def test_the_examples_of_the_pages(page, line_end):
             hopeless = {"syntax", "unused-ignore"}
             assert (could, {left.finding.rule for left in done.left} - hopeless) == ([], set())
             assert done.result.findings == tuple(left.finding for left in done.left)
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of real suites is not beside this checkout")
-@pytest.mark.parametrize("name", ["checklist-v1", "suite-v2", "suite-v2-map", "suite-v2-long"])
-def test_real_suites(name):
-    data = (CORPUS / f"{name}.yaml").read_bytes()
-    done = silence(name, data)
-    assert (done.left, lint(name, done.data).findings) == ((), ())
-    assert done.result.ignored == done.findings == len(lint(name, data).findings)
 
 
 def test_many_findings_take_no_time_to_speak_of():
