@@ -153,7 +153,7 @@ MARKED = {
     "deprecated-description": {KEY},
     "deprecated-required": {KEY},
     "conflicting-field": {KEY},
-    "lost-rubric": {KEY},
+    "lost-rubric": {KEY, VALUE},
     "coverage": {KEY},
     "missing-id": {HEAD},
     "mixing": {HEAD, VALUE, KEY},  # KEY: a second shape in one entry
@@ -170,7 +170,6 @@ MARKED = {
     "idle-gate": {VALUE},
     "ambiguous-scalar": {VALUE},
     "schema": {VALUE, KEY, HEAD},
-    "lost-rubric": {KEY, VALUE},
 }
 
 
