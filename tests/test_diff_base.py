@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -211,8 +212,8 @@ def test_what_git_takes_for_binary_is_compared_all_the_same():
 @pytest.mark.parametrize("name", ["a.yaml", "sub folder/ü.yaml"])
 def test_what_git_holds_another_text_of_is_reported_as_a_whole(name):
     """As Git LFS does, of which Git itself has pointers: there the second line is what has changed."""
-    git("config", "filter.lfs.clean", "echo version && cksum")
-    git("config", "filter.lfs.smudge", "cat")
+    git("config", "--global", "filter.lfs.clean", "echo version && cksum")
+    git("config", "--global", "filter.lfs.smudge", "cat")
     write(".gitattributes", "*.yaml filter=lfs diff=lfs merge=lfs -text\n")
     write(name)
     write("b.yml")
@@ -305,7 +306,7 @@ def test_a_submodule_whose_history_is_not_here_is_new_as_a_whole(submodule, tmp_
     git("clone", "-q", ".", str(clone))
     git("submodule", "update", "-q", "--init", "--depth=1", cwd=clone)
     found = read_changes_in(clone, old)
-    assert (found.files, found.unknown) == ({"a module": Lines()}, ("a module/",))
+    assert (found.files, found.unknown) == ({}, ("a module/",))
     assert found.of(f"{clone}/a module/a.yaml") is None
 
 
@@ -394,7 +395,7 @@ def test_no_repository(tmp_path):
 
 def test_no_git(tmp_path):
     out, err, code = call("--diff-base=main", PATH=str(tmp_path))
-    told = "Error: --diff-base: it needs the program git, which cannot be run: No such file or directory"
+    told = "Error: --diff-base: it needs the program git, which is not in any folder of PATH"
     assert (out, err.splitlines()[-1], code) == ("", told, 2)
 
 
@@ -402,3 +403,65 @@ def test_standard_input_has_no_history():
     out, err, code = call("--diff-base=main", "-")
     told = "Error: --diff-base compares files, and standard input is none"
     assert (out, err.splitlines()[-1], code) == ("", told, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+def test_d4_a_repository_cannot_have_git_start_programs(tmp_path):
+    marks = tmp_path / "marks"
+    marks.mkdir()
+
+    def program(name):
+        path = tmp_path / name
+        path.write_text(f'#!/bin/sh\necho > "{marks}/{name}"\ncat\n')
+        path.chmod(0o755)
+        return str(path)
+
+    git("init", "-q", str(tmp_path / "module"))
+    git("commit", "-q", "--allow-empty", "-m", "x", cwd=tmp_path / "module")
+    write(str(tmp_path / "module" / "b.yaml"))
+    git("add", "-A", cwd=tmp_path / "module")
+    git("commit", "-q", "-m", "x", cwd=tmp_path / "module")
+    git("submodule", "add", "-q", str(tmp_path / "module"), "sub")
+    write(".gitattributes", "*.yaml filter=evil diff=evil\n*.yml filter=slow\n")
+    write("c.yml")
+    commit()
+    for folder in (".", "sub"):
+        attributes = Path(git("rev-parse", "--git-path", "info/attributes", cwd=folder))
+        write(str(Path(folder) / attributes), "*.yaml filter=evil diff=evil\n")
+        for key, value in {
+            "core.fsmonitor": program("fsmonitor"),
+            "core.pager": program("pager"),
+            "core.hooksPath": str(tmp_path),
+            "core.sshCommand": program("ssh"),
+            "filter.evil.clean": program("clean"),
+            "filter.evil.smudge": program("smudge"),
+            "filter.evil.required": "true",
+            "filter.slow.process": program("process"),
+            "filter.a.b c.clean": program("dotted"),
+            "diff.evil.textconv": program("textconv"),
+            "diff.evil.command": program("command"),
+            "diff.external": program("external"),
+            "remote.origin.url": "ext::" + program("remote"),
+            "remote.origin.promisor": "true",
+            "protocol.allow": "always",
+        }.items():
+            git("config", key, value, cwd=folder)
+    program("post-index-change")
+    shutil.rmtree(marks)
+    marks.mkdir()
+    for name in ("a.yaml", "c.yml", "sub/b.yaml"):
+        write(name, RUBRIC.replace("Excellent", "Excellent!"))
+    changes = read_changes("HEAD")
+    assert (sorted(changes.files), list(marks.iterdir())) == (["a.yaml", "c.yml", "sub/b.yaml"], [])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
+def test_d4_git_is_never_taken_from_the_current_folder(monkeypatch):
+    code = "from rubric_lint.sieve.running import ask; print(ask('--version')[1][:11])"
+    write("git", '#!/bin/sh\necho "mine"\n')
+    Path("git").chmod(0o755)
+    for start in ("", ".", "./"):
+        monkeypatch.setenv("PATH", start + os.pathsep + os.environ["PATH"])
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        assert done.stdout.strip() == b"b'git version'"

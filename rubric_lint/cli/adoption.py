@@ -156,7 +156,8 @@ def with_adoption(command: Command) -> Command:
 
 def _sift_changes(revision: str) -> Sieve:
     from rubric_lint.sieve.changed import Changed  # noqa: PLC0415  (few runs compare)
-    from rubric_lint.sieve.git import GitError, read_changes  # noqa: PLC0415
+    from rubric_lint.sieve.git import read_changes  # noqa: PLC0415
+    from rubric_lint.sieve.running import GitError  # noqa: PLC0415
 
     try:
         return Changed(read_changes(revision))

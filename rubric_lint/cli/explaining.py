@@ -34,7 +34,8 @@ class Explaining:
 
     def word(self, summary: Summary, *, quiet: bool, says_summary: bool) -> Iterator[str]:
         """Say what was not checked. `quiet`: only of named files; `says_summary`: the report says the rest."""
-        if not summary.rubrics and not summary.findings and not says_summary and not quiet:
+        is_empty = not (summary.rubrics or summary.findings or summary.unchanged_files)
+        if is_empty and not says_summary and not quiet:
             yield f"0 rubrics found in {counted(summary.files, 'file')}"
         yield from _shorten(self._empty, "file that holds no rubrics", "files that hold no rubrics")
         if not quiet:

@@ -65,7 +65,7 @@ def _read_revision(text: str) -> tuple[bytes, str]:
 
 
 def _git(*arguments: str) -> bytes:
-    from rubric_lint.sieve.git import GitError, ask, tell  # noqa: PLC0415  (few files are given by a revision)
+    from rubric_lint.sieve.running import GitError, ask, tell  # noqa: PLC0415  (few files are given by a revision)
 
     try:
         code, answer, fault = ask(*arguments)

@@ -5,14 +5,11 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-
-class GitError(Exception):
-    """Why Git cannot say what has changed, and what to do."""
+from rubric_lint.sieve.running import GitError, ask, silence_filters, tell
 
 
 class Lines(NamedTuple):
@@ -53,6 +50,7 @@ class Changes:
 
 
 # All that a user's settings may do to the form of a diff is undone. A file is text, whatever .gitattributes say.
+# Submodules are compared one by one: to a git in them, git would not pass these options on.
 _DIFF = (
     "diff",
     "--raw",
@@ -65,8 +63,9 @@ _DIFF = (
     "--no-color",
     "--no-relative",
     "--find-renames",
-    "--submodule=diff",
-    "--ignore-submodules=untracked",
+    "--no-abbrev",
+    "--submodule=short",
+    "--ignore-submodules=dirty",
     "--src-prefix=a/",
     "--dst-prefix=b/",
 )
@@ -84,16 +83,57 @@ def read_changes(revision: str) -> Changes:
     top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
     root = os.path.realpath(os.fsdecode(top))
     base = _find_base(revision, is_shallow=is_shallow == b"true")
-    tree = ("-C", root)
-    code, diff, fault = ask(*tree, *_DIFF, base, "--")
-    if not code:
-        code, tracked, fault = ask(*tree, "ls-files", "--cached", "--recurse-submodules", "-z")
-    if code:
-        raise GitError(f"git cannot compare the work tree with {revision}: {tell(fault)}")
-    files, unknown = _read_diff(diff)
-    for name in _find_filtered([name for name, lines in files.items() if lines], tree):
-        files[name] = None
-    return Changes(root, files, frozenset(map(os.fsdecode, tracked.split(b"\0"))), unknown)
+    comparison = _Comparison(revision)
+    comparison.compare(root, "", base)
+    return Changes(root, comparison.files, frozenset(comparison.tracked), tuple(comparison.unknown))
+
+
+class _Comparison:
+    """A comparison of a work tree, and of the submodules in it, with the commits at which they were."""
+
+    def __init__(self, revision: str) -> None:
+        self._revision = revision
+        self.files: dict[str, Lines | None] = {}
+        self.tracked: set[str] = set()
+        self.unknown: list[str] = []
+
+    def compare(self, folder: str, prefix: str, base: str) -> None:
+        """Compare the work tree at `folder` with the commit `base`; its files are named with `prefix`."""
+        tree = ("-C", folder)
+        silenced = silence_filters(folder)
+        code, diff, fault = ask(*tree, *_DIFF, base, "--", settings=silenced)
+        if not code:
+            code, staged, fault = ask(*tree, "ls-files", "--stage", "-z")
+        if code:
+            raise GitError(f"git cannot compare the work tree with {self._revision}: {tell(fault)}")
+        files, commits = _read_diff(diff)
+        for name in _find_filtered([name for name, lines in files.items() if lines], tree):
+            files[name] = None
+        self.files |= {prefix + name: lines for name, lines in files.items()}
+        for mode, commit, name in _read_index(staged):
+            if mode == _SUBMODULE:
+                self._enter(os.path.join(folder, name), f"{prefix}{name}/", commits.get(name, commit))
+            else:
+                self.tracked.add(prefix + name)
+
+    def _enter(self, folder: str, prefix: str, base: str) -> None:
+        if not os.path.lexists(os.path.join(folder, ".git")):
+            return  # it is not checked out
+        if ask("-C", folder, "cat-file", "-e", f"{base}^{{commit}}")[0]:
+            self.unknown.append(prefix)  # it is new, or its history is not here
+            return
+        self.compare(folder, prefix, base)
+
+
+_SUBMODULE = b"160000"
+
+
+def _read_index(staged: bytes) -> Iterator[tuple[bytes, str, str]]:
+    """Yield the mode, the object and the name of each entry of the index."""
+    for entry in staged.split(b"\0")[:-1]:
+        facts, _, name = entry.partition(b"\t")
+        mode, thing, _ = facts.split(b" ")
+        yield mode, thing.decode("ascii"), os.fsdecode(name)
 
 
 def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]:
@@ -111,31 +151,6 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
     for name, value in zip(parts[::3], parts[2::3], strict=False):
         if value not in (b"unspecified", b"unset"):
             yield os.fsdecode(name)
-
-
-def ask(*arguments: str, given: bytes = b"") -> tuple[int, bytes, bytes]:
-    """The exit code, standard output and standard error of a git command, to which something may be `given`.
-
-    Raises:
-        GitError: when git cannot be run.
-    """
-    # Paths are quoted, so that a line end in one is none; nothing is locked for those who commit meanwhile.
-    command = ["git", "-c", "core.quotePath=true", *arguments]
-    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-    environment.pop("GIT_DIFF_OPTS", None)
-    try:
-        done = subprocess.run(  # noqa: S603 (a list, no shell)
-            command, env=environment, input=given, capture_output=True, check=False
-        )
-    except OSError as fault:
-        raise GitError(f"it needs the program git, which cannot be run: {fault.strerror or fault}") from None
-    return done.returncode, done.stdout, done.stderr
-
-
-def tell(fault: bytes) -> str:
-    """What git said on standard error, on one line."""
-    lines = fault.decode("utf-8", "replace").strip().splitlines()
-    return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
 
 
 def _find_base(revision: str, *, is_shallow: bool) -> str:
@@ -163,30 +178,32 @@ def _is_commit(revision: str) -> bool:
 
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_RAW = re.compile(rb":\d+ \d+ \w+ \w+ ([A-Z])\d*\t(?:.*\t)?([^\t]+)$")
-_GONE = re.compile(rb"Submodule (.+) [0-9a-f]+\.{2,3}[0-9a-f]+ \(commits not present\)")
+_RAW = re.compile(rb":(\d+) (\d+) (\w+) \w+ ([A-Z])\d*\t(?:[^\t]*\t)?([^\t]+)$")
 
 
-def _read_diff(diff: bytes) -> tuple[dict[str, Lines | None], tuple[str, ...]]:
-    """The changed lines of each file, and the folders of submodules that cannot be compared."""
+def _read_diff(diff: bytes) -> tuple[dict[str, Lines | None], dict[str, str]]:
+    """Return the changed lines of each file, and the commits at which submodules were that have another one now."""
     files: dict[str, Lines | None] = {}
-    unknown = []
+    commits: dict[str, str] = {}
     lines = iter(diff.split(b"\n"))
     name = ""
     for line in lines:
         if found := _RAW.match(line):
-            # A new file may be empty, and one that is unmerged or was a link has no lines to compare.
-            files[_unquote(found[2])] = UNCHANGED if found[1] in b"MR" else None
+            old, new, thing, kind, path = found.groups()
+            if _SUBMODULE in (old, new):
+                commits[_unquote(path)] = thing.decode("ascii")
+            else:  # a new file may be empty, and one that is unmerged or was a link has no lines to compare
+                files[_unquote(path)] = UNCHANGED if kind in b"MR" else None
         elif line.startswith(b"+++ "):
             name = _unquote(line[4:].removesuffix(b"\t"))[2:]
         elif found := _HUNK.match(line):
-            old, first, new = (1 if number is None else int(number) for number in found.groups())
-            added, cuts = _read_hunk(lines, old, first + (new == 0), new)
+            before, first, after = (1 if number is None else int(number) for number in found.groups())
+            added, cuts = _read_hunk(lines, before, first + (after == 0), after)
+            if name in commits:
+                continue
             known = files.get(name, UNCHANGED)
             files[name] = known and Lines((*known.added, *added), (*known.cuts, *cuts))
-        elif found := _GONE.match(line):
-            unknown.append(os.fsdecode(found[1]) + "/")
-    return files, tuple(unknown)
+    return files, commits
 
 
 def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[list[tuple[int, int]], list[int]]:
