@@ -1,5 +1,7 @@
 import hashlib
+import io
 import json
+import random
 import re
 import tracemalloc
 import zlib
@@ -11,6 +13,8 @@ import pytest
 import report_pictures
 from report_pictures import CHROMIUM, PICTURES, ROOT
 
+from rubric_lint.cli.progress import Progress
+from rubric_lint.cli.scoring import Scoring
 from rubric_lint.config import FileSettings
 from rubric_lint.report.html import HtmlReport
 from rubric_lint.scoring.loading import load_rubrics
@@ -200,7 +204,7 @@ def lines_of(*thresholds):
     rubrics = {}
     for pass_at, borderline_at in thresholds:
         settings = FileSettings(pass_at=Decimal(pass_at), borderline_at=Decimal(borderline_at))
-        rubrics |= load_rubrics(f"r{len(rubrics)}.yaml", b"rubrics: [Names the pivot]", settings)
+        rubrics |= load_rubrics(f"r{len(rubrics)}.rubric.yaml", b"rubrics: [Names the pivot]", settings)
     totals = Totals(rubrics.values())
     for rubric in rubrics.values():
         totals.add(rubric, (True,))
@@ -254,6 +258,25 @@ def test_a3_the_page_says_how_many_answers_all_samples_agree_on():
 
 def test_a_run_without_outputs_has_a_page_too():
     assert "Outputs | 0 | Mean score | none | Pass | 0 |" in Reader(report()).text
+
+
+def test_g5_the_page_of_a_run_is_that_of_all_its_outcomes_and_few_are_read_in_full(monkeypatch):
+    chance = random.Random(5)  # noqa: S311 (a die for scores)
+    records = [tower(f"a{at}", chance.randint(0, 10), chance.randint(0, 10), f"Reason {at}.") for at in range(3000)]
+    records[700:700] = [tower("twice", 0, 0), tower("invalid", 11, 1), {"id": "s", "rubric": "sorting", "output": "no"}]
+    lines = [json.dumps(record).encode() for record in records]
+    explained = []
+
+    def explain(*what):
+        explained.append(what)
+        return score_entry(*what)
+
+    monkeypatch.setattr("rubric_lint.cli.scoring.score_entry", explain)
+    page = HtmlReport()
+    scoring = Scoring(RUBRICS, lambda _: None, Progress(io.StringIO()), page)
+    scoring.run("a.jsonl", io.BufferedReader(io.BytesIO(b"\n".join(lines))))
+    assert page.render(scoring.totals, "a") == report(*records, title="a")
+    assert len(explained) < 200
 
 
 EVIL = "</dd></style><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\"'"

@@ -106,8 +106,7 @@ def score(
     writer = FORMS[form](write)
     page = _start_report() if report else None
     several = len(outputs) > 1
-    observers = (page.add,) if page else ()
-    scoring = Scoring(rubrics, writer.add, progress, observers, several=several, extract=Extract(extract))
+    scoring = Scoring(rubrics, writer.add, progress, page, several=several, extract=Extract(extract))
     # What is loaded stays, and what is read goes without a collection: there is little to find and much to look at.
     gc.freeze()
     gc.set_threshold(100_000)

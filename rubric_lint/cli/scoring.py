@@ -4,19 +4,34 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from rubric_lint.cli.progress import Progress
 from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.records import Outcome, score_entry
-from rubric_lint.scoring.shortcut import Shortcut
+from rubric_lint.scoring.shortcut import Shortcut, Worth
 from rubric_lint.scoring.streams import CHUNK, read_entries
 from rubric_lint.scoring.totals import Totals
 
 Write = Callable[[list[str]], object]
-Observe = Callable[[Outcome], object]
+
+
+class Observer(Protocol):
+    """Sees all results, most of them as counts, and in full only those that it wants."""
+
+    def add(self, outcome: Outcome) -> None:
+        """Take what became of one entry."""
+
+    def wants(self, worth: Worth) -> bool:
+        """Return whether to `keep` a result that comes to this."""
+
+    def keep(self, outcome: Outcome) -> None:
+        """Take an outcome in full; `count` counts it."""
+
+    def count(self, result: Scored, times: int) -> None:
+        """Take a result that came so many times."""
 
 
 class Interruption:
@@ -53,7 +68,7 @@ class Interruption:
 class Scoring:
     """Scores streams of outputs, writes each result as a line, and counts; `line` is where the last entry began.
 
-    `observe` is told every outcome, with reasons, at the cost of the fast way. `several`: errors name their file.
+    `several`: errors name their file.
     """
 
     def __init__(
@@ -61,7 +76,7 @@ class Scoring:
         rubrics: Mapping[str, ScoringRubric],
         write: Write,
         progress: Progress,
-        observe: tuple[Observe, ...] = (),
+        observer: Observer | None = None,
         *,
         several: bool = False,
         extract: Extract = Extract.STANDARD,
@@ -71,7 +86,7 @@ class Scoring:
         self._rubrics = rubrics
         self._write = write
         self._progress = progress
-        self._observe = observe
+        self._observer = observer
         self._several = several
         self._extract = extract
         self._shortcut = Shortcut(rubrics, extract)
@@ -85,12 +100,16 @@ class Scoring:
         """
         entries = line = 0
         file = name if self._several else None
-        score = (lambda _: None) if self._observe else self._shortcut.score
-        take = self._pending.append
+        observer, shortcut, take = self._observer, self._shortcut, self._pending.append
         with Interruption() as interruption:
             try:
                 for line, text in read_entries(self._chunks(stream, interruption)):
-                    take(score(text) or self._take_slowly(text, line, file))
+                    if result := shortcut.score(text):
+                        take(result)
+                        if observer and observer.wants(shortcut.worth):
+                            observer.keep(score_entry(text, self._rubrics, line, file, self._extract))
+                    else:
+                        take(self._take_slowly(text, line, file))
                     entries += 1
                     if interruption.asked:
                         raise KeyboardInterrupt
@@ -116,8 +135,8 @@ class Scoring:
             self.totals.take(outcome.result)
         else:
             self.totals.invalid += 1
-        for observe in self._observe:
-            observe(outcome)
+        if self._observer:
+            self._observer.add(outcome)
         return outcome.render()
 
     def _flush(self) -> None:
@@ -131,4 +150,6 @@ class Scoring:
 
     def _count(self) -> None:
         for tally in self._shortcut.take_tallies():
-            self.totals.add(*tally)
+            result = self.totals.add(*tally)
+            if self._observer:
+                self._observer.count(result, tally.times)

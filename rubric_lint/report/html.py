@@ -17,6 +17,7 @@ from rubric_lint.report.visible import visible
 from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.shortcut import Worth
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
 _RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1}
@@ -32,7 +33,7 @@ class HtmlReport:
 
     def __init__(self, worst: int = 10) -> None:
         self._most = worst
-        self._taken = 0
+        self._kept = 0
         self._bins: Counter[tuple[int, Verdict]] = Counter()
         # The best of the worst comes first, to be the next one to go; the number tells equal ones apart.
         self._worst: list[tuple[int, Fraction, int, Outcome]] = []
@@ -40,21 +41,38 @@ class HtmlReport:
 
     def add(self, outcome: Outcome) -> None:
         """Take what became of one entry."""
-        self._taken += 1
+        if outcome.result:
+            self.count(outcome.result, 1)
+            self.keep(outcome)
+        elif len(self._invalid) < _MOST_INVALID:
+            self._invalid.append(outcome)
+
+    def count(self, result: Scored, times: int) -> None:
+        """Count a result that came so many times."""
+        self._bins[min(int(result.score * BINS), BINS - 1), result.verdict] += times
+
+    def wants(self, worth: Worth) -> bool:
+        """Return whether a result that comes to this is among the worst so far; of equal ones the first is."""
+        if worth.verdict is Verdict.PASS:
+            return False
+        if len(self._worst) < self._most:
+            return True
+        rank, score, _, _ = self._worst[0]
+        if -_RANKS[worth.verdict] != rank:
+            return -_RANKS[worth.verdict] > rank
+        return -worth.points * score.denominator > score.numerator * worth.full
+
+    def keep(self, outcome: Outcome) -> None:
+        """Keep a result that does not pass, if it is among the worst."""
         result = outcome.result
-        if result is None:
-            if len(self._invalid) < _MOST_INVALID:
-                self._invalid.append(outcome)
+        if result is None or result.verdict is Verdict.PASS:
             return
-        score = result.score
-        # Whole numbers: arithmetic on fractions would cost as much as the scoring itself.
-        self._bins[min(score.numerator * BINS // score.denominator, BINS - 1), result.verdict] += 1
-        if result.verdict is not Verdict.PASS:
-            entry = (-_RANKS[result.verdict], -score, -self._taken, outcome)
-            if len(self._worst) < self._most:
-                heapq.heappush(self._worst, entry)
-            elif entry > self._worst[0]:
-                heapq.heapreplace(self._worst, entry)
+        self._kept += 1
+        entry = (-_RANKS[result.verdict], -result.score, -self._kept, outcome)
+        if len(self._worst) < self._most:
+            heapq.heappush(self._worst, entry)
+        elif entry > self._worst[0]:
+            heapq.heapreplace(self._worst, entry)
 
     def render(self, totals: Totals, title: str) -> str:
         """The page; `totals` are those of the same outcomes."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from rubric_lint.rubric import Shape
 from rubric_lint.scoring.candidates import BLANK, Extract, read_quotable, squeeze
 from rubric_lint.scoring.extract import MOST_DIGITS, OutputError
-from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import form_of
 from rubric_lint.scoring.records import RESERVED, SHOWN, read_judged_by
 
@@ -58,13 +58,22 @@ class _Piece(NamedTuple):
     text: str
 
 
+class Worth(NamedTuple):
+    """What a result comes to, without its parts; the score is `points` of `full`."""
+
+    verdict: Verdict
+    points: int
+    full: int
+
+
 class _Known:
     """What answers come to: their result as text, and how often they were met."""
 
-    __slots__ = ("count", "text")
+    __slots__ = ("count", "text", "worth")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, worth: Worth) -> None:
         self.text = text
+        self.worth = worth
         self.count = 0
 
 
@@ -134,7 +143,8 @@ class _Path:
         verdict = self.rubric.verdict(points, gates_met=all(piece.gate_met for piece in pieces if piece))
         criteria = ", ".join(piece.text for piece in pieces if piece)
         score = points / self.rubric.full  # of integers, so it is the nearest float as well
-        known = _Known(f'{self.head}{score!r}, "verdict": "{verdict}", "criteria": [{criteria}]')
+        text = f'{self.head}{score!r}, "verdict": "{verdict}", "criteria": [{criteria}]'
+        known = _Known(text, Worth(verdict, points, self.rubric.full))
         self.known[answers] = known
         return known
 
@@ -144,7 +154,11 @@ class Shortcut:
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.STANDARD) -> None:
         self._paths = {name: _Path(rubric, extract) for name, rubric in rubrics.items()} if IS_OPEN else {}
+        self.worth = Worth(Verdict.FAIL, 0, 1)
         self._only: Any = next(iter(self._paths.values())) if len(self._paths) == 1 else None
+
+    worth: Worth
+    """What the last result comes to that `score` returned."""
 
     def score(self, entry: bytes | OutputError) -> str | None:
         """The result as a line of JSON; None when the slow way has to decide."""
@@ -164,7 +178,10 @@ class Shortcut:
         except ValidationError:
             return self._score_any(entry)
         known = self._only.find(record.output, _count_quotes(entry) - 6)
-        return f'{{"id": {_quote(record.id)}, {known.text}}}' if known else None
+        if known is None:
+            return None
+        self.worth = known.worth
+        return f'{{"id": {_quote(record.id)}, {known.text}}}'
 
     def _score_any(self, entry: Any) -> str | None:
         """The result of any record, or of an output that is in none."""
@@ -179,7 +196,10 @@ class Shortcut:
         if type(read) is str and output is not None:
             shown = read_quotable(*[_read(record[name]) for name in SHOWN if name in record])
         known = path.find(read, _count_quotes(entry) - 2 * texts, shown)
-        return f"{head}{known.text}{rest}}}" if known else None
+        if known is None:
+            return None
+        self.worth = known.worth
+        return f"{head}{known.text}{rest}}}"
 
     def _open(self, record: "dict[str, Raw]") -> tuple[str, str, _Path | None, int]:
         """What stands before a result and behind it, the way that it goes, and how many texts are around the output.

@@ -102,9 +102,11 @@ class Totals:
             rubric.name: RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria))) for rubric in rubrics
         }
 
-    def add(self, rubric: ScoringRubric, answers: tuple[Answer, ...], times: int = 1) -> None:
-        """Count an output that is valid, with its answers in the rubric's order."""
-        self.take(rubric.grade(JudgeOutput(answers, (None,) * len(answers))), times)
+    def add(self, rubric: ScoringRubric, answers: tuple[Answer, ...], times: int = 1) -> Scored:
+        """Count an output that is valid, with its answers in the rubric's order, and return its result."""
+        result = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
+        self.take(result, times)
+        return result
 
     def take(self, result: Scored, times: int = 1) -> None:
         """Count a result."""
