@@ -231,3 +231,20 @@ WRONG = {
 def test_wrong_use_is_explained(args, told):
     _, err, code = call(*args)
     assert (err.splitlines()[-1], code) == (f"Error: {told}", 2)
+
+
+@pytest.mark.parametrize("has_link", [False, True])
+def test_d5_settings_write_no_baseline_outside_of_the_repository(has_link):
+    Path("in").mkdir()
+    Path("in/a.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: ''\n")
+    if has_link:
+        Path("in/known.json").symlink_to("../known.json")
+    name = "known.json" if has_link else "../known.json"
+    Path("in/rubric-lint.toml").write_text(f'baseline = "{name}"\n')
+    shown = "in/" + name
+    told = f"the baseline {shown} is outside of the repository; name it with --baseline to write it"
+    assert call("--write-baseline", "in") == ("", f"rubric-lint: in/rubric-lint.toml: {told}\n", 2)
+    assert not Path("known.json").exists()
+    Path(".git").mkdir()
+    assert call("--write-baseline", "-q", "in")[2] == 0
+    assert Path("known.json").exists()

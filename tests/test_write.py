@@ -1,6 +1,8 @@
+import errno
 import os
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import textwrap
@@ -217,3 +219,95 @@ def test_many_writers_at_once_leave_one_whole_text(file):
         assert file.read_bytes() in texts
     assert [writer.returncode for writer in writers] == [0, 0, 0]
     assert names(file.parent) == ["suite.yaml"]
+
+
+needs_attributes = pytest.mark.skipif(not hasattr(os, "listxattr"), reason="only Linux tells of extended attributes")
+
+
+def attributes(path):
+    return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+
+
+@pytest.fixture
+def with_attributes(file):
+    """A file with an access control list and an extended attribute, if this file system has such."""
+    try:
+        os.setxattr(file, "user.note", b"mine")
+    except OSError:
+        pytest.skip("this file system has no extended attributes")
+    return file
+
+
+@needs_attributes
+def test_d3_extended_attributes_stay(with_attributes):
+    replace_file(str(with_attributes), OLD, NEW)
+    assert (with_attributes.read_bytes(), attributes(with_attributes)["user.note"]) == (NEW, b"mine")
+
+
+def acl(*entries):
+    """An access control list as Linux keeps it: (tag, rights, who) of each entry."""
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+NOBODY = 0xFFFFFFFF
+# The owner and user 1234 may read and write, the group and others nothing.
+LIST = acl((1, 6, NOBODY), (2, 6, 1234), (4, 0, NOBODY), (16, 6, NOBODY), (32, 0, NOBODY))
+
+
+@needs_attributes
+def test_d3_an_access_control_list_stays_and_gives_nobody_more(with_attributes):
+    try:
+        os.setxattr(with_attributes, "system.posix_acl_access", LIST)
+    except OSError:
+        pytest.skip("this file system has no access control lists")
+    before = (attributes(with_attributes), stat.S_IMODE(with_attributes.stat().st_mode))
+    replace_file(str(with_attributes), OLD, NEW)
+    assert (attributes(with_attributes), stat.S_IMODE(with_attributes.stat().st_mode)) == before
+
+
+@needs_attributes
+def test_d3_the_defaults_of_a_folder_do_not_open_a_file_that_lacks_them(with_attributes):
+    with_attributes.chmod(0o640)
+    try:
+        os.setxattr(with_attributes.parent, "system.posix_acl_default", LIST)
+    except OSError:
+        pytest.skip("this file system has no access control lists")
+    replace_file(str(with_attributes), OLD, NEW)
+    assert attributes(with_attributes) == {"user.note": b"mine"}
+    assert stat.S_IMODE(with_attributes.stat().st_mode) == 0o640
+
+
+@needs_attributes
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("user.note", "extended attribute user.note"), ("system.posix_acl_access", "access control list")],
+)
+def test_d3_a_file_whose_attributes_cannot_be_kept_is_left_alone(file, monkeypatch, name, what):
+    def refuse_all(_path, _name, _value):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "listxattr", lambda path: [name] if Path(path) == file else [])
+    monkeypatch.setattr(os, "getxattr", lambda _path, _name: b"x")
+    monkeypatch.setattr(os, "setxattr", refuse_all)
+    message = f"has another {what} than a new file gets: Operation not permitted; change it by hand"
+    assert refuse(file) == message
+    assert (file.read_bytes(), names(file.parent)) == (OLD, ["suite.yaml"])
+
+
+@pytest.mark.skipif(not hasattr(os, "fchown"), reason="needs owners")
+@pytest.mark.parametrize(("owner", "whom"), [(1, "another user"), (0, "a group that you are not in")])
+def test_d3_a_file_that_would_change_its_owner_is_left_alone(file, monkeypatch, owner, whom):
+    def refuse_all(*_arguments):
+        raise PermissionError(errno.EPERM, "no")
+
+    status = os.stat  # what a file of somebody else looks like
+
+    def pretend(self, **options):
+        values = list(status(self, **options))
+        values[4:6] = values[4] + owner, values[5] + 1
+        return os.stat_result(values)
+
+    monkeypatch.setattr(Path, "stat", pretend)
+    monkeypatch.setattr(os, "fchown", refuse_all)
+    assert refuse(file) == f"belongs to {whom}, and would not any more; run this as its owner"
+    assert (file.read_bytes(), names(file.parent)) == (OLD, ["suite.yaml"])

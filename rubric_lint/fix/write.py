@@ -46,7 +46,8 @@ def write_file(name: str, data: bytes) -> None:
 def replace_file(name: str, old: bytes, new: bytes) -> Written:
     """Put `new` in the place of `old` in the file `name`, by way of a second file that takes the place of the first.
 
-    A symbolic link stays one, and what it leads to is written. Mode and, where that is allowed, owner are kept.
+    A symbolic link stays one, and what it leads to is written. Owner, mode, access control list and extended attributes
+    are kept.
 
     Raises:
         WriteError: when the file may not or cannot be written, or no longer holds `old`. It is as it was then.
@@ -93,7 +94,7 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
 def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
     """A file in the same folder that holds `data`, is on the disk, and is gone in the end if nobody has renamed it.
 
-    Its owner and mode are those of the file that it is `like`, or those of any new file.
+    Who may do what with it is as it is with the file at `path`, whose status is `like`, or as with any new file.
     """
     # The suffix keeps what a killed process leaves behind out of every search for rubrics.
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".rubric-fix", dir=path.parent)
@@ -103,7 +104,7 @@ def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Itera
             stream.write(data)
             stream.flush()
             if like:
-                _copy_owner_and_mode(descriptor, beside, like)
+                _copy_rights(descriptor, beside, path, like)
             else:
                 beside.chmod(0o666 & ~_umask())
             os.fsync(descriptor)
@@ -112,13 +113,41 @@ def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Itera
         beside.unlink(missing_ok=True)
 
 
-def _copy_owner_and_mode(descriptor: int, path: Path, like: os.stat_result) -> None:
+def _copy_rights(descriptor: int, new: Path, old: Path, like: os.stat_result) -> None:
+    """Give the new file the owner, mode, access control list and extended attributes of the old one.
+
+    Raises:
+        WriteError: when it cannot have them, as somebody could read or write it then who may not, or the reverse.
+    """
     status = os.fstat(descriptor)
     if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (like.st_uid, like.st_gid):
-        for owner, group in ((-1, like.st_gid), (like.st_uid, -1)):
-            with contextlib.suppress(PermissionError):
-                os.fchown(descriptor, owner, group)
-    path.chmod(stat.S_IMODE(like.st_mode))  # after the owner, a change of which takes special bits away
+        try:
+            os.fchown(descriptor, like.st_uid, like.st_gid)
+        except PermissionError:
+            whom = "another user" if status.st_uid != like.st_uid else "a group that you are not in"
+            raise WriteError(f"belongs to {whom}, and would not any more; run this as its owner") from None
+    new.chmod(stat.S_IMODE(like.st_mode))  # after the owner, a change of which takes special bits away
+    wanted, present = _read_attributes(old), _read_attributes(new)
+    for name in sorted(wanted.keys() | present.keys()):  # after the mode, a change of which alters the list
+        if wanted.get(name) == present.get(name):
+            continue
+        try:
+            if name in wanted:
+                os.setxattr(new, name, wanted[name])
+            else:  # by a default of the folder
+                os.removexattr(new, name)
+        except OSError as fault:
+            what = "access control list" if "posix_acl" in name else f"extended attribute {name}"
+            raise WriteError(f"has another {what} than a new file gets: {fault.strerror}; change it by hand") from None
+
+
+def _read_attributes(path: Path) -> dict[str, bytes]:
+    """Return the extended attributes of a file; on Linux its access control list is one of them."""
+    if not hasattr(os, "listxattr"):
+        return {}
+    with contextlib.suppress(OSError):  # a file system without any
+        return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    return {}
 
 
 def _umask() -> int:

@@ -75,7 +75,7 @@ class Baselines:
             SettingsError: when a baseline cannot be used.
         """
         name = result.source.name
-        path = self._path or self._finder.for_folder(os.path.dirname(name)).baseline
+        path = self._path or self._find(name)
         if path is None:
             return result
         baseline = self._open(path)
@@ -89,6 +89,25 @@ class Baselines:
         known = baseline.known.get(file, set())
         left = (finding for finding, each in zip(result.findings, found, strict=True) if each not in known)
         return result._replace(findings=tuple(left))
+
+    def _find(self, name: str) -> str | None:
+        """Return the path of the baseline that the settings of a file name; they have no say outside their repository.
+
+        Raises:
+            SettingsError: when it is to be written, and is outside.
+        """
+        settings = self._finder.for_folder(os.path.dirname(name))
+        path = settings.baseline
+        if path is not None and settings.origin and self._renews and path not in self._baselines:
+            from rubric_lint.repository import find_root  # noqa: PLC0415  (few runs write a baseline)
+
+            root = find_root(os.path.realpath(os.path.dirname(settings.origin)))
+            if not os.path.realpath(path).startswith(os.path.join(root, "")):
+                reason = (
+                    f"the baseline {shorten(path)} is outside of the repository; name it with --baseline to write it"
+                )
+                raise SettingsError(shorten(settings.origin), reason)
+        return path
 
     def _open(self, path: str) -> _Baseline:
         if path not in self._baselines:
