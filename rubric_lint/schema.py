@@ -137,6 +137,12 @@ def schema_of(reference: str) -> RubricSchema:
 
 
 @cache
+def suite_fields(version: str = CURRENT) -> frozenset[str]:
+    """Return the names that a suite has at its top level, as far as rubrics can be below them."""
+    return frozenset(load(f"{version}/suite.json")["definitions"]["part"]["properties"])
+
+
+@cache
 def case_lists(version: str = CURRENT) -> frozenset[str]:
     """The names of the lists of a suite whose entries, cases and evaluators, have rubrics of their own."""
     definitions = load(f"{version}/suite.json")["definitions"]

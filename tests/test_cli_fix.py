@@ -52,8 +52,8 @@ KINDS = """\
   1 x write `required_min_score: 10` (deprecated-required)
 """
 TOTAL = "4 findings in 1 of 1 file: 2 deprecated-description, 2 deprecated-required.\n"
-STUCK = "strict: &s true\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *s}\n"
-WHY = "its value is shared with `/strict` (line 1), which is in no rubric; change it by hand"
+STUCK = "defaults: {strict: &s true}\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *s}\n"
+WHY = "its value is shared with `/defaults/strict` (line 1), which is in no rubric; change it by hand"
 REASON = f"deprecated-required not fixed: {WHY}"
 DOUBTFUL = """\
 rubrics:
@@ -242,7 +242,7 @@ def test_json(program, suite):
         "rule": "deprecated-required",
         "reason": WHY,
         "path": "/rubrics/0/required",
-        "start": {"line": 3, "column": 39, "offset": 63},
+        "start": {"line": 3, "column": 39, "offset": 75},
     }
     common = {"left_out": None, "error": None, "other_links": 0}
     assert json.loads(out) == {

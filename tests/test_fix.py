@@ -236,18 +236,50 @@ def test_what_anchors_share_is_edited_once_for_all_its_users():
     assert fixed_text(ANCHORED) == expected.replace("&must true", "&must 10")
 
 
+DEFINED = {
+    "a value": (
+        "strict: &strict true\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n",
+        "strict: &strict 10\nrubrics:\n- {id: a, expected_outcome: Cites it, required_min_score: *strict}\n",
+    ),
+    "a criterion": (
+        "common: &common {id: a, expected_outcome: Cites it, required: true}\nrubrics:\n- *common\n",
+        "common: &common {id: a, expected_outcome: Cites it, required_min_score: 10}\nrubrics:\n- *common\n",
+    ),
+    "merged fields": (
+        "base: &b {required: true}\nrubrics:\n- {id: a, expected_outcome: It is, <<: *b}\n- {id: c, <<: *b, description: It}\n",
+        (
+            "base: &b {required_min_score: 10}\nrubrics:\n- {id: a, expected_outcome: It is, <<: *b}\n"
+            "- {id: c, <<: *b, expected_outcome: It}\n"
+        ),
+    ),
+    "a rubric": (
+        "s: &s\n- {id: a, description: Cites it}\ntests:\n- id: x\n  rubrics: *s\n- id: y\n  rubrics: *s\n",
+        "s: &s\n- {id: a, expected_outcome: Cites it}\ntests:\n- id: x\n  rubrics: *s\n- id: y\n  rubrics: *s\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), DEFINED.values(), ids=DEFINED)
+def test_f2_a_definition_made_for_sharing_is_changed_once(text, expected):
+    assert fixed_text(text) == expected
+
+
 OBSTACLES = {
     "value-shared-with-no-rubric": (
-        "strict: &strict true\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n",
-        "its value is shared with `/strict` (line 1), which is in no rubric; change it by hand",
+        "defaults: {strict: &strict true}\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n",
+        "its value is shared with `/defaults/strict` (line 1), which is in no rubric; change it by hand",
     ),
     "criterion-shared-with-no-rubric": (
-        "common: &common {id: a, expected_outcome: Cites it, required: true}\nrubrics:\n- *common\n",
-        "it is shared with `/common/required` (line 1), which is in no rubric; change it by hand",
+        "tests: [&common {id: a, expected_outcome: Cites it, required: true}]\nrubrics:\n- *common\n",
+        "it is shared with `/tests/0/required` (line 1), which is in no rubric; change it by hand",
     ),
     "merged-from-no-rubric": (
-        "common: &common {required: true}\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *common}\n",
-        "it is shared with `/common/required` (line 1), which is in no rubric; change it by hand",
+        "tests: [&common {required: true}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *common}\n",
+        "it is shared with `/tests/0/required` (line 1), which is in no rubric; change it by hand",
+    ),
+    "merged-elsewhere-too": (
+        "x: &x {required: true}\ntests: [{<<: *x}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *x}\n",
+        "it is shared with `/tests/0/required` (line 1), which is in no rubric; change it by hand",
     ),
     "value-of-another-field": (
         "rubrics:\n- {id: a, expected_outcome: Cites it, required: &b true}\n- {id: c, expected_outcome: It, other: *b}\n",
@@ -362,6 +394,10 @@ MECHANICAL = {
     "unsorted-short-form": (
         "rubrics:\n  - {id: a, score_ranges: {5: Names two, 0: Names none}}\n",
         {"5: Names two, 0: Names none": "0: Names none, 5: Names two"},
+    ),
+    "ambiguous-string": (
+        "rubrics:\n  - {id: no, expected_outcome: Names two}  # b\n",
+        {"id: no": 'id: "no"'},
     ),
     "no-id": (
         "rubrics:\n  - expected_outcome: Names two\n  - {expected_outcome: Names the author, weight: 2}\n",
@@ -496,7 +532,7 @@ def test_a_file_that_names_the_old_schema_names_the_new_one(name, text):
 
 
 def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one():
-    text = f"# $schema: {SCHEMA}rubric-v1.schema.json\nx: &x {{description: Cites it}}\nrubrics:\n- {{id: a, <<: *x}}\n"
+    text = f"# $schema: {SCHEMA}rubric-v1.schema.json\ntests: [&x {{description: Cites it}}]\nrubrics:\n- {{id: a, <<: *x}}\n"
     fixed = fix("suite.yaml", text.encode())
     assert (fixed.text, fixed.doubt) == (text, "")
     assert fixed.left_out.startswith("line 2 would be a new finding, deprecated-description")

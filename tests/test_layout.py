@@ -57,7 +57,19 @@ LAYERS = (
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 # What a rule may know: the model and the vocabulary.
-FOR_RULES = {"bands", "mending", "rubric", "deprecation", "finding", "rule", "source", "thresholds", "wording", "near"}
+FOR_RULES = {
+    "bands",
+    "mending",
+    "rubric",
+    "deprecation",
+    "finding",
+    "rule",
+    "source",
+    "scalar",
+    "thresholds",
+    "wording",
+    "near",
+}
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path

@@ -60,7 +60,9 @@ def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent
             _check_outsider(sharing, sharing.outsider_of(sharing.locate(path)[0]))
     if isinstance(intent, ReplaceValue | RemoveField):
         for other in _check_sharers(sharing, intent):
-            yield from (_turn_to(sharing, other, each) for each in repair.intents)
+            is_definition = sharing.is_definition(other)
+            intents = [each for each in repair.intents if not is_definition or isinstance(each, ReplaceValue)]
+            yield from (_turn_to(sharing, other, each) for each in intents)
 
 
 def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
@@ -100,7 +102,7 @@ def _check_sharers(sharing: Sharing, intent: ReplaceValue | RemoveField) -> list
     if isinstance(intent, RemoveField) and sharing.is_alias(path):
         return []
     for other in others:
-        if other[-1] != path[-1]:
+        if other[-1] != path[-1] and not sharing.is_definition(other):
             raise ObstacleError(f"its value is shared with {_name(sharing, other)}; change it by hand")
         _check_field(sharing, other)
     return others

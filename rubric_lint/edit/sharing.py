@@ -7,6 +7,7 @@ from typing import Any
 
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
+from rubric_lint.schema import suite_fields
 
 _Field = tuple[int, str | int]
 """A field or list item: the identity of the mapping or list in which it is written, and its key or index."""
@@ -16,7 +17,8 @@ _Field = tuple[int, str | int]
 class Sharing:
     """The users of each field of a document. `rubrics` are the paths of its rubrics: what is not below one is outside.
 
-    Without `rubrics` nothing is outside.
+    Without `rubrics` nothing is outside, and neither is what stands at the top level under a name that no suite has:
+    there people write what anchors are to share.
     """
 
     document: Document
@@ -71,6 +73,10 @@ class Sharing:
                 return path
         return None
 
+    def is_definition(self, path: Path) -> bool:
+        """Return whether a field at the top level is there for anchors to share."""
+        return self.field(path) in self._definitions
+
     @cached_property
     def objects(self) -> dict[int, Any]:
         """Every mapping and list by its identity."""
@@ -88,8 +94,16 @@ class Sharing:
     def _outside_containers(self) -> dict[int, Path]:
         if not self.rubrics or not (self.document._owners or self.document._alias_sites):
             return {}
-        doors = frozenset((id(self.locate(path)[0]), path[-1]) for path in self.rubrics)
+        doors = frozenset((id(self.locate(path)[0]), path[-1]) for path in self.rubrics) | self._definitions
         return {id(self.document.data): (), **{id(value): path for path, value in _walk(self.document.data, doors)}}
+
+    @cached_property
+    def _definitions(self) -> frozenset[_Field]:
+        data = self.document.data
+        if not isinstance(data, dict):
+            return frozenset()
+        fields = ((id(data), key) for key in data if key not in suite_fields())
+        return frozenset(field for field in fields if field not in self.document._alias_sites)
 
     @cached_property
     def _outside(self) -> dict[_Field, Path]:
@@ -98,7 +112,8 @@ class Sharing:
             value = self.objects[identity]
             for step in value if isinstance(value, dict) else range(len(value)):
                 owner = self.document._owners.get((identity, step), identity)
-                outside.setdefault((owner, step), (*path, step))
+                if (identity, step) not in self._definitions:
+                    outside.setdefault((owner, step), (*path, step))
         return outside
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
+from rubric_lint.finding import Problem, Repair, ReplaceValue, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
+from rubric_lint.scalar import resolve
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -13,11 +14,14 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         types = rubric.schema.find(path[len(rubric.path) :]).get("type", ())
         scalar = [kind for kind in ([types] if isinstance(types, str) else types) if kind not in ("object", "array")]
         cure = _CURES.get(scalar[0], advice) if len(scalar) == 1 else advice
-        yield Problem(f"`{text}` is {readings}; {cure}", path)
+        repair = None
+        if scalar == ["string"] and isinstance(resolve(text), str):
+            repair = Repair(f'write `"{text}"`', (ReplaceValue(path, f'"{text}"'),), safe=False)
+        yield Problem(f"`{text}` is {readings}; {cure}", path, repair=repair)
 
 
 _NUMBER = "write it as a plain decimal number"
 _CURES = {"string": "put it in quotes", "boolean": "write true or false", "number": _NUMBER, "integer": _NUMBER}
 """What to do where a value of one type is expected."""
 
-RULE = Rule("ambiguous-scalar", Severity.WARNING, check)
+RULE = Rule("ambiguous-scalar", Severity.WARNING, check, fix="unsafe")
