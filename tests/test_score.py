@@ -1,3 +1,4 @@
+import pickle
 from decimal import Decimal
 from fractions import Fraction
 
@@ -240,3 +241,31 @@ def test_what_decides_a_score_holds_also_where_the_settings_leave_it_out(text, r
 
 def test_every_rule_that_decides_a_score_exists():
     assert set(BY_NAME) >= DECIDING
+
+
+class Column(list):
+    """What arrays and numbers of NumPy have in common: they say themselves what they are in Python."""
+
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+    def tolist(self):
+        return self.value
+
+
+def test_g4_a_row_of_a_struct_column_is_an_output():
+    checks = Column([{"id": "c0", "score": Column(8), "level": None, "satisfied": None, "reasoning": None}])
+    row = {"checks": checks, "score": None, "overall_reasoning": None}
+    assert score(only(analytic(1)), row).score == Fraction(4, 5)
+    with pytest.raises(OutputError, match="missing field `score`"):
+        score(only(analytic(1)), {"checks": [{"id": "c0", "score": None}]})
+
+
+def test_g4_rubrics_and_results_are_short_values():
+    rubric = only(analytic(1, 2))
+    result = score(rubric, {"checks": [{"id": "c0", "score": 8}, {"id": "c1", "score": 10}]})
+    assert {rubric: 1}[only(analytic(1, 2))] == 1
+    assert repr(rubric) == f"<ScoringRubric 'suite': score_ranges, {rubric.hash}, ['c0', 'c1']>"
+    assert repr(result) == "<Scored 'suite': pass, 14/15, {'c0': 8, 'c1': 10}>"
+    assert pickle.loads(pickle.dumps(result)) == result  # noqa: S301

@@ -113,6 +113,8 @@ def score(
     with _open_page(report, rubric, *outputs) as file:
         code = _score_streams(scoring, outputs, progress)
         writer.end(scoring.totals)
+        for warning in scoring.warnings():
+            complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not quiet:
             complain(str(scoring.totals))
         if page and file:

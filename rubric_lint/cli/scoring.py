@@ -10,6 +10,7 @@ from rubric_lint.cli.progress import Progress
 from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
+from rubric_lint.scoring.ids import Ids, Place, make_key
 from rubric_lint.scoring.records import Outcome, score_entry
 from rubric_lint.scoring.shortcut import Shortcut, Worth
 from rubric_lint.scoring.streams import CHUNK, read_entries
@@ -32,6 +33,10 @@ class Observer(Protocol):
 
     def count(self, result: Scored, times: int) -> None:
         """Take a result that came so many times."""
+
+
+_MOST_PLACES = 5
+"""How many places a warning lists."""
 
 
 class Interruption:
@@ -91,6 +96,12 @@ class Scoring:
         self._extract = extract
         self._shortcut = Shortcut(rubrics, extract)
         self._pending: list[str] = []
+        self._ids = Ids()
+        self._lines: list[int] = []
+        self._keys: list[int | None] = []
+        self._files: list[str] = []
+        self._judged_otherwise = 0
+        self._first_otherwise: Place | None = None
 
     def run(self, name: str, stream: Any) -> int:
         """Score one buffered binary stream; how many entries it had.
@@ -101,10 +112,14 @@ class Scoring:
         entries = line = 0
         file = name if self._several else None
         observer, shortcut, take = self._observer, self._shortcut, self._pending.append
+        note, remember = self._lines.append, self._keys.append
+        self._files.append(name)
         with Interruption() as interruption:
             try:
                 for line, text in read_entries(self._chunks(stream, interruption)):
+                    note(line)
                     if result := shortcut.score(text):
+                        remember(shortcut.key)
                         take(result)
                         if observer and observer.wants(shortcut.worth):
                             observer.keep(score_entry(text, self._rubrics, line, file, self._extract))
@@ -131,6 +146,11 @@ class Scoring:
 
     def _take_slowly(self, text: bytes | OutputError, line: int, file: str | None) -> str:
         outcome = score_entry(text, self._rubrics, line, file, self._extract)
+        named = outcome.name if "id" in outcome.head else None
+        self._keys.append(None if named is None else make_key(named, outcome.head["id"]))
+        if outcome.has_other_meaning:
+            self._first_otherwise = self._first_otherwise or Place(len(self._files) - 1, line)
+            self._judged_otherwise += 1
         if outcome.result:
             self.totals.take(outcome.result)
         else:
@@ -139,9 +159,32 @@ class Scoring:
             self._observer.add(outcome)
         return outcome.render()
 
+    def warnings(self) -> Iterator[str]:
+        """Yield what is to be said of the run besides its totals: what was counted twice, or judged otherwise."""
+        repeated, firsts = self._ids.repeated(_MOST_PLACES)
+        if repeated:
+            listed = [f"{self._name(first)} and {self._name(second)}" for first, second in firsts]
+            listed += [f"{repeated - len(firsts):,} more"] if repeated > len(firsts) else []
+            again = "1 record has" if repeated == 1 else f"{repeated:,} records have"
+            yield f"warning: {again} the id of an earlier one, and all are counted: {'; '.join(listed)}"
+        if place := self._first_otherwise:
+            count = self._judged_otherwise
+            told = "1 output was" if count == 1 else f"{count:,} outputs were"
+            yield (
+                f"warning: {told} judged by another meaning of the rubric than it has now (`rubric_hash` differs), the "
+                f"first at {self._name(place)}"
+            )
+
+    def _name(self, place: Place) -> str:
+        return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"
+
     def _flush(self) -> None:
         if self._shortcut.is_full:
             self._count()
+        if self._lines:
+            self._ids.add(len(self._files) - 1, self._lines[: len(self._keys)], self._keys)
+            self._lines.clear()
+            self._keys.clear()
         lines = self._pending.copy()
         self._pending.clear()
         self._progress.done += len(lines)

@@ -1,6 +1,8 @@
 """Results of scoring in three formats, each written as they come."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -54,6 +56,11 @@ class Whole:
 
 
 _MOST_LISTED = 20
+_MOST_OF_A_CAUSE = 5
+"""How many errors are listed, and how many of one cause."""
+
+_VARYING = re.compile(r'"[^"]*"|`[^`]*`|[0-9]+')
+"""What differs in two errors of one cause."""
 
 
 class Table:
@@ -61,27 +68,43 @@ class Table:
 
     def __init__(self, write: Write) -> None:
         self._write = write
+        self._errors: Counter[str] = Counter()
+        self._hidden: dict[str, str] = {}
         self._listed = 0
 
     def add(self, results: list[str]) -> None:
-        """Write those that are errors."""
+        """Write those that are errors, and of each cause only the first ones."""
         for result in results:
             if '"error": {' in result:
                 found = json.loads(result)
                 self._list(found.get("error"), found.get("id"))
 
     def _list(self, error: dict[str, Any] | None, name: Any) -> None:
-        if error and self._listed < _MOST_LISTED:
-            place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
-            path = f" {error['path']}" if error["path"] else ""
-            told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
-            self._write(visible(f"{place}{told}{path}: {error['message']}") + "\n")
-        self._listed += bool(error)
+        if not error:
+            return
+        cause = _VARYING.sub("#", error["message"])
+        self._errors[cause] += 1
+        if self._errors[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
+            self._hidden.setdefault(cause, error["message"])
+            return
+        self._listed += 1
+        place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
+        path = f" {error['path']}" if error["path"] else ""
+        told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
+        self._write(visible(f"{place}{told}{path}: {error['message']}") + "\n")
+
+    def _sum_up(self) -> None:
+        left = [(self._errors[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
+        for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
+            if count > 0:
+                self._write(visible(f"... and {count:,} more: {message}") + "\n")
+        if self._hidden:
+            total = self._errors.total()
+            self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
 
     def end(self, totals: Totals) -> None:
         """Write the totals: a row for each criterion under its rubric."""
-        if self._listed > _MOST_LISTED:
-            self._write(f"... and {self._listed - _MOST_LISTED} more that are invalid; --format jsonl lists them all\n")
+        self._sum_up()
         for rubric in totals.rubrics.values():
             if rubric.scored:
                 self._write(("\n" if self._listed else "") + _tabulate(rubric) + "\n")

@@ -8,6 +8,7 @@ from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.scoring.output import OutputError, read_output
 from rubric_lint.scoring.samples import combine
+from rubric_lint.scoring.struct import read_struct
 
 __all__ = ["OutputError", "RubricError", "load_rubrics", "score", "score_samples"]
 
@@ -22,13 +23,16 @@ def score(
     """Return the score and verdict of one judge output: a valid one, the object, or the judge's raw text.
 
     Of a raw text the verdict is the one object that the judge gives, not what it drafts in its thoughts or quotes; with
-    `strict` only the text as a whole. `answer` is the text that was judged: an object that it contains is a quote.
+    `strict` only the text as a whole. `answer` is the text that was judged: an object that it contains is a quote. An
+    object may be a row of a struct column: fields that are None count as absent, and NumPy's arrays and numbers are
+    read.
 
     Raises:
         OutputError: when the output is not valid for this rubric; such an output has no score.
     """
     if not isinstance(output, JudgeOutput):
         extract = Extract.STRICT if strict else Extract.STANDARD
+        output = read_struct(output) if isinstance(output, Mapping) else output
         return rubric.grade(read_output(output, rubric, answer=answer, extract=extract))
     try:
         return rubric.grade(output)

@@ -5,14 +5,14 @@ doubt there is none: a text that is refused costs one more request, a wrong verd
 """
 
 import json
-import re
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, refuse_flaws
-from rubric_lint.scoring.prose import Kind, Object, read_prose
-from rubric_lint.scoring.thoughts import blank_thoughts
+from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
 from rubric_lint.template_tokens import break_tokens
+
+_MOST = 50
+"""How many objects are looked for in the judged answer: each costs a look at all of it, and no judge gives more."""
 
 BLANK = " \t\r\n\ufeff"
 
@@ -44,7 +44,7 @@ def find_verdict(text: str, *, answer: str | None = None, extract: Extract = Ext
         raise OutputError("the text is empty; expected a JSON object")
     given = _read_whole(body, text, strict=extract is Extract.STRICT) or _read_rest(text)
     words = squeeze(answer or "")
-    own = [each for each in given if not words or squeeze(each.text) not in words]
+    own = given if not words or len(given) > _MOST else [each for each in given if squeeze(each.text) not in words]
     if len(own) == 1:
         refuse_flaws(own[0].value)
         return own[0].value
@@ -87,44 +87,10 @@ def _refuse_other_json(body: str) -> None:
 
 
 def _read_rest(text: str) -> list[_Given]:
-    """What a text gives besides its thoughts, at least one object."""
-    rest = blank_thoughts(text)
-    body = rest.strip(BLANK)
-    if _TOOL_CALL.search(rest) or (not body and "<|call|>" in text):
-        raise OutputError(f"a tool call instead of a verdict: {shorten(body or text)}")
-    if not body:
-        raise OutputError("thoughts without an answer: nothing follows them")
-    objects = read_prose(rest)
-    given = [each for each in objects if each.kind is Kind.GIVEN]
-    if not given:
-        raise _explain(body, objects, rest)
-    for each in objects:
-        if each.kind is Kind.INLINE and each.value != given[0].value:
-            line = line_of(rest, each.start)
-            lines = f"one at line {line_of(rest, given[0].start)}, one in the midst of line {line}"
-            raise OutputError(f"2 JSON objects, {lines}; expected one", line=line)
-    return [_Given(each.value, rest[each.start : each.end], each.start) for each in given]
+    """What a text gives among other words."""
+    from rubric_lint.scoring.prose import find_given  # noqa: PLC0415  (most texts need none of it)
 
-
-def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
-    """Why a text gives no verdict."""
-    if objects:
-        line = line_of(rest, objects[0].start)
-        return OutputError(
-            f"the JSON object at line {line} {_REASONS[objects[0].kind]}, so it is no verdict", line=line
-        )
-    return OutputError(f"no JSON object in this text: {shorten(body)}")
-
-
-_TOOL_CALL = re.compile(r"<(?:\||｜)?(?:tool|function)[_▁]calls?\b|\[TOOL_CALLS\]")  # noqa: RUF001 (as models write it)
-
-_REASONS = {
-    Kind.INLINE: "stands in the midst of a line",
-    Kind.QUOTED: "stands in quotes or back ticks",
-    Kind.TAGGED: "stands in tags",
-    Kind.BLOCK_QUOTE: "stands in a block quote",
-    Kind.FENCED: "stands in a fence beside other text",
-}
+    return [_Given(each.value, text[each.start : each.end], each.start) for each in find_given(text)]
 
 
 def read_quotable(*texts: object) -> str:
@@ -140,9 +106,3 @@ def read_quotable(*texts: object) -> str:
 def squeeze(text: str) -> str:
     """Return a text without its blanks, so that other line breaks hide no quote."""
     return "".join(text.split())
-
-
-def shorten(text: str) -> str:
-    """Return the begin of a text in quotes, in one line."""
-    shown = " ".join(text[:200].split())
-    return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)

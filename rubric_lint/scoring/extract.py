@@ -161,3 +161,9 @@ def refuse_flaws(value: Any) -> None:
 def line_of(text: str, offset: int) -> int:
     """The 1-based line of an offset."""
     return text.count("\n", 0, offset) + 1
+
+
+def shorten(text: str) -> str:
+    """Return the begin of a text in quotes, in one line."""
+    shown = " ".join(text[:200].split())
+    return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)

@@ -7,8 +7,8 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of
-from rubric_lint.scoring.thoughts import MOST_BROKEN
+from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, shorten
+from rubric_lint.scoring.thoughts import MOST_BROKEN, blank_thoughts
 
 
 class Kind(Enum):
@@ -29,6 +29,51 @@ class Object(NamedTuple):
     start: int
     end: int
     value: dict[str, Any]
+
+
+def find_given(text: str) -> list[Object]:
+    """Return the objects that a text gives besides its thoughts and quotes, at least one.
+
+    Raises:
+        OutputError: for none; for a thought that never ends; and as `read_prose`.
+    """
+    rest = blank_thoughts(text)
+    body = rest.strip(" \t\r\n\ufeff")
+    if _TOOL_CALL.search(rest) or (not body and "<|call|>" in text):
+        raise OutputError(f"a tool call instead of a verdict: {shorten(body or text)}")
+    if not body:
+        raise OutputError("thoughts without an answer: nothing follows them")
+    objects = read_prose(rest)
+    given = [each for each in objects if each.kind is Kind.GIVEN]
+    if not given:
+        raise _explain(body, objects, rest)
+    for each in objects:
+        if each.kind is Kind.INLINE and each.value != given[0].value:
+            line = line_of(rest, each.start)
+            lines = f"one at line {line_of(rest, given[0].start)}, one in the midst of line {line}"
+            raise OutputError(f"2 JSON objects, {lines}; expected one", line=line)
+    return given
+
+
+def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
+    """Why a text gives no verdict."""
+    if objects:
+        line = line_of(rest, objects[0].start)
+        return OutputError(
+            f"the JSON object at line {line} {_REASONS[objects[0].kind]}, so it is no verdict", line=line
+        )
+    return OutputError(f"no JSON object in this text: {shorten(body)}")
+
+
+_TOOL_CALL = re.compile(r"<(?:\||｜)?(?:tool|function)[_▁]calls?\b|\[TOOL_CALLS\]")  # noqa: RUF001 (as models write it)
+
+_REASONS = {
+    Kind.INLINE: "stands in the midst of a line",
+    Kind.QUOTED: "stands in quotes or back ticks",
+    Kind.TAGGED: "stands in tags",
+    Kind.BLOCK_QUOTE: "stands in a block quote",
+    Kind.FENCED: "stands in a fence beside other text",
+}
 
 
 def read_prose(text: str) -> list[Object]:

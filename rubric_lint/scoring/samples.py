@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from statistics import median, median_low
 
 from rubric_lint.scoring.grading import CriterionResult, Scored, Verdict
 
@@ -19,8 +18,10 @@ def combine(samples: Sequence[Scored]) -> Scored:
     """
     if len(samples) == 1:
         return samples[0]
-    verdict = _FROM_WORST[median_low(_FROM_WORST.index(sample.verdict) for sample in samples)]
-    score = Fraction(median(sample.score for sample in samples))
+    lower, upper = (len(samples) - 1) // 2, len(samples) // 2  # the two in the middle, or twice the one
+    verdict = sorted((sample.verdict for sample in samples), key=_FROM_WORST.index)[lower]
+    scores = sorted(sample.score for sample in samples)
+    score = (scores[lower] + scores[upper]) / 2
     criteria = tuple(map(_combine_criterion, zip(*(sample.criteria for sample in samples), strict=True)))
     reasoning = next((each.reasoning for each in samples if each.verdict is verdict and each.reasoning), None)
     return Scored(samples[0].rubric, score, verdict, criteria, reasoning, tuple(samples))
@@ -29,5 +30,5 @@ def combine(samples: Sequence[Scored]) -> Scored:
 def _combine_criterion(given: Sequence[CriterionResult]) -> CriterionResult:
     """The median of what was given, with the reason of the first sample that gave it."""
     answers = [each.grade.answer for each in given]
-    answer = median_low(answers)
+    answer = sorted(answers)[(len(answers) - 1) // 2]
     return replace(given[answers.index(answer)], share=Fraction(answers.count(answer), len(answers)))

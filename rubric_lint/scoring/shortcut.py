@@ -14,6 +14,7 @@ from rubric_lint.rubric import Shape
 from rubric_lint.scoring.candidates import BLANK, Extract, read_quotable, squeeze
 from rubric_lint.scoring.extract import MOST_DIGITS, OutputError
 from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.ids import make_key
 from rubric_lint.scoring.output import form_of
 from rubric_lint.scoring.records import RESERVED, SHOWN, read_judged_by
 
@@ -155,10 +156,14 @@ class Shortcut:
     def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.STANDARD) -> None:
         self._paths = {name: _Path(rubric, extract) for name, rubric in rubrics.items()} if IS_OPEN else {}
         self.worth = Worth(Verdict.FAIL, 0, 1)
+        self._name = next(iter(rubrics), "")
         self._only: Any = next(iter(self._paths.values())) if len(self._paths) == 1 else None
 
     worth: Worth
     """What the last result comes to that `score` returned."""
+
+    key: int | None = None
+    """What stands for the id of the record that was scored last, None where it has none."""
 
     def score(self, entry: bytes | OutputError) -> str | None:
         """The result as a line of JSON; None when the slow way has to decide."""
@@ -177,6 +182,7 @@ class Shortcut:
             record = self._only.decode_record(entry)
         except ValidationError:
             return self._score_any(entry)
+        self.key = hash((self._name, record.id))  # as make_key
         known = self._only.find(record.output, _count_quotes(entry) - 6)
         if known is None:
             return None
@@ -187,10 +193,13 @@ class Shortcut:
         """The result of any record, or of an output that is in none."""
         record = _read_record(entry)
         head, rest, path, texts, output = "{", "", self._only, 0, record.get("output")
+        self.key = None
         if output is not None:
             head, rest, path, texts = self._open(record)
         if path is None:
             return None
+        if "id" in record:
+            self.key = make_key(path.rubric.name, _read(record["id"]))
         read = path.decode(entry if output is None else output)
         shown = ""
         if type(read) is str and output is not None:
@@ -292,8 +301,7 @@ def _unwrap(text: str) -> str:
     body = text.strip(BLANK)
     if not body.endswith("```"):
         return body
-    opening, _, content = body.partition("\n")
-    return content[:-3].strip() if opening in ("```json", "```") else body
+    return body[8:-3] if body.startswith("```json\n") else body[4:-3] if body.startswith("```\n") else body
 
 
 def _strip(text: str) -> str:

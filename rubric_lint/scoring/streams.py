@@ -32,12 +32,47 @@ def read_entries(chunks: Iterable[bytes]) -> Iterator[Entry]:
     head = next(source, b"").removeprefix(codecs.BOM_UTF8)
     while head.lstrip(_BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
         head += more
+    if kind := _name_kind(head):
+        return iter([(1, OutputError(f"this is {kind}; expected JSON Lines or JSON in UTF-8"))])
     first, _, second = head.lstrip(_BLANK).partition(b"\n")
     rest = chain([head], source)
     if first.startswith(b"["):
         return _read_list(rest)
     goes_on = first.rstrip(_BLANK).endswith(_OPEN_ENDS) and not second.startswith(b"{")
     return _read_values(rest) if goes_on else _read_lines(rest)
+
+
+_MAGIC = {
+    codecs.BOM_UTF16_LE: "text in UTF-16",
+    codecs.BOM_UTF16_BE: "text in UTF-16",
+    b"{\0": "text in UTF-16",
+    b"[\0": "text in UTF-16",
+    b"\0{": "text in UTF-16",
+    b"\0[": "text in UTF-16",
+    b"\x1f\x8b": "a gzip file (unpack it: gzip -dc FILE | rubric-score RUBRIC -)",
+    b"\x28\xb5\x2f\xfd": "a zstd file (unpack it: zstd -dc FILE | rubric-score RUBRIC -)",
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"PK\3\4": "a ZIP file",
+    b"SQLite format 3\0": "an SQLite database",
+}
+_CELLS = {b"id", b"output", b"outputs", b"score", b"answer", b"rubric", b"checks", b"satisfied", b"level"}
+"""The columns by which a table of judge outputs is known."""
+
+
+def _name_kind(head: bytes) -> str | None:
+    """What another kind of file is called, by its first bytes or its first line."""
+    for magic, kind in _MAGIC.items():
+        if head.startswith(magic):
+            return kind
+    first = head.lstrip(_BLANK).partition(b"\n")[0]
+    if first.startswith((b"{", b"[")):
+        return None
+    for mark, kind in ((b",", "CSV"), (b"\t", "a table with tabs (TSV)"), (b";", "CSV with semicolons")):
+        cells = {cell.strip(b' \t\r"').lower() for cell in first[:10_000].split(mark)}
+        if len(cells) > 1 and cells & _CELLS:
+            return kind
+    return None
 
 
 def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:

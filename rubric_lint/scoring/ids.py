@@ -1,0 +1,96 @@
+"""Notice records that share an id, in nine bytes a record however many there are."""
+
+from array import array
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+_BUCKETS = 256
+_LAST = _BUCKETS - 1
+
+
+class Place(NamedTuple):
+    """Where a record begins: the number of its file and its 1-based line."""
+
+    file: int
+    line: int
+
+
+def make_key(rubric: str, name: object) -> int:
+    """Return what stands for the id of a record; records of two rubrics may share one."""
+    return hash((rubric, name if type(name) is str else (repr(name),)))
+
+
+class Ids:
+    """Remembers of each id a hash of 64 bits, and in order the buckets of these; places only where a line is left out.
+
+    A dictionary would take ten times the memory, and there may be millions of records.
+    """
+
+    def __init__(self) -> None:
+        self._hashes = [array("q") for _ in range(_BUCKETS)]
+        self._order = array("B")
+        self._jumps = array("Q")
+        self._expected = Place(0, 0)
+
+    def add(self, file: int, lines: list[int], keys: list[int | None]) -> None:
+        """Remember the keys of records and the lines on which they begin, one after the other; None for no id."""
+        known = [key for key in keys if key is not None]
+        if not known:
+            return
+        if len(known) < len(keys) or lines[-1] - lines[0] != len(lines) - 1:
+            for line, key in zip(lines, keys, strict=True):
+                if key is not None:
+                    self._expect(file, line)
+                    self._append([key])
+                    self._expected = Place(file, line + 1)
+            return
+        self._expect(file, lines[0])
+        self._append(known)
+        self._expected = Place(file, lines[-1] + 1)
+
+    def _expect(self, file: int, line: int) -> None:
+        if (file, line) != self._expected:
+            self._jumps.extend((len(self._order), file, line))
+
+    def _append(self, keys: list[int]) -> None:
+        hashes = self._hashes
+        for key in keys:
+            hashes[key & _LAST].append(key)
+        self._order.extend([key & _LAST for key in keys])
+
+    def repeated(self, most: int) -> tuple[int, list[tuple[Place, Place]]]:
+        """Return how many records repeat an id, and the places of the first few, each after that of the earlier one."""
+        count = 0
+        firsts: dict[tuple[int, int], int] = {}
+        for bucket, hashes in enumerate(self._hashes):
+            if len(known := set(hashes)) < len(hashes):
+                count += len(hashes) - len(known)
+                seen: dict[int, int] = {}
+                firsts.update(
+                    ((bucket, at), seen[key]) for at, key in enumerate(hashes) if seen.setdefault(key, at) != at
+                )
+        pairs = [*islice(self._find(firsts), most)] if firsts else []
+        return count, [(self._place(first), self._place(second)) for first, second in pairs]
+
+    def _find(self, firsts: dict[tuple[int, int], int]) -> Iterator[tuple[int, int]]:
+        """The numbers of records that repeat an id, in order, each after that of the record which it repeats."""
+        wanted = {(bucket, first) for (bucket, _), first in firsts.items()}
+        numbers: dict[tuple[int, int], int] = {}
+        lengths = [0] * _BUCKETS
+        for number, bucket in enumerate(self._order):
+            at = bucket, lengths[bucket]
+            lengths[bucket] += 1
+            if at in wanted:
+                numbers[at] = number
+            elif at in firsts:
+                yield numbers[bucket, firsts[at]], number
+
+    def _place(self, number: int) -> Place:
+        jumps = self._jumps
+        low, high = 0, len(jumps) // 3
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if jumps[3 * middle] <= number else (low, middle)
+        start, file, line = jumps[3 * low : 3 * low + 3]
+        return Place(file, line + number - start)
