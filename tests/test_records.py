@@ -92,7 +92,7 @@ def test_entries_are_told_apart_however_they_come_in(text, expected, size):
         ('{"score": 7}\n'.encode("utf-16"), "text in UTF-16"),
         ('{"score": 7}\n'.encode("utf-16-le"), "text in UTF-16"),
         ('{"score": 7}\n'.encode("utf-16-be"), "text in UTF-16"),
-        (gzip.compress(b'{"score": 7}\n'), "a gzip file (unpack it: gzip -dc FILE | rubric-score RUBRIC -)"),
+        (gzip.compress(b'{"score": 7}\n', mtime=0), "a gzip file (unpack it: gzip -dc FILE | rubric-score RUBRIC -)"),
         (b"\x28\xb5\x2f\xfd\x24\x0d", "a zstd file (unpack it: zstd -dc FILE | rubric-score RUBRIC -)"),
         (b"PAR1\x15\x04", "a Parquet file"),
         (b"ARROW1\0\0", "an Arrow file"),
@@ -100,6 +100,7 @@ def test_entries_are_told_apart_however_they_come_in(text, expected, size):
         (b'\xef\xbb\xbf"id";"output"\r\n"a";"7"\r\n' * 5000, "CSV with semicolons"),
         (b"id\tscore\na\t7\n", "a table with tabs (TSV)"),
     ],
+    ids=["utf-16", "utf-16-le", "utf-16-be", "gzip", "zstd", "parquet", "arrow", "csv", "csv-semicolons", "tsv"],
 )
 def test_g7_a_file_of_another_kind_is_named_once(data, kind):
     assert entries(data) == [(1, f"this is {kind}; expected JSON Lines or JSON in UTF-8")]
