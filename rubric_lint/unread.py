@@ -21,8 +21,9 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: 
     if found.is_foreign and not taken:
         return [_place(document, (), Part.HEAD, _word_foreign(document.data), is_known=True)]
     noticed: list[tuple[Path, Part, str, bool]] = []
+    told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     for path in found.leftovers:
-        if not any(place[: len(path)] == path for place in lost):
+        if path not in told:
             reason = _word_leftover(document, path, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_ours and is_place(path[:-1], in_suite=is_ours)))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)

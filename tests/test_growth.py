@@ -175,6 +175,18 @@ ATTACKS = {  # C2, C3: what took time or memory by the square of its size
             )
         ),
     ),
+    "containers that are lost": (
+        "a.yaml",
+        lambda n: (
+            "tests:\n- {id: a, rubrics: [{id: a, expected_outcome: Names it}]}\n"
+            + "".join(f"- {{id: b{each}, rubrics: []}}\n" for each in range(n // 20))
+        ),
+    ),
+    "rubrics in forms that are not checked": (
+        "a.yaml",
+        lambda n: "tests:\n" + "- {id: b, rubric: [a], assert: [{type: llm-rubric, value: a}, b]}\n" * (n // 60),
+    ),
+    "fields with nearly the name": ("a.yaml", lambda n: "".join(f"rubric{each}: [a]\n" for each in range(n // 12))),
     "misspelt fields in one criterion": (
         "a.yaml",
         lambda n: RUBRIC + "".join(f"  weight{each}: 1\n" for each in range(n // 20)),

@@ -71,7 +71,9 @@ def places(result, within=0):
             finding.message,
             unify(result.source.slice(finding.span)),
             [(place.message, unify(result.source.slice(place.span))) for place in finding.related],
-            [(unify(result.source.slice(edit.span)), unify(edit.text)) for edit in finding.fix.edits] if finding.fix else None,
+            [tuple(map(unify, (result.source.slice(span), text))) for span, text in finding.fix.edits]
+            if finding.fix
+            else None,
             result.source.position(finding.span.start).line - within,
         )
         for finding in result.findings
