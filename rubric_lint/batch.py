@@ -61,8 +61,9 @@ def lint_files(
 
 def _keep(taken: _Taken, cache: "Cache | None") -> bool:
     """Keep what is new, and say whether it is."""
-    if taken.key is not None and cache is not None and isinstance(taken.outcome, Result):
-        cache.put(taken.key, taken.outcome)
+    outcome = taken.outcome
+    if taken.key is not None and cache is not None and isinstance(outcome, Result) and not outcome.is_stopped:
+        cache.put(taken.key, outcome)
     return taken.key is not None
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from rubric_lint.clock import TIME_LIMIT
 from rubric_lint.finding import Severity
 from rubric_lint.gitignore import Patterns
 from rubric_lint.settings_file import NAMES, SettingsError, read_table
@@ -36,6 +37,7 @@ class FileSettings(NamedTuple):
     implicit_required: bool = False
     pass_at: Decimal = PASS_AT
     borderline_at: Decimal = BORDERLINE_AT
+    time_limit: float = TIME_LIMIT
 
 
 def claim_by_name(name: str, settings: FileSettings) -> FileSettings:
@@ -102,6 +104,7 @@ class Settings(_SettingsFields):
             everywhere=FileSettings(
                 severities={rule: Severity(level) for rule, level in severity.items() if level != "off"},
                 implicit_required=table.get("implicit-required", False),
+                time_limit=float(table.get("time-limit", TIME_LIMIT)),
                 pass_at=Decimal(table.get("pass", PASS_AT)),
                 borderline_at=Decimal(table.get("borderline", BORDERLINE_AT)),
             ),

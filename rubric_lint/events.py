@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any, TypeVar
 
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -18,6 +19,7 @@ from ruamel.yaml.events import (
     StreamEndEvent,
 )
 
+from rubric_lint.clock import check_time, watch
 from rubric_lint.cparser import open_events
 from rubric_lint.source import Span
 
@@ -38,6 +40,9 @@ MAX_DEPTH = 500
 _OLD_LINE_ENDS = "\x85\u2028\u2029"
 _PRIVATE_USE = range(0xE000, 0xF900)
 
+_LARGE = 100_000
+"""From how many characters on reading a text may take so long that the clock is looked at."""
+
 Taken = TypeVar("Taken")
 
 
@@ -49,6 +54,12 @@ def take_events(text: str, take: Callable[[Callable[[], Any]], Taken]) -> Taken:
     Raises:
         SyntaxFaultError: when no parser can read the text.
     """
+    if len(text) > _LARGE:
+        take_unwatched = take
+
+        def take(next_event: Callable[[], Any]) -> Taken:
+            return take_unwatched(watch(next_event))
+
     if masks := _choose_masks(text):
         text = text.translate(masks)
         masked_take, originals = take, {ord(mask): old for old, mask in masks.items()}
@@ -238,8 +249,10 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
         raise SyntaxFaultError(message, Span(*token.span())) from None
     first, last = _Mark(start), _Mark(end)
     events = (_read_json_token(token, json.loads) for token in tokens)
-    stream = [DocumentStartEvent(first, first), *events, DocumentEndEvent(last, last), StreamEndEvent(last, last)]
-    return iter(stream).__next__
+    check_time()
+    ends = (DocumentEndEvent(last, last), StreamEndEvent(last, last))
+    next_event = chain([DocumentStartEvent(first, first)], events, ends).__next__
+    return watch(next_event) if end - start > _LARGE else next_event
 
 
 # What Python's reader says, which changes with its version, and what we say.

@@ -196,7 +196,8 @@ class Unread(NamedTuple):
 class Result(NamedTuple):
     """What one file came to: findings in order of place, and how many rubrics, criteria and silenced findings.
 
-    `unread` is what looks like a rubric there and is not read as one.
+    `unread` is what looks like a rubric there and is not read as one. `is_stopped`: the time for the file was over
+    before everything was checked, as one of the findings says.
     """
 
     source: Source
@@ -205,6 +206,7 @@ class Result(NamedTuple):
     criteria: int = 0
     ignored: int = 0
     unread: tuple[Unread, ...] = ()
+    is_stopped: bool = False
 
 
 def pointer(path: Iterable[str | int]) -> str:

@@ -4,9 +4,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.absence import find_absence
+from rubric_lint.clock import Clock, check_time
 from rubric_lint.config import FileSettings
 from rubric_lint.cparser import Mode
 from rubric_lint.document import Document
+from rubric_lint.events import SyntaxFaultError
 from rubric_lint.finding import (
     OTHER_LINE,
     Finding,
@@ -78,7 +80,12 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         return _report_faults(fault.source, [(fault.message, fault.span)], settings)
-    return _accept(source, settings) or examine(source, settings).result
+    clock, accepted = Clock(settings.time_limit), None
+    with clock.phase():
+        accepted = _accept(source, settings)
+    if clock.is_over:
+        return _stop(Result(source, ()), clock, settings)
+    return accepted or examine(source, settings).result
 
 
 def _accept(source: Source, settings: FileSettings) -> Result | None:
@@ -100,15 +107,19 @@ def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
     Raises:
         RuleError: when a rule crashes; nothing that stands in the text should make one.
     """
-    documents, faults = read_documents(source)
+    clock, held = Clock(settings.time_limit), _Held([], [])
+    documents, faults, found, findings = list[Document](), list[SyntaxFaultError](), list[_Found](), list[Finding]()
+    rubrics = held.rubrics
+    with clock.phase():
+        documents, faults = read_documents(source)
+        for each in _look(documents, settings, held) if documents or not faults else ():
+            found.append(each)
+            check_time()
     if faults and not documents:
         result = _report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
         return Examined(result, documents, [])
-
-    held = _Held([], [])
-    rubrics = held.rubrics
-    found = list(_look(documents, settings, held))
-    findings = _make_findings(found, rubrics, settings)
+    with clock.phase():
+        findings = _make_findings(clock.take(found), rubrics, settings)
     if rubrics and faults:
         findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
     ignored = 0
@@ -122,7 +133,16 @@ def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
         ignored=ignored,
         unread=tuple(held.unread),
     )
-    return Examined(result, documents, rubrics)
+    return Examined(_stop(result, clock, settings) if clock.is_over else result, documents, rubrics)
+
+
+def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
+    """Add to what was found in time that it may not be all; where the file is ours as a finding, whatever rules run."""
+    if not (result.rubrics or settings.claimed or speaks_of_rubrics(result.source)):
+        return result._replace(unread=(Unread(clock.message, 1, 1, is_known=False),), is_stopped=True)
+    span = Span(0, min(1, len(result.source.text)))
+    finding = Finding("syntax", Severity.ERROR, clock.message, span, "")
+    return result._replace(findings=(finding, *result.findings), is_stopped=True)
 
 
 def _look(documents: Sequence[Document], settings: FileSettings, held: "_Held") -> Iterator[_Found]:
@@ -138,6 +158,7 @@ def _look(documents: Sequence[Document], settings: FileSettings, held: "_Held") 
         for document, problem in find_absence(documents, settings):
             yield _Found("schema", problem, document)
     for document, rubric in held.rubrics:
+        check_time()
         yield from _check(document, rubric)
 
 
@@ -254,17 +275,13 @@ def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[
     for mapping, key, first, second, _ in duplicates:
         owner = document.containers.get(id(mapping), ())
         message = f"duplicate key `{key}`, first at line {OTHER_LINE}; most readers keep only the last, so remove one"
-        problem = Problem(message, (*owner, key), span=second, related=(_at("the first one", first),))
+        problem = Problem(message, (*owner, key), span=second, related=(Place("the first one", (), span=first),))
         holder = next((rubric for rubric in located if owner[: len(rubric.path)] == rubric.path), None)
         yield _Found("duplicate-key", problem, document, holder)
 
 
-def _at(message: str, span: Span) -> Place:
-    return Place(message, (), span=span)
-
-
 def _make_findings(
-    found: list[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings
+    found: Iterable[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings
 ) -> list[Finding]:
     """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
     paths: dict[int, list[DataPath]] = {}

@@ -197,7 +197,7 @@ def test_a_named_file_that_cannot_be_used_is_an_error_at_once(name, text, expect
 SETTINGS = (
     '"select", "ignore", "severity", "include", "exclude", '
     '"baseline", "require-rubrics", "per-file-ignores", "versions", "implicit-required", '
-    '"pass" and "borderline"'
+    '"time-limit", "pass" and "borderline"'
 )
 
 

@@ -13,6 +13,7 @@ PACKAGE = ROOT / "rubric_lint"
 LAYERS = (
     (
         "capped",
+        "clock",
         "source",
         "near",
         "wording",

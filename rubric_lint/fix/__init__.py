@@ -104,6 +104,8 @@ def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bo
         RuleError: when a rule crashes; nothing that stands in `data` should make one.
     """
     first = lint(name, data, settings)
+    if first.is_stopped:  # without all findings there is no proof that a fix brings no new one
+        return Fixed(first.source, data, first)
     claims = list(_renew_claims(first.source, settings)) if first.rubrics else []
     attempts = product([claims, []] if claims else [[]], [True, False] if unsafe else [False])
     fixed = _fix_until_stable(first, data, settings, *next(attempts))

@@ -52,6 +52,8 @@ def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: s
     """
     first = lint(name, data, settings)
     source = first.source
+    if first.is_stopped:
+        return _leave(first, "not everything in this file is known")
     if not first.findings:
         return Silenced(source, first)
     if source.name.lower().endswith((".json", ".jsonl")):
