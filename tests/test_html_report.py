@@ -118,7 +118,7 @@ def test_the_figures_come_first():
 
 def test_each_criterion_has_its_mean_its_spread_and_its_missed_gates():
     assert section(Reader(report(*RECORDS)).text, "Criteria of | tower").split(" | ")[2:] == [
-        "3 answers, mean score 0.767.",
+        f"3 answers, mean score 0.767; rubric hash {RUBRICS['tower'].hash}.",
         *("Criterion", "Mean", "Spread", "Gate missed", "Answers of the judge"),
         *("accuracy", "weight 2", "0.800", "0.283", "1 of 3", "at least 5"),
         *(f"{score}: {times}" for score, times in enumerate([0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2])),

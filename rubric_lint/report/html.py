@@ -204,7 +204,8 @@ def _render_rubrics(rubrics: list[RubricTotals]) -> Iterator[str]:
 def _render_rubric(totals: RubricTotals) -> Iterator[str]:
     rubric = totals.rubric
     yield f'<h2>Criteria of <span dir="auto">{_text(rubric.name)}</span></h2>'
-    yield f'<p class="note">{_counted(totals.scored)}, mean score {_score(totals.mean)}.</p>'
+    about = f"{_counted(totals.scored)}, mean score {_score(totals.mean)}; rubric hash {rubric.hash}"
+    yield f'<p class="note">{about}.</p>'
     yield _open_table(f"Criteria of {rubric.name}", "criteria")
     yield _render_heads("Criterion", "Mean", "Spread", "Gate missed", "Answers of the judge")
     for criterion in totals.criteria:

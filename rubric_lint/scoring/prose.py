@@ -94,7 +94,8 @@ _TOKEN = re.compile(
     | ^[ \t]*>(?P<block>[^\n]*)
     | (?P<escape>\\[{}"`])
     | (?P<open>\{) | (?P<close>\})
-    | (?P<mark>`+|["“”„«»「」『』])
+    | (?P<mark>`+|~~|["“”„«»「」『』])
+    | (?P<comment><!--) | (?P<comment_end>-->)
     | <(?P<ending>/?)(?P<tag>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>
     | \[(?P<bracket_ending>/?)(?P<bracket>[A-Za-z][\w-]*)\]
     """,
@@ -116,8 +117,8 @@ _RESEMBLES_OBJECT = re.compile(
 )
 """Written as Python or JavaScript do; any other word before a colon may be mathematics."""
 
-_MARKS = {"`": 0, '"': 1, "“": 2, "”": 2, "„": 2, "«": 3, "»": 3, "「": 4, "」": 4, "『": 5, "』": 5}
-"""Quotes and back ticks by what they pair with: after an odd number of them one is open."""
+_MARKS = {"`": 0, '"': 1, "“": 2, "”": 2, "„": 2, "«": 3, "»": 3, "「": 4, "」": 4, "『": 5, "』": 5, "~": 6}
+"""Quotes, back ticks and strikes by what they pair with: after an odd number of them one is open."""
 
 _OPENERS, _CLOSERS = "\"'`“„‘‚«「『", "\"'`“”’‘»」』"  # noqa: RUF001 (quotes of many languages)
 _END_TOKENS = ("<|im_end|>", "<|end|>", "<|return|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>")
@@ -146,7 +147,9 @@ class _Reader:
         self._end = _skip_end_tokens(text)
         self._position = 0
         self._drafts: list[_Draft] = []
-        self._marks = [0] * 6
+        self._marks = [0] * 7
+        self._line_marks = [*self._marks]
+        self._line_end = -1
         self._depth = 0
         self._unopened: int | None = None
         self._broken = 0
@@ -158,6 +161,8 @@ class _Reader:
         """Take in all objects, and what may stand around them."""
         while token := _TOKEN.search(self._text, self._position, self._end):
             self._position = token.end()
+            if token.start() > self._line_end:
+                self._begin_line(token.start())
             kind = token.lastgroup
             if kind == "fence":
                 self._read_fence(token)
@@ -167,16 +172,27 @@ class _Reader:
                 self._read_brace(token.start())
             elif kind == "mark":
                 self._marks[_MARKS[token["mark"][0]]] += 1
-            elif kind != "escape" and not self._is_quoting():
-                if kind == "close":
-                    self._depth -= 1
-                    if self._depth < 0:
-                        self._unopened, self._depth = token.start(), 0
-                else:
-                    self._read_tag(token)
+            elif kind == "close":
+                self._leave_brace(token.start())
+            elif kind != "escape":
+                self._read_tag(token)
+
+    def _begin_line(self, offset: int) -> None:
+        """Note how many marks come before the line of an offset, which is the first one of interest in it."""
+        self._line_marks = [*self._marks]
+        end = self._text.find("\n", offset)
+        self._line_end = len(self._text) if end < 0 else end
 
     def _is_quoting(self) -> bool:
-        return any(count % 2 for count in self._marks)
+        """Whether a quote or a back tick is open that this line opens."""
+        return any((count - before) % 2 for count, before in zip(self._marks, self._line_marks, strict=True))
+
+    def _leave_brace(self, offset: int) -> None:
+        if self._is_quoting():
+            return
+        self._depth -= 1
+        if self._depth < 0:
+            self._unopened, self._depth = offset, 0
 
     def _read_fence(self, opening: re.Match[str]) -> None:
         text, start = self._text, opening.end()
@@ -228,10 +244,10 @@ class _Reader:
             raise OutputError(f"the object at line {line} is not JSON: its keys are not in double quotes", line=line)
 
     def _read_tag(self, token: re.Match[str]) -> None:
-        name = token["tag"] or f"[{token['bracket']}"
+        name = token["tag"] or (f"[{token['bracket']}" if token["bracket"] else "<!--")
         if name.lower() in _LONE_TAGS:
             return
-        if token["ending"] or token["bracket_ending"]:
+        if token["ending"] or token["bracket_ending"] or token["comment_end"]:
             if opened := self._open_tags.get(name):
                 self._tagged.append((opened.pop(), token.end()))
             return
