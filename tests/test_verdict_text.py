@@ -61,7 +61,7 @@ def test_an_object_of_another_language_is_an_object_too(text):
         ('{"a": 1},\n{"score": 3}', "", 2, "the JSON object at line 2 stands inside a list that is not JSON"),
         ('"meta":\n{"score": 3}\n}', "", 3, "a `}` at line 3 closes nothing, so the JSON before it is broken"),
         ('{"score": 7}\n{"score": 7}', "", 2, "2 JSON objects, at lines 1, 2; expected one"),
-        ('{"score": 7}\n' * 50_000, "", 2, "50000 JSON objects, at lines 1, 2, 3, 4, 5, ...; expected one"),
+        ('{"score": 7}\n' * 5_000, "", 2, "5000 JSON objects, at lines 1, 2, 3, 4, 5, ...; expected one"),
         ('{"a": {"score": 3}, "score": 7', "", 1, "not JSON at column 31: the text ends too early"),
         ('{"score": 7} or\n{"score":', "", 2, "not JSON at line 2, column 10: the text ends too early"),
         ('{"score": 7,}', "", 1, "not JSON at column 13: expecting property name enclosed in double quotes"),
