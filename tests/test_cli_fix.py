@@ -144,7 +144,11 @@ def test_a_diff_is_coloured_on_request(program, suite):
 def test_standard_input_is_fixed_to_standard_output(program):
     told = f"<stdin>: fixed 4 findings\n{KINDS}Fixed {TOTAL}"
     assert program("-", text=OLD) == (0, NEW, told)
-    assert program("-", text="other: 1\n") == (0, "other: 1\n", "Nothing to fix in 1 file.\n")
+    assert program("-", text="other: 1\n") == (
+        0,
+        "other: 1\n",
+        "0 rubrics found in 1 file, so there was nothing to fix.\n",
+    )
     code, out, _ = program("-", "--stdin-filename", "a.json", text='{"rubrics": [{"id": "a", "description": "It"}]}')
     assert (code, out) == (0, '{"rubrics": [{"id": "a", "expected_outcome": "It"}]}')
 

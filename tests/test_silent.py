@@ -243,3 +243,19 @@ def test_b1_every_command_reads_what_the_linter_reads(text, program):
     output, errors, code = call(*arguments, program=main)
     assert (output, code) == ("", 2)
     assert told[0] in errors
+
+
+def test_b4_a_fix_says_that_there_was_nothing_to_fix():
+    write(a="x: 1\n", b="rubric: [{criterion: a}]\n")
+    Path("d.md").write_text("# The rubric\n", "utf-8")
+    fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix import main; main()"
+    output, errors, code = call("a.yaml", "b.yaml", "d.md", program=fix)
+    told = "0 rubrics found in 2 files, so there was nothing to fix.\n"
+    skipped = "rubric-lint: d.md: not read, as it is Markdown; rubric-lint reads YAML, JSON and JSON Lines\n"
+    assert (told in output + errors, skipped.removeprefix("rubric-lint: ") in errors, code) == (True, True, 0)
+
+
+def test_b4_names_of_files_are_escaped():
+    name = "a\x1b[31m\n::error::b.yaml"
+    Path(name).write_text("x: 1\n", "utf-8")
+    assert call(name)[1] == f"rubric-lint: a\\x1b[31m\\n::error::b.yaml: {NO_FIELD}\n"

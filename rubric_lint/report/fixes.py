@@ -62,11 +62,13 @@ class Totals:
     faults: int = 0
     passed_over: int = 0
     outside: int = 0
+    rubrics: int = 0
     fixes: Counter[str] = field(default_factory=Counter)
 
     def add(self, outcome: Outcome) -> None:
         """Count one file."""
         self.files += 1
+        self.rubrics += outcome.fixed.result.rubrics
         self.faults += bool(outcome.fixed.doubt)
         self.unreadable += bool(outcome.failure)
         self.changed += outcome.is_changed
@@ -82,6 +84,8 @@ class Totals:
         if self.changed:
             verb = "Would fix" if is_dry else "Fixed"
             text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
+        elif self.files and not self.rubrics + self.left + self.faults + self.unreadable:
+            text = f"0 rubrics found in {read}, so there was nothing to fix."
         else:
             text = f"Nothing to fix in {read}." if not self.faults + self.unreadable else f"Nothing fixed in {read}."
         more = [
