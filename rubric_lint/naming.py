@@ -5,19 +5,12 @@ from collections.abc import Sequence
 from rubric_lint.finding import OTHER_LINE, Problem, Related
 from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.source import Source
-from rubric_lint.wording import shorten
 
 
 def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
     """Return what the message of a problem begins with: the criterion that holds its place in the document."""
     criterion = _find_criterion(problem, rubric) if rubric else None
-    return f"{name_of(criterion)}: " if criterion else ""
-
-
-def name_of(criterion: Criterion) -> str:
-    """Name a criterion as its author can find it: by the id that is written, or else by its place in the list."""
-    words = " ".join(criterion.id.split()) if criterion.has_own_id else ""
-    return f"criterion `{shorten(words)}`" if words else f"criterion {int(criterion.path[-1]) + 1}"
+    return f"{criterion.label}: " if criterion else ""
 
 
 def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:

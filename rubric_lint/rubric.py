@@ -5,16 +5,18 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from rubric_lint.bands import HIGHEST, Scale, as_integer, outcome_field, read_key, read_outcome, read_scale
 from rubric_lint.deprecation import Replacement
 from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path
 from rubric_lint.nunjucks import RENDERS, unescape
+from rubric_lint.outcomes import Outcome
 from rubric_lint.scalar import Ambiguity
 from rubric_lint.schema import RubricSchema, schema_for, schema_of
 from rubric_lint.thresholds import Thresholds
+from rubric_lint.wording import shorten
 
 if TYPE_CHECKING:
     from rubric_lint.interop.view import View
@@ -75,6 +77,12 @@ class Criterion(NamedTuple):
     def path_of(self, field: str) -> Path:
         """Return the path of a field, or of the whole criterion where the field is missing."""
         return (*self.path, field) if self.fields is not None and field in self.fields else self.path
+
+    @property
+    def label(self) -> str:
+        """What messages call it: by the id that is written, or else by its place in the list."""
+        words = " ".join(self.id.split()) if self.has_own_id else ""
+        return f"criterion `{shorten(words)}`" if words else f"criterion {int(self.path[-1]) + 1}"
 
     @property
     def outcome_path(self) -> Path:
@@ -159,6 +167,28 @@ class Rubric(_RubricFields):
             bands = tuple(band for scale in holistic for band in scale.bands)
             scales.append(Scale(self.path, bands, None, self.path, is_map=False))
         return tuple(scales)
+
+    @cached_property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Every outcome that is a string: those of bands and levels, and what the criteria say themselves."""
+        found = [
+            Outcome(band.outcome, band.outcome_path, "band", band.scores)
+            for scale in self.scales
+            for band in scale.bands
+            if band.outcome is not None
+        ]
+        for criterion in self.criteria:
+            found += [
+                Outcome(level.outcome, level.outcome_path, "level", level=level.number, name=level.name)
+                for level in criterion.levels or ()
+                if level.outcome is not None
+            ]
+            if criterion.outcome is not None:
+                of: Literal["criterion", "task"] = "criterion"
+                if criterion.scale is not None or criterion.levels is not None:
+                    of = "task"
+                found.append(Outcome(criterion.outcome, criterion.outcome_path, of))
+        return tuple(found)
 
 
 class _Reader(Protocol):

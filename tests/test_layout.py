@@ -29,7 +29,7 @@ LAYERS = (
         "validator",
     ),
     ("signs", "thresholds"),
-    ("finding",),
+    ("finding", "outcomes"),
     ("scalar", "cparser", "pureparser", "events", "document", "build", "skim", "reading", "comments"),
     (
         "schema",
@@ -70,6 +70,7 @@ FOR_RULES = {
     "thresholds",
     "wording",
     "near",
+    "outcomes",
 }
 
 MODULES = {

@@ -169,6 +169,12 @@ MARKED = {
     "levels": {VALUE, KEY},  # KEY: a level of the map form
     "duplicate-outcome": {VALUE},
     "vague-outcome": {VALUE},
+    "duplicate-criterion": {VALUE, HEAD},
+    "inverted-scale": {VALUE, KEY},  # KEY: a band or level of the map form
+    "single-band": {VALUE, KEY},
+    "placeholder": {VALUE},
+    "score-in-text": {VALUE},
+    "not-self-contained": {VALUE},
     "idle-gate": {VALUE},
     "ambiguous-scalar": {VALUE},
     "schema": {VALUE, KEY, HEAD},
@@ -340,7 +346,10 @@ RELATED = [
     ("mixing", (16, 5), "expected_outcome", [("a criterion with `score_ranges`", (2, 5), "id")]),
     ("conflicting-field", (17, 5), "description", [("`expected_outcome` is here", (16, 5), "expected_outcome")]),
     ("conflicting-field", (18, 5), "required", [("`required_min_score` is here", (19, 5), "required_min_score")]),
+    ("duplicate-criterion", (20, 5), "*twice", [("the first one", (16, 5), "expected_outcome")]),
+    ("duplicate-criterion", (22, 5), "id", [("the first one", (16, 5), "expected_outcome")]),
     ("duplicate-id", (22, 9), "rubric-4", [("gets the id `rubric-4` from its place", (16, 5), "expected_outcome")]),
+    ("duplicate-criterion", (24, 5), "id", [("the first one", (16, 5), "expected_outcome")]),
     ("duplicate-id", (24, 9), "*id", [("the first one", (2, 13), "first")]),
     ("duplicate-id", (26, 5), "*named", [("the first one", (25, 17), "z")]),
     ("duplicate-id", (27, 5), "<<: *named", [("the first one", (25, 17), "z")]),

@@ -3,81 +3,118 @@
 import re
 from collections.abc import Iterator
 
-from rubric_lint.finding import Path, Problem, Severity
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.outcomes import LONGEST_LABEL, Outcome, is_placeholder, is_template
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
 # Words that grade and do not describe; a judge who reads only these has to invent the standard.
 _GRADES = frozenset(
     """
-    good bad poor fair great excellent outstanding exceptional superb perfect average mediocre adequate
-    inadequate okay ok fine acceptable unacceptable satisfactory unsatisfactory sufficient insufficient
-    decent weak strong terrible awful best worst better worse high medium low pass passes passed passing
-    fail fails failed failing borderline proficient competent novice expert
+    good bad poor fair great excellent outstanding exceptional superb perfect average mediocre adequate inadequate
+    okay ok acceptable unacceptable satisfactory unsatisfactory sufficient insufficient decent weak strong terrible
+    awful best worst better worse high medium low pass passes passed passing fail fails failed failing failure success
+    successful unsuccessful borderline proficient competent novice expert exemplary ideal nice horrible amazing
+    brilliant fantastic wonderful flawless lacking subpar meh correct incorrect right wrong partial incomplete complete
+    suitable unsuitable appropriate inappropriate reasonable superior inferior marginal passable optimal suboptimal
     """.split()  # noqa: SIM905 (a paragraph reads better than fifty lines)
+)
+# The same, but in a checklist alone they may be what the answer says.
+_GRADES_OF_SCALES = frozenset(
+    """
+    complete advanced intermediate beginner beginning developing accomplished limited basic minimal standard fine solid
+    expected met unmet done satisfied achieved none other default
+    """.split()  # noqa: SIM905
 )
 _PADDING = frozenset(
     """
-    a an the is are it its this very quite rather really extremely mostly somewhat fairly pretty not too
-    response answer output result quality performance work job score scores rating level
-    """.split()  # noqa: SIM905 (a paragraph reads better than fifty lines)
+    a an the is are was it its this that very quite rather really extremely mostly somewhat fairly pretty not too so
+    below above enough completely totally entirely fully largely highly barely just nearly almost only overall
+    generally partially partly well moderately slightly possible model's assistant's
+    response responses answer answers output outputs result results quality performance work effort attempt submission
+    job score scores rating level grade mark
+    """.split()  # noqa: SIM905
 )
 _PHRASES = frozenset(
-    {
-        "needs improvement",
-        "needs work",
-        "meets expectations",
-        "exceeds expectations",
-        "below expectations",
-        "n/a",
-        "tbd",
-        "todo",
-        "yes",
-        "no",
-        "positive",
-        "negative",
-    }
+    phrase.strip()
+    for line in """
+    n/a, na, yes, no, true, false, positive, negative, none, other, unknown, unsure, undefined, not applicable
+    not available, pass/fail, thumbs up, thumbs down, well done, so so, see rubric, top tier, first class, zero
+    below par, above par, on par, met, not met, unmet, partially met, achieved, not achieved, satisfied, not satisfied
+    """.splitlines()
+    for phrase in line.split(",")
+    if phrase.strip()
 )
-_FIRST_WORDS = _GRADES | _PADDING | {phrase.split()[0] for phrase in _PHRASES}
+_FORMS = re.compile(
+    r"""
+    (?:(?:does|do|did|not|doesn't|don't|didn't|partially|partly|fully|mostly|largely|barely|just|almost)\s){0,3}
+      (?:meets?|meeting|met|exceeds?|exceed(?:ing|ed)|below|above|approach(?:es|ing)?|satisf(?:y|ies)|fails\sto\smeet)\s
+      (?:(?:all|most|some|no|none|of|the|any|basic|minimum|our)\s){0,3}
+      (?:expectations?|standards?|requirements?|criteria|criterion|bar|threshold)
+    | (?:full|partial|half|no|some|extra|minimal|maximum|minimum|zero|low|high|top|max|min)\s
+      (?:credit|marks?|points?|scores?)
+    | (?:needs?|requires?)\s(?:(?:some|more|much|major|minor|significant|a|lot|of)\s){0,3}(?:improvement|work)
+    | (?:(?:some|much|significant)\s)?room\sfor\simprovement
+    | (?:(?:not|exactly|better|worse|more|less)\s){0,2}(?:as|than)\sexpected
+    """,
+    re.VERBOSE,
+)
+_NUMBER = r"(?:\d{1,4}(?:\.\d{1,2})?|one|two|three|four|five|six|seven|eight|nine|ten|zero)"
+_UNIT = r"(?:points?|pts?|stars?|marks?|%|percent)"
+_COUNTED = r"(?:score|level|grade|rating|mark|band|tier|points|stars|option|category|rank)"
+_NUMERIC = re.compile(
+    rf"(?:{_NUMBER}\s?/\s?\d{{1,4}}|{_NUMBER}\s?(?:out\s)?of\s\d{{1,4}}|{_NUMBER}[\s-]?{_UNIT}|[a-f][+-]"
+    rf"|{_COUNTED}\s?(?:of|=|:|\#)?\s?(?:{_NUMBER}|[a-f][+-]?\b))(?:\s{_UNIT})?[.!]?"
+)
+_BARE = re.compile(r"(?:\d{1,4}(?:\.\d{1,2})?|[a-f])[.!]?")
 _WORD = re.compile(r"[^\W_]+(?:['/][^\W_]+)*")
-_LONGEST = 60
+_BEGINS = (
+    _GRADES | _GRADES_OF_SCALES | _PADDING
+    | {phrase.split(" ")[0] for phrase in _PHRASES}
+    | set(
+        """
+        does do did doesn't don't didn't meets meet meeting exceeds exceed exceeding exceeded approaches
+        approaching approach satisfies satisfy full half some extra maximum minimum top max min needs need
+        requires require room exactly more less as than points stars option category rank band tier one two
+        three four five six seven eight nine ten
+        """.split()  # noqa: SIM905
+    )
+)  # fmt: skip
+"""What the first word of a label can be: one look at it is all that most outcomes cost."""
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look at every outcome of the rubric."""
-    for outcome, path, label in _short_outcomes(rubric):
-        if _is_label(outcome, label):
-            message = f'"{outcome.strip()}" is a label; say what an observer sees in an answer that earns it'
-            yield Problem(message, path)
+    """Look at every outcome that is short enough for a label; what a scale judges may be named in one word."""
+    for outcome in rubric.outcomes:
+        if len(outcome.text) <= LONGEST_LABEL and outcome.of != "task" and _is_label(outcome):
+            message = f'"{outcome.text.strip()}" is a label; say what an observer sees in an answer that earns it'
+            yield Problem(message, outcome.path)
 
 
-def _short_outcomes(rubric: Rubric) -> Iterator[tuple[str, Path, str | None]]:
-    """Each outcome that is short enough for a label, its place, and the name of its level."""
-    for scale in rubric.scales:
-        for band in scale.bands:
-            if (outcome := band.outcome) is not None and len(outcome) <= _LONGEST:
-                yield outcome, band.outcome_path, None
-    for criterion in rubric.criteria:
-        for level in criterion.levels or ():
-            if (outcome := level.outcome) is not None and len(outcome) <= _LONGEST:
-                yield outcome, level.outcome_path, level.name
-        outcome = criterion.outcome
-        if outcome is None or len(outcome) > _LONGEST:
-            continue
-        if criterion.scale is None and criterion.levels is None:
-            yield outcome, criterion.outcome_path, None
-
-
-def _is_label(outcome: str, label: str | None) -> bool:
-    folded = outcome.casefold()
+def _is_label(outcome: Outcome) -> bool:
+    folded = outcome.text.casefold().replace("’", "'").strip()  # noqa: RUF001 (an apostrophe of prose)
     first = _WORD.search(folded)
-    if first is None or (label is None and first[0] not in _FIRST_WORDS):
+    if first is None:
+        return False
+    begin = first[0]
+    if not (begin in _BEGINS or outcome.name is not None or begin[0].isdigit() or len(begin) == 1):
         return False
     words = _WORD.findall(folded)
-    if " ".join(words) in _PHRASES or (label is not None and words == _WORD.findall(label.casefold())):
+    is_name = outcome.name is not None and words == _WORD.findall(outcome.name.casefold())
+    if not (is_name or _says_nothing(folded, words, is_of_scale=outcome.is_of_scale)):
+        return False
+    return not (is_template(folded) or is_placeholder(folded))
+
+
+def _says_nothing(folded: str, words: list[str], *, is_of_scale: bool) -> bool:
+    said = " ".join(words)
+    if said in _PHRASES or _NUMERIC.fullmatch(folded) or _FORMS.fullmatch(said):
         return True
-    telling = [word for word in words if word not in _PADDING]
-    return bool(telling) and all(word in _GRADES for word in telling)
+    if is_of_scale and (said in _GRADES_OF_SCALES or _BARE.fullmatch(folded)):
+        return True
+    if said in _GRADES_OF_SCALES or not all(word in _GRADES or word in _PADDING for word in words):
+        return False
+    return any(word in _GRADES for word in words)
 
 
 RULE = Rule("vague-outcome", Severity.WARNING, check)

@@ -1,0 +1,120 @@
+"""Names or outcomes that fall in quality while the numbers rise."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from rubric_lint.finding import OTHER_LINE, Part, Path, Place, Problem, Severity
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+from rubric_lint.wording import shorten
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Rank what grade words say by themselves, and compare that with the numbers."""
+    for scale in rubric.scales:
+        steps = [
+            _Step(band.scores[0], rank, f"band {band.written}", word, band.path, band.part)
+            for band in scale.bands
+            if band.scores and band.outcome and (rank := _rank_outcome(band.outcome)) and (word := _first(band.outcome))
+        ]
+        yield from _compare("score", steps)
+    for criterion in rubric.criteria:
+        steps = []
+        for level in criterion.levels or ():
+            word = level.name or _first(level.outcome or "")
+            rank = _RANKS.get(_fold(level.name)) if level.name else _rank_outcome(level.outcome or "")
+            if level.number is not None and rank:
+                steps.append(_Step(level.number, rank, f"level {level.number}", word, level.number_path, level.part))
+        yield from _compare("level", steps)
+
+
+class _Step(NamedTuple):
+    """A band or level of which a word says how good it is: its lowest number, the rank of the word, and its place."""
+
+    number: int
+    rank: int
+    called: str
+    word: str
+    path: Path
+    part: Part
+
+
+def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
+    """Find a scale whose ranks only ever fall."""
+    if len(steps) < 2:
+        return
+    steps.sort(key=lambda step: step.number)
+    ranks = [step.rank for step in steps]
+    lowest, highest = steps[0], steps[-1]
+    if ranks == sorted(ranks, reverse=True) and lowest.rank - highest.rank > 1 and lowest.number < highest.number:
+        message = (
+            f'{lowest.called} says "{shorten(lowest.word)}" and {highest.called} (line {OTHER_LINE}) '
+            f'says "{shorten(highest.word)}", but a higher {kind} is better; turn the numbers round'
+        )
+        place = Place(f"the highest {kind}", highest.path, highest.part)
+        yield Problem(message, lowest.path, lowest.part, (place,))
+
+
+def _make_ranks(*rows: Iterable[str]) -> dict[str, int]:
+    return {phrase: rank for rank, row in enumerate(rows, start=1) for phrase in row}
+
+
+# How good a step is, from 1 to 5, of words that say so whatever is judged: `high` and `many` may be of faults.
+_RANKS = _make_ranks(
+    (
+        *(
+            "very poor",
+            "very bad",
+            "terrible",
+            "awful",
+            "unacceptable",
+            "worst",
+            "fail",
+            "failed",
+            "failing",
+            "failure",
+        ),
+        *("incorrect", "wrong", "totally wrong", "completely wrong", "entirely wrong", "completely incorrect"),
+        *("entirely incorrect", "factually incorrect", "factually wrong", "not correct", "not acceptable"),
+        *("does not meet expectations", "major errors", "critical errors", "serious errors", "critical bugs"),
+        *("major bugs", "irrelevant", "off topic", "unsatisfactory", "inadequate", "insufficient"),
+    ),
+    (
+        *("poor", "bad", "weak", "below average", "needs improvement", "needs work", "mostly incorrect"),
+        *("mostly wrong", "below expectations", "partially meets expectations", "limited", "beginning", "novice"),
+    ),
+    (
+        *("fair", "average", "adequate", "satisfactory", "acceptable", "ok", "okay", "mediocre", "sufficient"),
+        *("partially correct", "partly correct", "partly right", "partial", "developing", "competent", "pass"),
+        *("passing", "passed", "minor errors", "minor bugs", "minor mistakes", "some errors"),
+    ),
+    (
+        *("good", "strong", "above average", "mostly correct", "mostly right", "largely correct", "proficient"),
+        *("meets expectations", "very good", "accomplished"),
+    ),
+    (
+        *("excellent", "outstanding", "exceptional", "perfect", "superb", "exemplary", "best", "ideal", "expert"),
+        *("exceeds expectations", "correct", "right", "fully correct", "completely correct", "entirely correct"),
+        *("factually correct", "fully right", "completely right", "no errors", "no mistakes", "no bugs"),
+        *("error free", "flawless", "advanced"),
+    ),
+)
+_CLAUSE = re.compile(r"\s{0,9}([^.,;:!?()–—\n]{1,40})")  # noqa: RUF001 (dashes of prose)
+
+
+def _fold(text: str | None) -> str:
+    return " ".join((text or "").casefold().replace("-", " ").split())
+
+
+def _first(outcome: str) -> str:
+    """Return the first clause of an outcome, where it is short enough for a grade."""
+    found = _CLAUSE.match(outcome)
+    return found[1].strip() if found else ""
+
+
+def _rank_outcome(outcome: str) -> int | None:
+    return _RANKS.get(_fold(_first(outcome)))
+
+
+RULE = Rule("inverted-scale", Severity.WARNING, check)

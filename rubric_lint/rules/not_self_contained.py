@@ -1,0 +1,53 @@
+"""An outcome that says what is seen by pointing to another one."""
+
+import re
+from collections.abc import Iterator
+
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Look for outcomes that only make sense beside another one."""
+    for outcome in rubric.outcomes:
+        text = outcome.text
+        if not any(hint in (folded := text.casefold()) for hint in _HINTS):
+            continue
+        found = _ANYWHERE.search(folded) or (outcome.is_of_scale and _IN_SCALES.search(folded))
+        if found:
+            said = text[slice(*found.span("said"))] if len(folded) == len(text) else found["said"]
+            message = (
+                f'"{said}" points to another outcome, which a judge may not see; say in full what an observer sees'
+            )
+            yield Problem(message, outcome.path)
+
+
+_HINTS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
+_BEGIN = r"(?:^\s*|[(\[]|[.:;!?,]\s)"
+_END = r"(?=\s*(?:$|[)\].,;:!?–—]|-(?!\w)|(?:but|plus|and|with|except|yet|or)\b))"  # noqa: RUF001
+_POINTER = r"(?:above|below|before|previous(?:\sone)?|preceding(?:\sone)?|prior(?:\sone)?)"
+_UNIT = r"(?:level|band|tier|criterion|criteria|score\srange|score\sband|score\slevel|rubric\sitem|outcome)"
+_SEEN = r"(?:see|same\sas|the\ssame\sas|identical\sto|similar\sto|as\sin|as\sfor|like(?:\sin)?)"
+_ANYWHERE = re.compile(
+    rf"""{_BEGIN}(?P<said>
+        (?:the\s)?same\s(?:as\s)?(?:the\s)?{_POINTER}
+      | (?:as|see|like)\s{_POINTER} | (?:as|see)\s\w{{1,12}}\s(?:above|below)
+      | ditto | idem | same | (?:all|any|none|everything)\s(?:of\s)?(?:the\s)?above
+      | {_SEEN}\s(?:the\s)?(?:previous|preceding|prior|last|next)\s{_UNIT}s?
+      | {_SEEN}\s(?:the\s)?{_UNIT}\s(?:above|below|before|no\.?\s?\d{{1,9}}|\#?\d{{1,9}})
+    ){_END}""",
+    re.VERBOSE,
+)
+# The bands and levels of a scale are about each other, while `the next level` in a checklist may be one of a game.
+_IN_SCALES = re.compile(
+    rf"""\b(?P<said>
+        (?:than|of|in|from|for|at|meets|satisfies|plus|includes|exceeds|beyond|everything|as)\s(?:all\s)?
+        (?:the\s|those\sof\s(?:the\s)?|that\sof\s(?:the\s)?)?
+        (?:(?:previous|preceding|next)\s{_UNIT}s? | {_UNIT}s?\s(?:above|below))
+      | (?:everything|all|same)\s(?:\w{{1,12}}\s){{0,2}}(?:in|of|from|for)\s{_UNIT}s?\s\#?\d{{1,9}}
+    ){_END}""",
+    re.VERBOSE,
+)
+
+RULE = Rule("not-self-contained", Severity.WARNING, check)

@@ -1,0 +1,66 @@
+"""An outcome that names a score outside its own band."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.outcomes import Outcome
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Look for scores in the outcomes of bands, and for levels in those of levels."""
+    for outcome in rubric.outcomes:
+        if outcome.scores:
+            lowest, highest, own = outcome.scores[0], outcome.scores[-1], "its band is"
+            span = f"[{lowest}, {highest}]"
+        elif outcome.level is not None:
+            lowest = highest = outcome.level
+            own, span = "it belongs to level", str(outcome.level)
+        else:
+            continue
+        if (found := _find_score(outcome)) and not all(lowest <= number <= highest for number in found[1]):
+            message = f'the outcome says "{found[0]}", but {own} {span}; correct the outcome or the {_kind(outcome)}'
+            yield Problem(message, outcome.path)
+
+
+def _kind(outcome: Outcome) -> str:
+    return "band" if outcome.scores else "level"
+
+
+# A score that speaks to the judge makes a clause of its own. In the middle of a sentence a number is one that the
+# answer has: "lists 5 points", "scores 3 goals", "the score of 3 to 1".
+_NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
+_RANGE = rf"{_NUMBER}(?:\s?(?:-|–|—|to|or|and)\s?{_NUMBER})?"  # noqa: RUF001
+_BEGIN = r"(?:^|[(\[]|[.:;!?]\s{1,3}|\s[-–—]\s)"  # noqa: RUF001
+_END = r"(?=\s?(?:$|[)\],;!?]|[.:](?!\d)|[-–—](?!\d)|(?:if|when|means)\b|for\s(?:an?|full|correct)\b))"  # noqa: RUF001
+_GIVEN = r"(?:(?:give|assign|awards?|deserves|earns|gets|receives|merits|worth|use)\s(?:it\s)?)?(?:an?\s)?"
+_OF_TEN = r"(?:\s?/\s?10(?![\d/])|\sout\sof\s10(?!\d))"
+_OF_BANDS = re.compile(
+    rf"{_BEGIN}{_GIVEN}(?P<said>scores?\s?(?:of|=|:)?\s?(?P<one>{_RANGE}){_OF_TEN}?"
+    rf"|(?P<two>{_RANGE})(?:{_OF_TEN}|\s?(?:points?|pts?)(?!\w))){_END}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OF_LEVELS = re.compile(
+    rf"{_BEGIN}{_GIVEN}(?P<said>(?:level|score)\s?(?:of|=|:)?\s?(?P<one>{_RANGE})){_END}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBERS = re.compile(_NUMBER)
+_DIGIT = re.compile(r"[0-9]")
+
+
+def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
+    """Return the first score that an outcome names, as it is written, and its numbers."""
+    if _DIGIT.search(outcome.text) is None:
+        return None
+    for found in (_OF_BANDS if outcome.scores else _OF_LEVELS).finditer(outcome.text):
+        groups = found.groupdict()
+        numbers = [Decimal(number) for number in _NUMBERS.findall(groups["one"] or groups.get("two") or "")]
+        if numbers == sorted(numbers):  # 3 to 1 is the score of a game
+            return found["said"], numbers
+    return None
+
+
+RULE = Rule("score-in-text", Severity.WARNING, check)

@@ -1,0 +1,22 @@
+"""One band for all scores from 0 to 10, so that nothing is told apart."""
+
+from collections.abc import Iterator
+
+from rubric_lint.bands import HIGHEST, LOWEST, SCORES
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.rubric import Rubric
+from rubric_lint.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Look for a scale whose only band holds every score."""
+    for scale in rubric.scales:
+        if len(scale.bands) == 1 and len((band := scale.bands[0]).scores) == len(SCORES):
+            message = (
+                f"this band covers every score from {LOWEST} to {HIGHEST}, so all scores mean the same; "
+                "describe at least two bands, or make it a checklist item"
+            )
+            yield Problem(message, band.path, band.part)
+
+
+RULE = Rule("single-band", Severity.WARNING, check)

@@ -1,0 +1,251 @@
+"""What rules make of outcomes by their words: tables of faulty ones and of sound ones, in `outcomes/`."""
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from rubric_lint.config import FileSettings
+from rubric_lint.lint import lint
+from rubric_lint.outcomes import is_template
+
+TABLES = Path(__file__).parent / "outcomes"
+CLAIMED = FileSettings(claimed=True)
+OTHER = "Names the author of the source in full"
+LAST = "Names the author and the publisher of the source"
+
+
+def read(name):
+    return (TABLES / f"{name}.txt").read_text("utf-8").splitlines()
+
+
+def found(*entries):
+    """The rules that find something in a rubric."""
+    result = lint("a.json", json.dumps({"rubrics": entries}).encode(), CLAIMED)
+    return {finding.rule for finding in result.findings}
+
+
+def rubric(where, text):
+    """A rubric with one outcome at a place: the bounds of its band, its level, or a kind of rubric."""
+    if where == "checklist":
+        return {"id": "a", "expected_outcome": text}
+    if where.startswith("level"):
+        own = int(where.partition(" ")[2] or 1)
+        return {"id": "a", "levels": {str(own): text, str(own + 4): OTHER, str(own + 7): LAST}}
+    low, high = map(int, where.split("-")) if where != "bands" else (0, 5)
+    rest = [(0, low - 1, OTHER), (high + 1, 10, LAST)]
+    bands = [{"score_range": [first, last], "expected_outcome": it} for first, last, it in rest if first <= last]
+    return {"id": "a", "score_ranges": [*bands, {"score_range": [low, high], "expected_outcome": text}]}
+
+
+def split(line):
+    where, _, text = line.partition(" | ")
+    return where, text
+
+
+@pytest.mark.parametrize("where", ["bands", "level", "checklist"])
+def test_h4_labels_are_vague_and_short_outcomes_are_not(where):
+    labels, sound = read("labels"), read("sound")
+    vague = [text for text in (*labels, *sound) if "vague-outcome" in found(rubric(where, text))]
+    assert (len(labels), len(sound), vague) == (100, 100, labels)
+
+
+RULES = {
+    "placeholder": "checklist",
+    "score-in-text": None,
+    "not-self-contained": None,
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_faulty_outcome_is_found(rule):
+    lines = read(rule.replace("-", "_"))
+    places = [split(line) if " | " in line else (RULES[rule], line) for line in lines]
+    assert len(lines) >= 25
+    assert [line for line, place in zip(lines, places, strict=True) if rule not in found(rubric(*place))] == []
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_sound_outcome_is_found(rule):
+    lines = read(f"{rule.replace('-', '_')}_sound")
+    places = [split(line) if " | " in line else (RULES[rule], line) for line in lines]
+    assert len(lines) >= 40
+    assert [line for line, place in zip(lines, places, strict=True) if rule in found(rubric(*place))] == []
+
+
+@pytest.mark.parametrize("where", ["bands", "level", "checklist"])
+def test_an_outcome_is_empty_a_placeholder_or_vague_but_never_two_of_them(where):
+    lines = [*read("labels"), *read("sound"), *read("placeholder"), *read("placeholder_sound"), "", " ", "<good>", "[]"]
+    own = {"empty-outcome", "placeholder", "vague-outcome"}
+    assert [text for text in lines if len(found(rubric(where, text)) & own) > 1] == []
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{low}}",
+        "{{ good }}",
+        "${HIGH}",
+        "{low}",
+        "$low",
+        "%LOW%",
+        "@@HIGH@@",
+        "__LOW__",
+        "{% if poor %}Poor{% endif %}",
+    ],
+)
+def test_h4_what_a_template_engine_replaces_is_left_alone(template):
+    assert is_template(template)
+    for where in ("bands", "level", "checklist"):
+        assert found(rubric(where, template)) <= {"band-order", "split-band"}
+
+
+@pytest.mark.parametrize("table", ["duplicate_criterion", "duplicate_criterion_sound"])
+def test_criteria_that_judge_the_same_or_the_opposite(table):
+    lines = read(table)
+    is_sound = table.endswith("_sound")
+    assert len(lines) >= (40 if is_sound else 25)
+    pairs = [line.split(" || ") for line in lines]
+    rubrics = [[{"id": f"c{n}", "expected_outcome": text} for n, text in enumerate(pair)] for pair in pairs]
+    wrong = [
+        pair for pair, each in zip(pairs, rubrics, strict=True) if ("duplicate-criterion" in found(*each)) is is_sound
+    ]
+    assert wrong == []
+
+
+def scales(line):
+    """The same scale as bands (where it can be), as levels with outcomes, and as levels with names."""
+    steps = [(int(number), text) for number, _, text in (step.partition(": ") for step in line.split("; "))]
+    levels = [{"level": number, "expected_outcome": text} for number, text in steps]
+    named = [{"level": number, "name": text, "expected_outcome": f"Cites {number} sources"} for number, text in steps]
+    yield {"id": "a", "levels": levels}
+    if all(re.fullmatch(r"[\w ]+", text) for _, text in steps):
+        yield {"id": "a", "levels": named}
+    if all(0 <= number <= 10 for number, _ in steps):
+        yield {"id": "a", "score_ranges": {str(number): text for number, text in steps}}
+
+
+@pytest.mark.parametrize("table", ["inverted_scale", "inverted_scale_sound"])
+def test_scales_that_fall_while_the_numbers_rise(table):
+    lines = read(table)
+    is_sound = table.endswith("_sound")
+    assert len(lines) >= (40 if is_sound else 25)
+    wrong = [line for line in lines for scale in scales(line) if ("inverted-scale" in found(scale)) is is_sound]
+    assert wrong == []
+
+
+PIECES = [
+    *(
+        "same as ",
+        "the same as the ",
+        "see ",
+        "(",
+        ". ",
+        "; ",
+        " - ",
+        "- ",
+        " ",
+        "\t",
+        "\n",
+        "in the ",
+        "of all ",
+        "level ",
+    ),
+    *("everything a b ", "everything in level 1", "same a b from level ", "as above ", "ditto", "see level #"),
+    *(
+        "score ",
+        "score of ",
+        "give it a ",
+        "1 to ",
+        "1",
+        "1 / ",
+        "1/1",
+        "10 out of ",
+        "5 points ",
+        "1.",
+        "(1 to 2 ",
+        "9/10",
+    ),
+    *(
+        "todo: ",
+        "to be ",
+        "<",
+        "<>",
+        "[",
+        "[todo",
+        "insert ",
+        "your a ",
+        "...",
+        "_",
+        "{",
+        "{%",
+        "$a",
+        "%(",
+        "%a",
+        "@",
+        "__a",
+    ),
+    *(
+        "not ",
+        "meets all ",
+        "no ",
+        "very ",
+        "good ",
+        "a",
+        "ä",
+        "needs some ",
+        "room for ",
+        "n't ",
+        "1 of ",
+        "score: 1 ",
+    ),
+]
+
+
+def spend(run):
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        run()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def check_all(size):
+    for piece in PIECES:
+        text = piece * (size // len(piece)) + "!"
+        found(rubric("0-4", text), rubric("5-10", f"{OTHER} {text}"))
+        found(rubric("level", text))
+        found(rubric("checklist", text), rubric("checklist", f"{text}."))
+
+
+def test_c2_four_times_as_long_outcomes_take_about_four_times_as_long():
+    check_all(10)  # what is loaded once is not counted
+    assert spend(lambda: check_all(8_000)) < 8 * spend(lambda: check_all(2_000))
+
+
+@pytest.mark.parametrize(
+    ("ranges", "is_found"),
+    [
+        ({"0": OTHER}, True),
+        ([{"score_range": [0, 10], "expected_outcome": OTHER}], True),
+        ([{"score_range": [0, 10], "expected_outcome": ""}], True),
+        ({"0": OTHER, "5": LAST}, False),
+        ({"1": OTHER}, False),  # which is a gap
+        ([{"score_range": [0, 12], "expected_outcome": OTHER}], False),
+        ([{"score_range": [10, 0], "expected_outcome": OTHER}], False),
+        ([{"score_range": [0, 9], "expected_outcome": OTHER}], False),
+        (
+            [{"score_range": [0, 10], "expected_outcome": OTHER}, {"score_range": [4, 5], "expected_outcome": LAST}],
+            False,
+        ),
+    ],
+)
+def test_one_band_for_all_scores(ranges, is_found):
+    assert ("single-band" in found({"id": "a", "score_ranges": ranges})) is is_found
+
+
+def test_one_band_of_a_holistic_scale():
+    assert "single-band" in found({"score_range": [0, 10], "expected_outcome": OTHER})
