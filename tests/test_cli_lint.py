@@ -435,7 +435,7 @@ def test_frames_fit_the_terminal():
 
 
 def test_a_long_run_shows_how_far_it_is_and_cleans_up():
-    criterion = "  - id: c{}\n    expected_outcome: States the result.\n"
+    criterion = "  - id: c{0}\n    expected_outcome: States result {0}.\n"
     slow = "rubrics:\n" + "".join(criterion.format(number) for number in range(20_000))
     for name in ("a1.yaml", "a2.yaml", "a3.yaml"):
         Path(name).write_text(slow, "utf-8")

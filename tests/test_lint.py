@@ -186,7 +186,7 @@ def test_settings_say_which_rules_run_and_how_bad_they_are():
 
 
 def test_a_fault_in_an_anchored_criterion_is_reported_once():
-    text = "rubrics:\n  - &a {id: x, wieght: 1, expected_outcome: It}\n  - {<<: *a, id: b}\n  - {<<: *a, id: c}\n"
+    text = "rubrics:\n  - &a {id: x, wieght: 1, expected_outcome: It}\n  - {<<: *a, id: b, expected_outcome: So}\n"
     assert found(text) == [("unknown-field", Severity.ERROR)]
 
 
@@ -195,7 +195,7 @@ def test_a_fault_in_one_criterion_hides_none_in_another():
         "7",
         "{id: a, expected_outcome: ''}",
         "{id: a, expected_outcome: It is said., wieght: 2}",
-        "{expected_outcome: It is said.}",
+        "{expected_outcome: So is this.}",
         "{id: b, score_ranges: {1: It is said.}}",
         "{id: c, levels: 3}",
     ]

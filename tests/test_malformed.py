@@ -82,6 +82,7 @@ def test_c1_no_malformed_rubric_makes_a_command_crash(rubric):
 def test_c1_a_level_with_the_old_name_of_its_outcome_is_told_as_such():
     result = lint("a.yaml", dump([{"id": "a", "levels": LEVELS}]).encode(), CLAIMED)
     assert [(finding.rule, finding.pointer) for finding in result.findings] == [
+        ("inverted-scale", "/rubrics/0/levels/0/level"),
         ("unknown-field", "/rubrics/0/levels/0/description"),
         ("vague-outcome", "/rubrics/0/levels/0/description"),
         ("unknown-field", "/rubrics/0/levels/1/description"),

@@ -117,7 +117,7 @@ PLACES = {
               good"
           - id: b
             expected_outcome: 'Very
-              good'
+              bad'
         """,
         """\
         rubrics:
@@ -129,7 +129,7 @@ PLACES = {
           - id: b
             # rubric-lint: ignore[vague-outcome]
             expected_outcome: 'Very
-              good'
+              bad'
         """,
     ),
     "in a flow collection over several lines": (
@@ -158,7 +158,7 @@ PLACES = {
               Good
             weight: 0
           - expected_outcome: |
-              Good
+              Poor
             weight: 0
         """,
         """\
@@ -169,7 +169,7 @@ PLACES = {
             weight: 0
           # rubric-lint: ignore[missing-id, vague-outcome]
           - expected_outcome: |
-              Good
+              Poor
             weight: 0
         """,
     ),
@@ -198,13 +198,13 @@ PLACES = {
         """,
     ),
     "beside blanks and tabs": (
-        "rubrics:\n  - id: a\n    expected_outcome: Good \t\n  - id: b\n    expected_outcome: Good ",
+        "rubrics:\n  - id: a\n    expected_outcome: Good \t\n  - id: b\n    expected_outcome: Poor ",
         """\
 rubrics:
   - id: a
     expected_outcome: Good \t# rubric-lint: ignore[vague-outcome]
   - id: b
-    expected_outcome: Good  # rubric-lint: ignore[vague-outcome]""",
+    expected_outcome: Poor  # rubric-lint: ignore[vague-outcome]""",
     ),
     "at the definition of an alias": (
         """\
@@ -240,18 +240,18 @@ rubrics:
           - id: a
             score_ranges:
               - score_range: [0, 4]
-                expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
+                expected_outcome: Poor  # rubric-lint: ignore[vague-outcome]
               - score_range: [5, 10]
-                expected_outcome: Bad
+                expected_outcome: Good
         """,
         """\
         rubrics:
           - id: a
             score_ranges:
               - score_range: [0, 4]
-                expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
+                expected_outcome: Poor  # rubric-lint: ignore[vague-outcome]
               - score_range: [5, 10]  # rubric-lint: ignore[split-band]
-                expected_outcome: Bad  # rubric-lint: ignore[vague-outcome]
+                expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
         """,
     ),
     "a comment that silences nothing": (
@@ -392,5 +392,5 @@ def test_many_findings_take_no_time_to_speak_of():
     text = "rubrics:\n" + "- expected_outcome: Good\n- expected_outcome: |\n    Good\n" * 1000
     start = time.monotonic()
     done = silence("a.yaml", text.encode())
-    assert (done.left, done.findings) == ((), 4000)
+    assert (done.left, done.findings) == ((), 5999)
     assert time.monotonic() - start < 60
