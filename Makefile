@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo check test test-all test-pure test-editors matrix agreement bench fuzz schemas clean
+.PHONY: demo check test test-all test-pure test-editors matrix agreement bench docs fuzz schemas clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
 demo: $(VENV)/installed
@@ -69,6 +69,10 @@ SECONDS := 600
 fuzz: $(VENV)/installed-dev
 	@$(BIN)/python -m pip install --quiet --group fuzz || echo 'atheris does not install here; hypothesis looks instead.'
 	$(BIN)/python fuzz --seconds $(SECONDS)
+
+# What the documentation repeats from the code: tables, reports, signatures.
+docs: $(VENV)/installed-dev
+	PYTHONPATH=tools $(BIN)/python tools/docs.py
 
 schemas: $(VENV)/installed
 	$(BIN)/rubric-lint schema bundle

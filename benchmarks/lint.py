@@ -13,6 +13,7 @@ from pathlib import Path
 
 import generate
 from contest import Contestant, Medians, Promise, Run, measure, note, table, verdicts
+
 from tools import (
     AGENTV,
     AJV,

@@ -479,7 +479,7 @@ def test_the_pictures_in_the_readme_are_of_the_page_as_it_is_now(tmp_path):
     report_pictures.write_page(tmp_path / "report.html")
     now = hashlib.sha256((tmp_path / "report.html").read_bytes()).hexdigest().encode()
     taken = {mode: report_pictures.subject(path.read_bytes()) for mode, path in PICTURES.items()}
-    assert taken == {"light": now, "dark": now}, "take them anew: PYTHONPATH=. python tests/report_pictures.py"
+    assert taken == {"light": now, "dark": now}, "take them anew: PYTHONPATH=. python tools/report_pictures.py"
     readme = (ROOT / "README.md").read_text("utf-8")
     shown = re.findall(r'(?:src|srcset)="([^"]*)"', readme)
     assert {ROOT / name for name in shown} == set(PICTURES.values())

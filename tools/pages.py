@@ -1,6 +1,6 @@
 """The pages of the rules, taken apart: what they say, and the examples that tests hold them to.
 
-`python tests/pages.py` writes what the linter now makes of the flagged examples into the pages; read the diff after it.
+`make docs` writes what the linter now makes of the flagged examples into the pages.
 """
 
 import re
@@ -109,6 +109,7 @@ def _renew(found: re.Match[str]) -> str:
     return shown
 
 
-if __name__ == "__main__":
+def write_all() -> None:
+    """Write what the linter now makes of the flagged examples into the pages of rules and dialects."""
     for page in (*RULES.glob("*.md"), *DIALECTS.glob("*.md")):
         page.write_text(_FLAGGED.sub(_renew, page.read_text("utf-8")), "utf-8")

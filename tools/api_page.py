@@ -1,6 +1,6 @@
 """The list of public names in `docs/api.md`, made of the code.
 
-`PYTHONPATH=. python tests/api_page.py` writes it; read the diff after it.
+`make docs` writes it.
 """
 
 import ast
@@ -96,7 +96,3 @@ def _reflow(text: str) -> str:
     before, found, raised = text.partition("\nRaises:\n")
     items = "".join(f"- raises {line}\n" for line in textwrap.dedent(raised).splitlines())
     return (before + "\n" * bool(found) + items).strip()
-
-
-if __name__ == "__main__":
-    PAGE.write_text(renew(PAGE.read_text("utf-8")), "utf-8")

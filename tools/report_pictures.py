@@ -1,6 +1,6 @@
 """The pictures of the HTML report in `docs/`, taken of the examples.
 
-`PYTHONPATH=. python tests/report_pictures.py` takes them; look at them after it.
+`PYTHONPATH=. python tools/report_pictures.py` takes them; look at them after it.
 """
 
 import hashlib
