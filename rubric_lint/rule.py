@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rubric_lint.finding import Problem, Severity
+from rubric_lint.finding import Part, Problem, Severity
 from rubric_lint.rubric import Rubric
 
 HOME = "https://github.com/rubric-lint/rubric-lint"
@@ -17,13 +17,15 @@ class Rule(NamedTuple):
     """One kind of fault.
 
     `check` finds it in a rubric; None for what shows elsewhere: in the text, by the schemas, or in comments. `fix` says
-    whether its findings may carry a fix, and of which kind.
+    whether its findings may carry a fix, and of which kind. `marks` are the parts that its findings may mark of what
+    their pointer names.
     """
 
     name: str
     severity: Severity
     check: Callable[[Rubric], Iterator[Problem]] | None = None
     fix: FixKind | None = None
+    marks: tuple[Part, ...] = (Part.VALUE,)
 
     @property
     def page_file(self) -> Path:

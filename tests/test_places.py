@@ -11,6 +11,7 @@ import pytest
 from pages import read_pages
 
 from rubric_lint.config import FileSettings
+from rubric_lint.finding import Part
 from rubric_lint.lint import lint
 from rubric_lint.locate import find_claim
 from rubric_lint.reading import read_documents
@@ -147,44 +148,6 @@ def same(one, other):
     return json.dumps(one) == json.dumps(other)
 
 
-KEY, VALUE, HEAD = "its key", "its value", "the first key of its value"
-
-# What each rule marks of the thing that its pointer names; where it may mark several, what it marks depends on that.
-MARKED = {
-    "unknown-field": {KEY},
-    "deprecated-description": {KEY},
-    "deprecated-required": {KEY},
-    "conflicting-field": {KEY},
-    "lost-rubric": {KEY, VALUE},
-    "coverage": {KEY},
-    "missing-id": {HEAD},
-    "mixing": {HEAD, VALUE, KEY},  # KEY: a second shape in one entry
-    "duplicate-id": {VALUE, HEAD},
-    "weight": {VALUE, KEY},  # KEY: `rubrics`, for the total
-    "bounds": {VALUE, KEY},  # KEY: a bound of the map form
-    "overlap": {VALUE},
-    "band-order": {VALUE, KEY},
-    "split-band": {VALUE, KEY},
-    "empty-outcome": {VALUE},
-    "levels": {VALUE, KEY},  # KEY: a level of the map form
-    "duplicate-outcome": {VALUE},
-    "vague-outcome": {VALUE},
-    "duplicate-criterion": {VALUE, HEAD},
-    "inverted-scale": {VALUE, KEY},  # KEY: a band or level of the map form
-    "single-band": {VALUE, KEY},
-    "placeholder": {VALUE},
-    "score-in-text": {VALUE},
-    "not-self-contained": {VALUE},
-    "idle-gate": {VALUE},
-    "ambiguous-scalar": {VALUE},
-    "schema": {VALUE, KEY, HEAD},
-}
-
-
-def test_the_table_names_every_rule_that_finds_something_in_data():
-    assert MARKED.keys() == BY_NAME.keys() - SYNTAX
-
-
 @each([file for file in FAULTY if {finding.rule for finding in file.lint().findings} - SYNTAX])
 def test_the_place_holds_what_the_pointer_names(file):
     result = file.lint()
@@ -193,13 +156,17 @@ def test_the_place_holds_what_the_pointer_names(file):
         if finding.rule in SYNTAX:
             continue
         value, step = resolve(file.documents, finding.pointer)
-        meant = {KEY: step, VALUE: value, HEAD: next(iter(value), None) if isinstance(value, dict) else value}
+        meant = {
+            Part.KEY: step,
+            Part.VALUE: value,
+            Part.HEAD: next(iter(value), None) if isinstance(value, dict) else value,
+        }
         if value is None:  # nothing is written there, so its key has to serve
-            meant[VALUE] = step
+            meant[Part.VALUE] = step
         marked = meaning_at(result, finding.span)
         marked = marked if isinstance(marked, dict | list) or same(marked, value) else result.source.slice(finding.span)
         text = marked.strip("\"'") if isinstance(marked, str) else marked
-        if not any(same(meant[part], marked) or same(meant[part], text) for part in MARKED[finding.rule]):
+        if not any(same(meant[part], marked) or same(meant[part], text) for part in BY_NAME[finding.rule].marks):
             wrong.append((finding.rule, finding.pointer, marked))
     assert wrong == []
 

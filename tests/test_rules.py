@@ -106,28 +106,6 @@ def test_only_a_gate_on_levels_is_compared_with_them(version, gates, found):
     assert [finding.message for finding in result.findings if finding.rule == "levels"] == found
 
 
-def test_severities():
-    warnings = {rule.name for rule in RULES if rule.severity is Severity.WARNING}
-    assert warnings == {
-        "ambiguous-scalar",
-        "band-order",
-        "deprecated-description",
-        "deprecated-required",
-        "duplicate-criterion",
-        "duplicate-outcome",
-        "idle-gate",
-        "inverted-scale",
-        "missing-id",
-        "not-self-contained",
-        "placeholder",
-        "score-in-text",
-        "single-band",
-        "split-band",
-        "unused-ignore",
-        "vague-outcome",
-    }
-
-
 def test_the_fixes_that_rules_declare_are_those_that_pages_show():
     declared = {(rule.name, rule.fix) for rule in RULES if rule.fix}
     shown = {(page.stem, kind) for page in PAGES for each in page.flagged for kind in fix_kinds(each.lint().findings)}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
 from rubric_lint.mending import sort_bands
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
@@ -24,4 +24,4 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 break
 
 
-RULE = Rule("band-order", Severity.WARNING, check, fix="unsafe")
+RULE = Rule("band-order", Severity.WARNING, check, fix="unsafe", marks=(Part.VALUE, Part.KEY))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.bands import SCORES, as_integer
-from rubric_lint.finding import Problem, Severity
+from rubric_lint.finding import Part, Problem, Severity
 from rubric_lint.mending import swap_bounds
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
@@ -21,4 +21,4 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 yield Problem(message, band.path, band.part, repair=swap_bounds(band))
 
 
-RULE = Rule("bounds", Severity.ERROR, check, fix="unsafe")
+RULE = Rule("bounds", Severity.ERROR, check, fix="unsafe", marks=(Part.VALUE, Part.KEY))

@@ -39,4 +39,4 @@ def _say_the_same(old: Any, new: Any, replacement: Replacement) -> bool:
     return bool(meant == new and type(meant) is type(new)) or (meant is None and new == 0 and new is not False)
 
 
-RULE = Rule("conflicting-field", Severity.ERROR, check, fix="safe")
+RULE = Rule("conflicting-field", Severity.ERROR, check, fix="safe", marks=(Part.KEY,))

@@ -24,4 +24,4 @@ def _it(gap: set[int]) -> str:
     return "it" if len(gap) == 1 else "them"
 
 
-RULE = Rule("coverage", Severity.ERROR, check, fix="unsafe")
+RULE = Rule("coverage", Severity.ERROR, check, fix="unsafe", marks=(Part.KEY,))

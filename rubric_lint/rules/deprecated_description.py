@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.deprecation import find_deprecated
-from rubric_lint.finding import Problem, Severity
+from rubric_lint.finding import Part, Problem, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
@@ -15,4 +15,4 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield from find_deprecated(mapping, path, "description", rubric.replacements.get("description"))
 
 
-RULE = Rule("deprecated-description", Severity.WARNING, check, fix="safe")
+RULE = Rule("deprecated-description", Severity.WARNING, check, fix="safe", marks=(Part.KEY,))

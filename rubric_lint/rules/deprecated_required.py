@@ -41,4 +41,4 @@ def _write_out(criterion: Criterion, name: str, gate: str) -> Problem:
 
 _WITH_GATE = (Shape.CHECKLIST, Shape.SCORE_RANGES)
 
-RULE = Rule("deprecated-required", Severity.WARNING, check, fix="safe")
+RULE = Rule("deprecated-required", Severity.WARNING, check, fix="safe", marks=(Part.KEY,))

@@ -65,4 +65,4 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-RULE = Rule("duplicate-criterion", Severity.WARNING, check)
+RULE = Rule("duplicate-criterion", Severity.WARNING, check, marks=(Part.VALUE, Part.HEAD))

@@ -38,4 +38,4 @@ def _place(criterion: Criterion) -> tuple[Path, Part]:
     return criterion.path, Part.ENTRY
 
 
-RULE = Rule("duplicate-id", Severity.ERROR, check)
+RULE = Rule("duplicate-id", Severity.ERROR, check, marks=(Part.VALUE, Part.HEAD))

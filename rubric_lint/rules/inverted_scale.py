@@ -117,4 +117,4 @@ def _rank_outcome(outcome: str) -> int | None:
     return _RANKS.get(_fold(_first(outcome)))
 
 
-RULE = Rule("inverted-scale", Severity.WARNING, check)
+RULE = Rule("inverted-scale", Severity.WARNING, check, marks=(Part.VALUE, Part.KEY))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
 from rubric_lint.rubric import Criterion, Level, Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import join_words
@@ -40,4 +40,4 @@ def _find_lost_gate(criterion: Criterion) -> Iterator[Problem]:
     yield Problem(f"gate {gate} is not one of the levels {known}; choose one of them", criterion.gate_path)
 
 
-RULE = Rule("levels", Severity.ERROR, check)
+RULE = Rule("levels", Severity.ERROR, check, marks=(Part.VALUE, Part.KEY))

@@ -1,6 +1,6 @@
 """A container of rubrics that is misspelt or empty, so that a case is judged by nothing."""
 
-from rubric_lint.finding import Severity
+from rubric_lint.finding import Part, Severity
 from rubric_lint.rule import Rule
 
-RULE = Rule("lost-rubric", Severity.ERROR, fix="unsafe")
+RULE = Rule("lost-rubric", Severity.ERROR, fix="unsafe", marks=(Part.KEY, Part.VALUE))

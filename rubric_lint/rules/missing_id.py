@@ -30,4 +30,4 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield Problem(message, criterion.path, Part.HEAD, repair=repair)
 
 
-RULE = Rule("missing-id", Severity.WARNING, check, fix="unsafe")
+RULE = Rule("missing-id", Severity.WARNING, check, fix="unsafe", marks=(Part.HEAD,))

@@ -47,4 +47,4 @@ def _tells_its_shape(entry: Criterion) -> bool:
     return entry.shapes[0] is not Shape.CHECKLIST or "expected_outcome" in fields or "description" in fields
 
 
-RULE = Rule("mixing", Severity.ERROR, check)
+RULE = Rule("mixing", Severity.ERROR, check, marks=(Part.HEAD, Part.VALUE, Part.KEY))

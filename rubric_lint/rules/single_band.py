@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.bands import HIGHEST, LOWEST, SCORES
-from rubric_lint.finding import Problem, Severity
+from rubric_lint.finding import Part, Problem, Severity
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
@@ -19,4 +19,4 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield Problem(message, band.path, band.part)
 
 
-RULE = Rule("single-band", Severity.WARNING, check)
+RULE = Rule("single-band", Severity.WARNING, check, marks=(Part.VALUE, Part.KEY))

@@ -5,7 +5,7 @@ from decimal import Decimal
 from math import ceil
 
 from rubric_lint.bands import HIGHEST, Band, Scale
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
 from rubric_lint.mending import start_at
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
@@ -76,4 +76,4 @@ def _judge(score: int, gate: int | None, thresholds: Thresholds | None) -> str:
     return "pass" if share >= thresholds.pass_at else "borderline"
 
 
-RULE = Rule("split-band", Severity.WARNING, check, fix="unsafe")
+RULE = Rule("split-band", Severity.WARNING, check, fix="unsafe", marks=(Part.VALUE, Part.KEY))

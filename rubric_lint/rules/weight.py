@@ -25,4 +25,4 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         yield Problem(message, rubric.path, Part.KEY, places)
 
 
-RULE = Rule("weight", Severity.ERROR, check)
+RULE = Rule("weight", Severity.ERROR, check, marks=(Part.VALUE, Part.KEY))
