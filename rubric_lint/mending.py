@@ -41,11 +41,8 @@ def widen(scale: Scale, gap: Collection[int]) -> Repair | None:
     return _repair(", ".join(title for title, _ in changes), *(intent for _, intent in changes)) if changes else None
 
 
-def start_at(scale: Scale, band: Band, start: int) -> Repair | None:
-    """Let the next band start at a score inside this one; None where there is no next band."""
-    following = next((each for each in scale.bands if each.is_sound and each.scores[0] == band.scores[-1] + 1), None)
-    if following is None:
-        return None
+def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
+    """Let the following band start at a score inside this one."""
     title = f"start the next band at {start}"
     if scale.is_map:
         return _repair(title, RenameKey(following.path, str(start)))

@@ -59,7 +59,7 @@ def test_what_is_lost_is_said_with_its_place(run):
     code, text, said = run("l.yaml", "--to", "ragas")
     assert code == 0
     assert said == (
-        "rubric-lint: l.yaml:3:25: lost: the gate 2: Ragas returns a level and no verdict\n"
+        "rubric-lint: l.yaml:3:25: lost: the gate 2 of `quality`: Ragas returns a level and no verdict\n"
         "rubric-lint: l.yaml:2:9: lost: the name `quality`: one dictionary has no place for it; name the metric so\n"
     )
     assert text == '{\n  "score1_description": "Off topic",\n  "score2_description": "To the point"\n}\n'
@@ -67,7 +67,7 @@ def test_what_is_lost_is_said_with_its_place(run):
 
 def test_strict_writes_nothing_when_something_would_be_lost(run, tmp_path):
     said = (
-        "rubric-lint: l.yaml:3:25: lost: the gate 2: Ragas returns a level and no verdict\n"
+        "rubric-lint: l.yaml:3:25: lost: the gate 2 of `quality`: Ragas returns a level and no verdict\n"
         "rubric-lint: l.yaml:2:9: lost: the name `quality`: one dictionary has no place for it; name the metric so\n"
         "rubric-lint: nothing is written, since --strict lets nothing get lost\n"
     )

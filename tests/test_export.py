@@ -255,7 +255,7 @@ def test_for_ragas():
     }
     assert lost(export) == [
         (("rubrics", 0, "expected_outcome"), "what is judged: Ragas is told the levels only"),
-        (("rubrics", 0, "required_min_level"), "the gate 3: Ragas returns a level and no verdict"),
+        (("rubrics", 0, "required_min_level"), "the gate 3 of `quality`: Ragas returns a level and no verdict"),
         (("rubrics", 0, "levels"), "the names of the levels, 5 Excellent: Ragas numbers them only"),
         (("rubrics", 0, "id"), "the name `quality`: one dictionary has no place for it; name the metric so"),
     ]
@@ -389,6 +389,13 @@ def test_for_verifiers():
             "weight": 1,
             "choices": ["1", "3", "5"],
         }
+    ]
+
+
+def test_gates_that_verifiers_does_not_have_are_listed_by_criterion():
+    gated = {"id": "a", "expected_outcome": "Cites it", "required_min_score": 10}
+    assert lost(write("verifiers", load([gated]))) == [
+        (("rubrics", 0, "required_min_score"), "the gate 10 of `a`: verifiers has rewards, no verdicts")
     ]
 
 

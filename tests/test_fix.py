@@ -318,6 +318,38 @@ def test_unsafe_fixes_are_made_on_request_only():
     assert fixed_text(text, unsafe=True) == "rubrics:\n- {id: a, expected_outcome: Cites it, requird: false}\n"
 
 
+def test_an_id_that_is_added_to_json_has_quotes():
+    text = '{"rubrics": [{"expected_outcome": "Cites it"}, {"weight": 2, "expected_outcome": "Names it"}]}'
+    fixed = text.replace('it"}', 'it", "id": "rubric-1"}', 1).replace('Names it"', 'Names it", "id": "rubric-2"')
+    assert fixed_text(text, "a.rubric.json", unsafe=True) == fixed
+    lines = '{"tests": [{"id": "t", "rubrics": [{"expected_outcome": "Cites it"}]}]}\n'
+    assert fixed_text(lines, "a.jsonl", unsafe=True) == lines.replace('it"}', 'it", "id": "rubric-1"}')
+
+
+@pytest.mark.parametrize(
+    ("criterion", "reason"),
+    [
+        ("{}", "it is empty; write `id` by hand"),
+        ("{<<: *b}", "it has no field of its own, all are merged into it; write `id` by hand"),
+    ],
+)
+def test_a_mapping_without_fields_says_which_field_to_write(criterion, reason):
+    text = f"base: &b {{expected_outcome: Cites it}}\nrubrics: [{{id: a, expected_outcome: Names it}}, {criterion}]\n"
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert ([left.reason for left in fixed.left(unsafe=True)], fixed.applied) == ([reason], ())
+
+
+def test_a_split_band_has_no_fix_that_would_split_the_next_band():
+    text = """\
+rubrics:
+  - {score_range: [0, 3], expected_outcome: Does not compile}
+  - {score_range: [4, 7], expected_outcome: Compiles but fails a test}
+  - {score_range: [8, 10], expected_outcome: Passes all tests}
+"""
+    (finding,) = lint("suite.yaml", text.encode(), OURS).findings
+    assert (finding.rule, finding.fix) == ("split-band", None)
+
+
 def test_unsafe_fixes_that_bring_a_new_error_are_left_out_and_the_others_made():
     text = "rubrics:\n- {id: a, description: Cites it, wieght: -2}\n"
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)

@@ -6,6 +6,7 @@ from rubric_lint.document import Document
 from rubric_lint.edit.removal import ObstacleError, line_end, line_start, whole_field
 from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import Edit, Part, Path
+from rubric_lint.scalar import read_scalar
 from rubric_lint.source import Span
 
 _SEPARATOR = re.compile(r"\s*,\s*")
@@ -22,11 +23,14 @@ def add_field(sharing: Sharing, path: Path, name: str, scalar: str) -> Edit:
     mapping = document.value(path)
     own = [(*path, key) for key in mapping if not document.is_merged(mapping, key)]
     if not own:
-        raise ObstacleError("the criterion has no field of its own, all are merged into it; write the gate by hand")
+        reason = "it has no field of its own, all are merged into it" if mapping else "it is empty"
+        raise ObstacleError(f"{reason}; write `{name}` by hand")
     fields = sorted((whole_field(document, field), field) for field in own)
     span, last = fields[-1]
     quote = text[document.span(last, Part.KEY).start]
     key = f"{quote}{name}{quote}" if quote in "\"'" else name
+    if isinstance(read_scalar(scalar), str):
+        scalar = _quote(document, scalar)
     if document.is_flow(last):
         between = text[fields[-2][0].end : span.start] if len(fields) > 1 else ""
         separator = between if _SEPARATOR.fullmatch(between) else ", "
@@ -49,9 +53,8 @@ def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str]
     value, end = document.span(path, Part.ENTRY)
     start = with_properties(text, value)
     if document.is_flow(path):
-        quote = '"' if document.source.name.lower().endswith((".json", ".jsonl")) else ""
-        keys = [f"{quote}{key}{quote}" for key in (before[0], name, after[0])]
-        first = f"{quote}{before[1]}{quote}"
+        keys = [_quote(document, key) for key in (before[0], name, after[0])]
+        first = _quote(document, before[1])
         return [
             Edit(Span(start, start), f"{{{keys[0]}: {first}, {keys[1]}: "),
             Edit(Span(end, end), f", {keys[2]}: {after[1]}}}"),
@@ -64,6 +67,11 @@ def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str]
         Edit(Span(start, start), f"{before[0]}: {before[1]}{line}{name}: "),
         Edit(Span(stop, stop), f"{line}{after[0]}: {after[1]}"),
     ]
+
+
+def _quote(document: Document, text: str) -> str:
+    """Put a string in the quotes that JSON demands."""
+    return f'"{text}"' if document.source.name.lower().endswith((".json", ".jsonl")) else text
 
 
 _PROPERTIES = re.compile(r"(?:(?<=[\s\[,])[&!][^\s,\[\]{}]*[ \t]+)+$")

@@ -1,11 +1,11 @@
 """A band whose one outcome earns two verdicts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from math import ceil
 
 from rubric_lint.bands import HIGHEST, Band, Scale
-from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Repair, Severity
 from rubric_lint.mending import start_at
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
@@ -31,10 +31,8 @@ def _overlaps(band: Band, scale: Scale) -> bool:
 
 
 def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> Iterator[Problem]:
-    """Group the scores of a band by what becomes of them; `thresholds` is None where other criteria count too."""
-    fates: dict[str, list[int]] = {}
-    for score in band.scores:
-        fates.setdefault(_judge(score, scale.gate, thresholds), []).append(score)
+    """Report a band that earns two verdicts; `thresholds` is None where other criteria count too."""
+    fates = _group(band.scores, scale, thresholds)
     if len(fates) < 2:
         return
     starts = [scores[0] for scores in list(fates.values())[1:]]
@@ -45,8 +43,27 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric:
         f"{_word_cuts(starts, scale, thresholds, rubric)} split{'s' if len(starts) == 1 else ''} this band "
         f"{band.written}, which has one outcome ({told}); start a band at {cures}"
     )
-    repair = start_at(scale, band, starts[0]) if len(starts) == 1 else None
+    repair = _repair(scale, band, starts[0], thresholds) if len(starts) == 1 else None
     yield Problem(message, band.path, band.part, related, repair)
+
+
+def _group(scores: Iterable[int], scale: Scale, thresholds: Thresholds | None) -> dict[str, list[int]]:
+    """Group scores by what becomes of them."""
+    fates: dict[str, list[int]] = {}
+    for score in scores:
+        fates.setdefault(_judge(score, scale.gate, thresholds), []).append(score)
+    return fates
+
+
+def _repair(scale: Scale, band: Band, start: int, thresholds: Thresholds | None) -> Repair | None:
+    """Start the next band at `start`; None where there is no next band, or where this splits one that is whole."""
+    following = next((each for each in scale.bands if each.is_sound and each.scores[0] == band.scores[-1] + 1), None)
+    if following is None:
+        return None
+    is_whole = len(_group(following.scores, scale, thresholds)) == 1
+    if is_whole and len(_group([start, *following.scores], scale, thresholds)) > 1:
+        return None
+    return start_at(scale, band, following, start)
 
 
 def _word_cuts(starts: list[int], scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> str:

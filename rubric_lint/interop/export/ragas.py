@@ -53,7 +53,8 @@ def _lost(name: str, criterion: Criterion) -> Iterator[Loss]:
     if criterion.outcome is not None:
         yield Loss(name, criterion.outcome_path, f"what is judged: {_TITLE} is told the levels only")
     if criterion.gate is not None:
-        yield Loss(name, criterion.gate_path, f"the gate {criterion.gate}: {_TITLE} returns a level and no verdict")
+        message = f"the gate {criterion.gate} of `{criterion.id}`: {_TITLE} returns a level and no verdict"
+        yield Loss(name, criterion.gate_path, message)
     if named := [level for level in criterion.levels or () if level.name is not None]:
         names = join_words([f"{level.number} {level.name}" for level in named])
         yield Loss(name, criterion.path_of("levels"), f"the names of the levels, {names}: {_TITLE} numbers them only")

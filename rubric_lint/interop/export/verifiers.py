@@ -5,7 +5,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from rubric_lint.bands import HIGHEST, SCORES, Scale
+from rubric_lint.bands import SCORES, Scale
 from rubric_lint.interop.export.entries import as_number, bounds, sort_levels, uncovered
 from rubric_lint.interop.export.target import (
     NOWHERE,
@@ -78,8 +78,8 @@ def _write_levels(criterion: Criterion) -> Iterator[str]:
 def _lost_gates(name: str, rubric: Rubric) -> Iterator[Loss]:
     for criterion in rubric.criteria:
         if criterion.gate is not None:
-            most = f" of {HIGHEST}" if criterion.levels is None else ""
-            yield Loss(name, criterion.gate_path, f"the gate {criterion.gate}{most}: {_TITLE} has rewards, no verdicts")
+            message = f"the gate {criterion.gate} of `{criterion.id}`: {_TITLE} has rewards, no verdicts"
+            yield Loss(name, criterion.gate_path, message)
 
 
 TARGET = Target(_TITLE, "criteria for RubricJudge, as JSON", write)
