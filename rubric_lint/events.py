@@ -22,6 +22,7 @@ from ruamel.yaml.events import (
 from rubric_lint.clock import check_time, watch
 from rubric_lint.cparser import open_events
 from rubric_lint.source import Span
+from rubric_lint.yaml_faults import describe_fault
 
 
 class SyntaxFaultError(Exception):
@@ -123,7 +124,8 @@ def _parse_pure(text: str) -> Iterator[Event]:
             "the version in this directive is not known; write `%YAML 1.2`", Span(at, at + 5)
         ) from None
     except MarkedYAMLError as fault:
-        raise _describe_fault(fault, text, [at for at in brackets if text[at : at + 1] in ("[", "{")]) from None
+        opened = [at for at in brackets if text[at : at + 1] in ("[", "{")]
+        raise SyntaxFaultError(*describe_fault(fault, text, opened)) from None
     except YAMLError as fault:
         at = min(getattr(fault, "position", 0), len(text) - 1)
         message = f"character U+{ord(text[at]):04X} is not allowed in YAML; write it as an escape in double quotes"
@@ -143,75 +145,6 @@ def _join_surrogates(value: str, at: int) -> str:
     except UnicodeDecodeError:
         message = "an escape in this text is half a surrogate pair, which is no character; write both halves or neither"
         raise SyntaxFaultError(message, Span(at, at + 1)) from None
-
-
-# What the parsers say, and what it means to the author of a file; `{found}` is the character at the fault.
-_IN_OUR_WORDS = (
-    (
-        "expected <block end>",
-        "this line belongs neither to the list or mapping above it nor to a new one; check its indentation",
-    ),
-    (
-        "mapping values are not allowed",
-        "a `: ` cannot stand here; quote the text that holds it, or check the indentation",
-    ),
-    (
-        "could not find expected ':'",
-        "a key without its `:`; write the `:`, or quote the text, or check the indentation",
-    ),
-    ("cannot start any token", 'a plain text cannot begin with "{found}"; put it in quotes'),
-    (
-        "unknown escape character",
-        "`\\{found}` is no escape in double quotes; write `\\\\{found}`, or use single quotes",
-    ),
-    (
-        "expected <document start>",
-        "the document has ended before this; check the indentation, or start a new document with `---`",
-    ),
-)
-
-
-def _is_left_open(fault: MarkedYAMLError) -> bool:
-    """Whether parsing stopped lines below an open bracket for want of a comma or the closing one."""
-    stopped, opened = fault.problem_mark, fault.context_mark
-    return "expected ',' or" in (fault.problem or "") and bool(stopped and opened) and stopped.line > opened.line
-
-
-_QUOTES = {"'": "''", '"': '\\"'}
-
-
-def _describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> SyntaxFaultError:  # noqa: PLR0911
-    """Say a parser's complaint at one place: where an unclosed quote or bracket opens, else where parsing stopped."""
-    problem = (fault.problem or "not YAML").replace("found '\\x00'", "found the end of the text")
-    context = fault.context or ""
-    opened = fault.context_mark
-    at = min((fault.problem_mark or opened).index, len(text)) if fault.problem_mark or opened else 0
-    is_at_end = at >= len(text.rstrip())
-    if opened is not None and "quoted" in context and (is_at_end or "document separator" in problem):
-        return SyntaxFaultError("this quote is never closed", Span(opened.index, opened.index + 1))
-    if brackets and is_at_end:
-        return SyntaxFaultError(f"this `{text[brackets[-1]]}` is never closed", Span(brackets[-1], brackets[-1] + 1))
-    if opened is not None and brackets and _is_left_open(fault):
-        line = fault.problem_mark.line + 1
-        message = f"this `{text[brackets[-1]]}` is not closed before line {line}, where something else begins"
-        return SyntaxFaultError(message, Span(brackets[-1], brackets[-1] + 1))
-    if opened is not None and "could not find expected ':'" in problem:
-        at = opened.index  # where the key begins; the fault shows only on the line after
-    span = Span(at, min(at + 1, len(text)))
-    found = text[at : at + 1]
-    if found == "\t":
-        return SyntaxFaultError("a tab cannot indent YAML; use spaces", span)
-    if "expected <block end>" in problem and (quote := text[:at].rstrip()[-1:]) in _QUOTES:
-        return SyntaxFaultError(
-            f"text follows the closing quote; inside these quotes write {_QUOTES[quote]} for it", span
-        )
-    for sign, words in _IN_OUR_WORDS:
-        if sign in problem:
-            return SyntaxFaultError(words.replace("{found}", found), span)
-    where = (
-        f", {context} that starts at line {opened.line + 1}, column {opened.column + 1}" if opened and context else ""
-    )
-    return SyntaxFaultError(f"not YAML: {problem}{where}", span)
 
 
 class _Mark:
@@ -258,13 +191,13 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
 # What Python's reader says, which changes with its version, and what we say.
 _JSON_WORDS = (
     ("Unterminated string", "this quote is never closed"),
-    ("Invalid control character", "a control character inside a text; write it as an escape, such as \\n"),
-    ("Invalid \\", "this is no escape of JSON; write a backslash as two"),
+    ("Invalid control character", "a control character inside a string; write it as an escape, such as \\n"),
+    ("Invalid \\", "JSON has no such escape; write a backslash as two"),
     ("Expecting property name", "expected a field name in double quotes"),
     ("Expecting ':'", "expected a `:` between the field and its value"),
     ("Expecting ','", "expected a comma between items, or the closing bracket"),
     ("Extra data", "text after the end of the value"),
-    ("Expecting value", "expected a value: a text in double quotes, a number, true, false, null, [ or {"),
+    ("Expecting value", "expected a value: a string in double quotes, a number, true, false, null, [ or {"),
 )
 
 
@@ -279,7 +212,7 @@ def _describe_json_fault(
     comma = at if text[at : at + 1] == "," else before - 1
     if text[comma : comma + 1] == "," and text[comma + 1 : end].lstrip()[:1] in ("]", "}"):
         return SyntaxFaultError("not JSON: a comma after the last item; remove it", Span(comma, comma + 1))
-    words = next((ours for theirs, ours in _JSON_WORDS if message.startswith(theirs)), message)
+    words = next((ours for theirs, ours in _JSON_WORDS if message.startswith(theirs)), "this does not belong here")
     if text[at : at + 1] in ("#", "/"):
         words = "JSON has no comments"
     at = min(at, max(end - 1, 0))

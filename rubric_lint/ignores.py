@@ -86,7 +86,7 @@ def _read_ignore(
         for name in (_NAME.finditer(source.text, *found.span("names")) if found else ())
     )
     if found is None or not names:
-        return Ignore(comment, (), comment, "to be understood, write `# rubric-lint: ignore[name of the check]`")
+        return Ignore(comment, (), comment, "to be understood, write `# rubric-lint: ignore[name of the rule]`")
     if found["kind"] == "ignore-file":
         if comment.start > first_content:
             return Ignore(comment, (), comment, "`ignore-file` must stand above the first content of the file")
@@ -173,8 +173,16 @@ def find_unused(
     silenced: Container[tuple[Ignore, str]],
     in_use: Container[str],
     severity: Severity,
+    *,
+    kept: Iterable[Finding] = (),
 ) -> Iterator[Finding]:
-    """The names in comments that silence nothing, of the rules `in_use`, and comments that cannot be understood."""
+    """Find the names in comments that silence nothing, of the rules `in_use`, and comments that cannot be understood.
+
+    `kept` are the findings that no comment silences: one of them that is near may be the one that was meant.
+    """
+    lines: dict[str, list[int]] = {}
+    for finding in sorted(kept, key=lambda finding: finding.span.start):
+        lines.setdefault(finding.rule, []).append(source.position(finding.span.start).line)
     for ignore in ignores:
         if ignore.fault:
             message = f"this comment silences nothing; {ignore.fault}"
@@ -183,12 +191,25 @@ def find_unused(
         fix = _make_fix(source, ignore, idle) if idle else None
         for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, where it is first
             if name.text in idle:
-                message = f"`{name.text}` finds nothing here that this comment could silence; remove it"
+                message = f"`{name.text}` finds nothing here that this comment could silence; "
+                near_by = _find_near(lines.get(name.text, []), source.position(ignore.comment.start).line)
+                message += f"there is one at line {near_by}, so move the comment there" if near_by else "remove it"
                 yield Finding("unused-ignore", severity, message, name.span, "", fix=fix)
             elif name.text not in BY_NAME:
                 near = find_near(name.text, BY_NAME)
-                hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the checks"
-                yield Finding("unused-ignore", severity, f"there is no check `{name.text}`; {hint}", name.span, "")
+                hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the rules"
+                yield Finding("unused-ignore", severity, f"unknown rule `{name.text}`; {hint}", name.span, "")
+
+
+_NEAR = 5
+"""How many lines away a finding can be that a comment was meant for."""
+
+
+def _find_near(lines: list[int], line: int) -> int | None:
+    """Return the one of some lines, in order, that is nearest to another, unless it is too far away."""
+    at = bisect_right(lines, line)
+    nearest = min(lines[max(at - 1, 0) : at + 1], key=lambda each: abs(each - line), default=None)
+    return nearest if nearest is not None and abs(nearest - line) <= _NEAR else None
 
 
 def _find_idle(ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]) -> set[str]:

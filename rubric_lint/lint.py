@@ -200,7 +200,7 @@ def _silence(
     kept, silenced = apply_ignores(ignores, findings)
     if _is_enabled("unused-ignore", settings):
         in_use = [rule.name for rule in RULES if _is_enabled(rule.name, settings)]
-        kept += find_unused(source, ignores, set(silenced), in_use, _severity("unused-ignore", settings))
+        kept += find_unused(source, ignores, set(silenced), in_use, _severity("unused-ignore", settings), kept=kept)
     return kept, len(silenced)
 
 

@@ -5,7 +5,7 @@ from functools import cache, cached_property
 from typing import Any
 from urllib.parse import urljoin
 
-from rubric_lint.bands import looks_like_bands
+from rubric_lint.bands import HIGHEST, LOWEST, looks_like_bands
 from rubric_lint.catalogue import BASE, CURRENT, load, load_bundled, registry
 from rubric_lint.deprecation import Replacement
 from rubric_lint.finding import Path
@@ -70,6 +70,18 @@ class RubricSchema:
             node = resolve(self.contents, _descend(node, step))
         return node
 
+    @cache  # noqa: B019
+    def fields_of_shape(self, present: frozenset[str]) -> tuple[str, ...]:
+        """Return the fields that may be in a criterion beside some others, without deprecated ones."""
+        found = []
+        for name, field in self.entry_fields.items():
+            sample = {each: _SAMPLES.get(each) for each in (*present, name)}
+            errors = self.find_errors(self.item, sample)
+            is_refused = any("x-reason" in error.schema for error in errors if isinstance(error.schema, dict))
+            if not (is_refused or field.get("deprecated")):
+                found.append(name)
+        return tuple(found)
+
     def find_errors(self, definition: str, value: Any) -> Iterator[Any]:
         """What jsonschema has against a value, at length: many errors may come of one fault."""
         return self._slow(definition).iter_errors(value)  # type: ignore[no-any-return]
@@ -102,6 +114,10 @@ class RubricSchema:
     def _slow(self, definition: str) -> Any:
         reference = {"$ref": f"{self.contents['$id']}#/definitions/{definition}"}
         return python_validator()(reference, registry=registry())
+
+
+_SAMPLES = {"score_range": [LOWEST, HIGHEST]}
+"""Values by which a condition tells a shape, where any value will not do."""
 
 
 def _descend(node: Mapping[str, Any], step: str | int) -> Mapping[str, Any]:

@@ -5,9 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rubric_lint.bands import outcome_field
 from rubric_lint.catalogue import CURRENT
 from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path, Problem, RenameKey, Repair, ReplaceValue
+from rubric_lint.rubric import SHAPE_FIELDS
 from rubric_lint.schema import RubricSchema, schema_for
 from rubric_lint.wording import describe, expected_of, shorten
 
@@ -133,7 +135,7 @@ def _word_unknown(schema: RubricSchema, error: Any, path: Path, name: str, rival
         message = f"`{name}` is a field of {CURRENT}, but this file says that it follows {schema.version}"
         return Problem(message, path, Part.KEY)
     if not near:
-        current = [f"`{field}`" for field, schema in known.items() if not schema.get("deprecated")]
+        current = _list_known(schema, known, error.instance)
         return Problem(f"unknown field `{shown}`; known here are {', '.join(current)}", path, Part.KEY)
     names = " or ".join(f"`{field}`" for field in near)
     if len(near) == 1 and near[0] in error.instance:
@@ -142,6 +144,17 @@ def _word_unknown(schema: RubricSchema, error: Any, path: Path, name: str, rival
     is_plain = len(near) == 1 and rivals.get(near[0], 0) < 2
     repair = _rename(schema, error.instance, path, name, near[0]) if is_plain else None
     return Problem(f"unknown field `{shown}`; did you mean {names}?", path, Part.KEY, repair=repair)
+
+
+def _list_known(schema: RubricSchema, known: Mapping[str, Any], mapping: dict[str, Any]) -> list[str]:
+    """List the fields that a mapping may have; of a criterion those of its shape alone."""
+    names = [name for name, field in known.items() if not field.get("deprecated")]
+    if schema.version and known.keys() == schema.entry_fields.keys():
+        shapes = SHAPE_FIELDS.keys() & mapping.keys() & known.keys()
+        names = list(schema.fields_of_shape(frozenset(shapes)))
+        if not shapes and outcome_field(mapping) in mapping:
+            names = [name for name in names if name not in SHAPE_FIELDS]
+    return [f"`{name}`" for name in names]
 
 
 def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str, target: str) -> Repair | None:

@@ -132,8 +132,8 @@ def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused():
 @pytest.mark.parametrize(
     ("comment", "marked", "message"),
     [
-        ("ignore[overlaps]", "overlaps", "there is no check `overlaps`; did you mean `overlap`?"),
-        ("ignore[everything]", "everything", "there is no check `everything`; `rubric-lint --rules` lists the checks"),
+        ("ignore[overlaps]", "overlaps", "unknown rule `overlaps`; did you mean `overlap`?"),
+        ("ignore[everything]", "everything", "unknown rule `everything`; `rubric-lint --rules` lists the rules"),
     ],
 )
 def test_a_name_that_is_none_is_pointed_out(comment, marked, message):
@@ -204,3 +204,29 @@ def test_thousands_of_comments_take_no_time_to_speak_of():
 def test_a_tab_that_indents_nothing_hides_no_comment():
     text = "\t# a suite\nrubrics:\n  - id: a\n    expected_outcome: '' # rubric-lint: ignore[empty-outcome]\n"
     assert check(text) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "rubrics:\n  # rubric-lint: ignore[vague-outcome]\n\n  - id: a\n    expected_outcome: Good\n",
+            "there is one at line 5, so move the comment there",
+        ),
+        (
+            "rubrics:\n  - id: a\n    expected_outcome: Good\n    weight: 1  # rubric-lint: ignore[vague-outcome]\n",
+            "there is one at line 3, so move the comment there",
+        ),
+        ("rubrics:\n  - id: a  # rubric-lint: ignore[vague-outcome]\n    expected_outcome: It is said\n", "remove it"),
+        (
+            (
+                "rubrics:\n  - id: a\n    expected_outcome: Good\n    weight: 1\n  - id: b\n    weight: 1\n"
+                "    required: true\n    expected_outcome: It is said\n    # rubric-lint: ignore[vague-outcome]\n"
+            ),
+            "remove it",
+        ),
+    ],
+)
+def test_h3_a_comment_that_is_off_by_some_lines_hears_where_the_finding_is(text, told):
+    messages = [each.message for each in lint("a.yaml", text.encode()).findings if each.rule == "unused-ignore"]
+    assert messages == [f"`vague-outcome` finds nothing here that this comment could silence; {told}"]

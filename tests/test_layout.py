@@ -30,7 +30,7 @@ LAYERS = (
     ),
     ("signs", "thresholds"),
     ("finding", "outcomes"),
-    ("scalar", "cparser", "pureparser", "events", "document", "build", "skim", "reading", "comments"),
+    ("scalar", "cparser", "pureparser", "events", "yaml_faults", "document", "build", "skim", "reading", "comments"),
     (
         "schema",
         "violations",

@@ -100,7 +100,7 @@ def test_a_criterion_shows_its_bands_its_share_and_its_gate():
             f"**score ranges**\n\n{CRITERIA}| accuracy | 2 of 3, 66.7% | at 7 |",
         ),
         ("weight: 2", "**`weight`**: number; default 1; at least 0\n\nThe share of this criterion"),
-        ("required_min_score", "**`required_min_score`**: an integer from 0 to 10; default 10\n\nThe gate: below this"),
+        ("required_min_score", "**`required_min_score`**: an integer from 0 to 10\n\nThe gate: below this"),
         ("tests:", "**`tests`**\n\nThe cases of the suite"),
         ("score_range: [7", "**`score_range`**: two integers, [lowest, highest]\n\nThe lowest and the highest score"),
         (

@@ -69,7 +69,7 @@ def try_all(text, name="r.json"):
 LEVELS = [{"level": 1, "description": "Good"}, {"level": 2, "description": "Poor"}]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(entries, max_size=3) | values)
 @example([{"id": "a", "levels": LEVELS}])
 @example([{"id": "a", "description": "What is judged", "levels": LEVELS}])

@@ -167,10 +167,7 @@ def problems(entry, version="v2"):
     ]
 
 
-FIELDS = (
-    "`id`, `expected_outcome`, `weight`, `required_min_score`, `score_ranges`, `score_range`, `levels`, "
-    "`required_min_level`"
-)
+FIELDS = "`id`, `expected_outcome`, `weight`, `required_min_score`"
 SCORE = "expected an integer from 0 to 10"
 NO_ID = "the bands of a holistic scale share one score, so they have no id"
 OF_LEVELS = "it is the gate of a criterion with `levels`; the gate here is `required_min_score`"
@@ -360,3 +357,24 @@ def test_e6_two_scales_in_one_criterion_break_the_schema():
 def test_a13_no_gate_has_a_default():
     with_default = {name for name, field in schema_for().entry_fields.items() if "default" in field}
     assert with_default == {"weight"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "fields"),
+    [
+        ("{id: a, expected_outcome: It, owner: x}", "`id`, `expected_outcome`, `weight`, `required_min_score`"),
+        (
+            "{id: a, levels: {1: It, 2: So}, owner: x}",
+            "`id`, `expected_outcome`, `weight`, `levels`, `required_min_level`",
+        ),
+        (
+            "{id: a, score_ranges: {0: It, 6: So}, owner: x}",
+            "`id`, `expected_outcome`, `weight`, `required_min_score`, `score_ranges`",
+        ),
+        ("{score_range: [0, 4], expected_outcome: It, owner: x}", "`expected_outcome`, `score_range`"),
+    ],
+)
+def test_h3_an_unknown_field_lists_the_fields_of_its_shape(entry, fields):
+    assert [message for rule, _, message in problems(entry) if rule == "unknown-field"] == [
+        f"unknown field `owner`; known here are {fields}"
+    ]

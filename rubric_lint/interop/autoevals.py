@@ -15,7 +15,9 @@ AUTOEVALS = Dialect(
     "autoevals/v1.json",
     {"levels": "choice_scores", "expected_outcome": "prompt"},
     # The choices make one criterion without a name; what they mean, the prompt says in a form that is its own.
-    without=frozenset({"missing-id", "vague-outcome", "duplicate-outcome"}),
+    without=frozenset(
+        {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
+    ),
 )
 DIALECTS = (AUTOEVALS,)
 

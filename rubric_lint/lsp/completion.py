@@ -86,9 +86,8 @@ def _fits(cursor: Cursor, field: Field) -> bool:
         return True
     if field.name in SHAPE_FIELDS and not SHAPE_FIELDS.keys().isdisjoint(cursor.mapping):
         return False
-    value = [LOWEST, HIGHEST] if field.schema.get("maxItems") == 2 else None
-    errors = schema_for(cursor.version).find_errors("entry", {**cursor.mapping, field.name: value})
-    return not any("x-reason" in error.schema for error in errors if isinstance(error.schema, dict))
+    schema = schema_for(cursor.version)
+    return field.name in schema.fields_of_shape(frozenset(schema.entry_fields.keys() & cursor.mapping.keys()))
 
 
 def _offer_band(state: State, cursor: Cursor, fields: list[Field]) -> types.CompletionItem:
