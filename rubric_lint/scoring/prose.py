@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, shorten
 from rubric_lint.scoring.thoughts import MOST_BROKEN, blank_thoughts
+from rubric_lint.scoring.turns import refuse_other_turns, skip_end_tokens
 
 
 class Kind(Enum):
@@ -47,10 +48,13 @@ def find_given(text: str) -> list[Object]:
     given = [each for each in objects if each.kind is Kind.GIVEN]
     if not given:
         raise _explain(body, objects, rest)
+    refuse_other_turns(rest[: skip_end_tokens(rest)], [(each.start, each.end) for each in objects])
     for each in objects:
-        if each.kind is Kind.INLINE and each.value != given[0].value:
+        where = _RIVALS.get(each.kind)
+        is_other = each.kind is Kind.FENCED or each.value != given[0].value
+        if where and is_other and _is_verdict(each.value):
             line = line_of(rest, each.start)
-            lines = f"one at line {line_of(rest, given[0].start)}, one in the midst of line {line}"
+            lines = f"one at line {line_of(rest, given[0].start)}, one {where} line {line}"
             raise OutputError(f"2 JSON objects, {lines}; expected one", line=line)
     return given
 
@@ -66,6 +70,8 @@ def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
 
 
 _TOOL_CALL = re.compile(r"<(?:\||｜)?(?:tool|function)[_▁]calls?\b|\[TOOL_CALLS\]")  # noqa: RUF001 (as models write it)
+
+_RIVALS = {Kind.INLINE: "in the midst of", Kind.FENCED: "in a fence beside other text at"}
 
 _REASONS = {
     Kind.INLINE: "stands in the midst of a line",
@@ -121,9 +127,6 @@ _MARKS = {"`": 0, '"': 1, "“": 2, "”": 2, "„": 2, "«": 3, "»": 3, "「":
 """Quotes, back ticks and strikes by what they pair with: after an odd number of them one is open."""
 
 _OPENERS, _CLOSERS = "\"'`“„‘‚«「『", "\"'`“”’‘»」』"  # noqa: RUF001 (quotes of many languages)
-_END_TOKENS = ("<|im_end|>", "<|end|>", "<|return|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>")
-"""What chat templates put behind a message, and servers sometimes leave there."""
-
 _LONE_TAGS = frozenset({"br", "hr", "img", "wbr", "input", "p", "li"})
 """Tags that nobody closes."""
 
@@ -144,7 +147,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._end = _skip_end_tokens(text)
+        self._end = skip_end_tokens(text)
         self._position = 0
         self._drafts: list[_Draft] = []
         self._marks = [0] * 7
@@ -204,6 +207,8 @@ class _Reader:
             content = content.removesuffix(opening["fence"])
         start += len(content) - len(content.lstrip())
         end = opening.end() + len(content.rstrip())
+        if text[start:end].startswith("[") and _BEGINS_VERDICT.search(text, start, end):
+            self._keep(Kind.FENCED, start, end, {"checks": None}, in_fence=True)
         if start >= end or text[start] != "{":
             return
         self._refuse_other_language(start)
@@ -333,13 +338,3 @@ def _ends_item(text: str, offset: int) -> bool:
     while text[offset - 1] != ",":
         offset -= 1
     return _previous(text, offset - 1) in ("}", "]")
-
-
-def _skip_end_tokens(text: str) -> int:
-    """Where a text ends, without what a chat template put there."""
-    end = len(text)
-    for _ in range(5):
-        while end and text[end - 1] in " \t\r\n":
-            end -= 1
-        end -= next((len(token) for token in _END_TOKENS if text.endswith(token, 0, end)), 0)
-    return end

@@ -21,7 +21,7 @@ def blank_thoughts(text: str) -> str:
         OutputError: for a thought that is never closed, for what follows may be a draft; and for a closing tag that
             leaves it open whether an object before it is one.
     """
-    messages = _read_messages(text) if _HARMONY.search(text) else [(0, len(text))]
+    messages = _read_messages(text) if _HARMONY.search(text) else [(_end_of_bare_channels(text), len(text))]
     kept = [span for message in messages for span in _remove_tags(text, *message)]
     pieces: list[str] = []
     done = 0
@@ -38,7 +38,25 @@ def _blank(text: str) -> str:
 _HARMONY = re.compile(r"<\|(?:channel|message)\|>")
 _TOKEN = re.compile(r"<\|(start|channel|constrain|message|end|return|call)\|>")
 _ENDS = ("end", "return", "call")
-_THINKING = ("analysis", "commentary")
+_SHOWN = ("", "final")
+"""The channels for the reader; all others hold thoughts and calls of tools."""
+
+_BARE_CHANNEL = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z{])|[ \t\r]*\n|[ \t]+to=)")
+_BARE_FINAL = re.compile(r"assistant ?final(?=[^a-z])")
+
+
+def _end_of_bare_channels(text: str) -> int:
+    """Where the thoughts end in Harmony whose tokens a server took out: `analysisWe judge.assistantfinal{...}`."""
+    opening = _BARE_CHANNEL.match(text)
+    if not opening:
+        return 0
+    ends = [found.end() for found in _BARE_FINAL.finditer(text)]
+    if not ends:
+        raise _cut_off(text, len(text) - len(text.lstrip()))
+    if len(ends) > 1:
+        line = line_of(text, ends[1])
+        raise OutputError(f"`assistantfinal` at line {line} stands there again: one of them is a quote", line=line)
+    return ends[0]
 
 
 def _read_messages(text: str) -> Iterator[tuple[int, int]]:
@@ -47,14 +65,15 @@ def _read_messages(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     in_message = False
     for token in _TOKEN.finditer(text):
-        is_thought = in_message and channel in _THINKING
+        is_thought = in_message and channel not in _SHOWN
         if is_thought and token[1] not in _ENDS and not text.startswith("<|start|>assistant", token.start()):
             continue
-        word = text[start : token.start()].split(maxsplit=1)[:1]
+        words = text[start : token.start()].split()
         if header == "start":
-            role = "".join(word)
+            role = "".join(words[:1])
         elif header == "channel":
-            channel = "".join(word)
+            is_call = any(word.startswith("to=") for word in words)
+            channel = "call" if is_call else "".join(words[:1]).lower()
         elif not header and not is_thought and role in ("", "assistant"):
             yield start, token.start()
         in_message = token[1] == "message"
@@ -62,7 +81,7 @@ def _read_messages(text: str) -> Iterator[tuple[int, int]]:
         if token[1] == "start" or token[1] in _ENDS:
             role = channel = ""
         start = token.end()
-    if in_message and channel in _THINKING:
+    if in_message and channel not in _SHOWN:
         raise _cut_off(text, start)
     if not header and role in ("", "assistant"):
         yield start, len(text)
@@ -73,7 +92,15 @@ def _cut_off(text: str, start: int) -> OutputError:
     return OutputError(f"cut off inside its thoughts, which begin at line {line} and never end", line=line)
 
 
-_TAG = r"<(/?)((?:[\w-]{1,40}:)?(?:think|thinking|reasoning))(?:\s[^<>]*)?(/?)>"
+_NAME = "think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad|inner_monologue"
+_TAG = (
+    r"(?:<[|\uff5c]?|&lt;|\u25c1|\[(?=(?-i:/?THINK\])))"
+    r"(?:(/|end[_\u2581](?:of[_\u2581])?)|(?:begin|start)[_\u2581](?:of[_\u2581])?)?"
+    rf"((?:[\w-]{{1,40}}:)?(?:{_NAME}))(?:\s[^<>&\u25c1]*)?(/?)"
+    r"(?:[|\uff5c]?>|&gt;|\u25b7|\])"
+)
+"""As in <think>, </seed:think>, <|START_THINKING|>, <|end_of_thought|>, [THINK], &lt;think&gt;, and in triangles."""
+
 _THOUGHT = re.compile(_TAG, re.IGNORECASE)
 _OBJECT = r'\{[ \t\r\n]*["}]'
 _LANDMARK = re.compile(rf"{_TAG}|^[ \t\ufeff]*(?={_OBJECT})", re.IGNORECASE | re.MULTILINE)
