@@ -5,6 +5,7 @@ import contextlib
 import sys
 from pathlib import Path
 
+import warm
 from lsprotocol import types
 from pytest_lsp import client_capabilities, make_test_lsp_client
 
@@ -127,7 +128,8 @@ async def start(
         capabilities.general.position_encodings = encodings
     if adapt:
         adapt(capabilities)
-    await connection.start_io(*command, env=env)
+    program, inherited = warm.relay(command, env=env)
+    await connection.start_io(*program, pass_fds=inherited)
     try:
         params = types.InitializeParams(
             capabilities=capabilities,

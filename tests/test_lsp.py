@@ -899,7 +899,7 @@ def test_a_rule_that_crashes_is_logged_and_the_other_documents_go_on(folder):
 def talk(*messages, end=b""):
     """Give a server these messages and close its input; what the process came to."""
     data = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(message), message) for message in messages) + end
-    return subprocess.run(SERVER, input=data, capture_output=True, timeout=TIMEOUT, check=False)
+    return warm.run(SERVER, input=data, timeout=TIMEOUT)
 
 
 def read_answers(done):

@@ -23,8 +23,9 @@ from pathlib import Path
 
 LOADED = (
     *("cli.lint", "cli.fix", "cli.score", "cli.watch", "cli.rules", "batch", "lint", "fix.write", "schema", "cache"),
-    *("violations", "scoring.streams", "report.text", "report.html", "sieve.git"),
+    *("violations", "scoring.streams", "report.text", "report.html", "sieve.git", "lsp.server", "ask.run"),
 )
+OTHERS = ("jsonschema", "jsonschema_rs", "msgspec", "openai", "watchfiles")
 ONLY_AT_THE_START = ("PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONHASHSEED", "PYTHONWARNINGS", "LC_ALL")
 """What an interpreter reads once, before it runs anything: who changes one of these gets a new interpreter."""
 
@@ -85,8 +86,7 @@ def end():
         server.cache_clear()
 
 
-def start(args, *, stdin, stdout, stderr, env=None, cwd=None, start_new_session=False):
-    """Start `python ...` or an installed script; the streams are files or their descriptors."""
+def write_wish(args, env=None, cwd=None, *, start_new_session=False):
     wish = {
         "args": [str(each) for each in args],
         "cwd": str(cwd or Path.cwd()),
@@ -96,14 +96,39 @@ def start(args, *, stdin, stdout, stderr, env=None, cwd=None, start_new_session=
     }
     os.umask(wish["umask"])
     body = json.dumps(wish).encode()
+    return len(body).to_bytes(SIZE, "big") + body
+
+
+def start(args, *, stdin, stdout, stderr, **more):
+    """Start `python ...` or an installed script; the streams are files or their descriptors."""
     ours, theirs = socket.socketpair()
     with ours, theirs, Path(os.devnull).open("r+b", buffering=0) as nothing:
         given = [nothing if each == subprocess.DEVNULL else each for each in (stdin, stdout, stderr)]
         streams = [each if isinstance(each, int) else each.fileno() for each in (*given, theirs)]
-        socket.send_fds(server().wishes, [len(body).to_bytes(SIZE, "big")], streams)
-        server().wishes.sendall(body)
+        socket.send_fds(server().wishes, [write_wish(args, **more)], streams)
         theirs.close()
-        return Program(ours.makefile("rb", buffering=0), wish["args"])
+        return Program(ours.makefile("rb", buffering=0), [str(each) for each in args])
+
+
+# Hands its streams to the program, and ends as that does.
+RELAY = """
+import os, socket, sys
+ours, theirs = socket.socketpair()
+wish = bytes.fromhex(sys.argv[2])
+socket.send_fds(socket.socket(fileno=int(sys.argv[1])), [wish], [0, 1, 2, theirs.fileno()])
+theirs.close()
+for number in range(3):
+    os.close(number)
+answers = ours.makefile("rb", buffering=0)
+answers.readline()
+os._exit(os.waitstatus_to_exitcode(int(answers.readline())) & 0xFF)
+"""
+
+
+def relay(args, **more):
+    """What to hand to a library that starts programs itself: a command, and the descriptors that it must inherit."""
+    wishes = server().wishes.fileno()
+    return [sys.executable, "-IS", "-c", RELAY, str(wishes), write_wish(args, **more).hex()], [wishes]
 
 
 def run(args, *, input=None, capture_output=True, text=False, env=None, cwd=None, check=False, timeout=60):  # noqa: A002
@@ -155,7 +180,7 @@ def serve(wishes):
     """Start what is wished for, until nobody is there to wish."""
     for name in LOADED:
         importlib.import_module(f"rubric_lint.{name}")
-    for name in ("jsonschema", "jsonschema_rs", "msgspec", "watchfiles"):
+    for name in OTHERS:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     gc.freeze()  # what is loaded stays shared
@@ -164,6 +189,8 @@ def serve(wishes):
         head, streams, *_ = socket.recv_fds(wishes, SIZE, 4)
         if not head:
             return
+        while len(head) < SIZE:
+            head += wishes.recv(SIZE - len(head))
         body, size = b"", int.from_bytes(head, "big")
         while len(body) < size:
             body += wishes.recv(size - len(body))
