@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import suppress
 
 import pytest
+import warm
 from chat_server import Response, completion, serving
 from click.testing import CliRunner
 
@@ -554,10 +555,8 @@ PROGRAM = [sys.executable, "-W", "error", "-c", CODE]
 def start(server, *arguments, answers="answers.jsonl", **streams):
     options = ["--model", "judge-1", "--base-url", server.url, "--concurrency", "3", "--output", "results.jsonl"]
     command = [*PROGRAM, "judge", "a.rubric.yaml", answers, *options, *arguments]
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-    environment = {**os.environ, "OPENAI_API_KEY": KEY, "PYTHONPATH": root}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    return subprocess.Popen(command, env=environment, text=True, **pipes)
+    return warm.popen(command, env={**os.environ, "OPENAI_API_KEY": KEY}, text=True, **pipes)
 
 
 def wait_until(true, seconds=60):

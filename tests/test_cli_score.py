@@ -88,7 +88,7 @@ def command(*args):
 
 
 def start(*args, **streams):
-    return subprocess.Popen(command(*args), env=environment(COLUMNS="80"), **streams)
+    return warm.popen(command(*args), env=environment(COLUMNS="80"), **streams)
 
 
 def call(*args, stdin=""):

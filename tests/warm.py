@@ -110,18 +110,25 @@ def start(args, *, stdin, stdout, stderr, **more):
         return Program(ours.makefile("rb", buffering=0), [str(each) for each in args])
 
 
-# Hands its streams to the program, and ends as that does.
+# Hands its streams to the program, passes signals on, and ends as the program does.
 RELAY = """
-import os, socket, sys
+import os, signal, socket, sys
 ours, theirs = socket.socketpair()
 wish = bytes.fromhex(sys.argv[2])
 socket.send_fds(socket.socket(fileno=int(sys.argv[1])), [wish], [0, 1, 2, theirs.fileno()])
 theirs.close()
-for number in range(3):
-    os.close(number)
 answers = ours.makefile("rb", buffering=0)
-answers.readline()
-os._exit(os.waitstatus_to_exitcode(int(answers.readline())) & 0xFF)
+program = int(answers.readline())
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, lambda number, _: os.kill(program, number))
+for stream in range(3):
+    os.close(stream)
+end = os.waitstatus_to_exitcode(int(answers.readline()))
+if end < 0 and end != -signal.SIGKILL:
+    signal.signal(-end, signal.SIG_DFL)
+if end < 0:
+    os.kill(os.getpid(), -end)
+os._exit(end)
 """
 
 
@@ -129,6 +136,12 @@ def relay(args, **more):
     """What to hand to a library that starts programs itself: a command, and the descriptors that it must inherit."""
     wishes = server().wishes.fileno()
     return [sys.executable, "-IS", "-c", RELAY, str(wishes), write_wish(args, **more).hex()], [wishes]
+
+
+def popen(args, *, env=None, cwd=None, **streams):
+    """Start it as `subprocess.Popen` does, with pipes."""
+    command, inherited = relay(args, env=env, cwd=cwd)
+    return subprocess.Popen(command, pass_fds=inherited, **streams)
 
 
 def run(args, *, input=None, capture_output=True, text=False, env=None, cwd=None, check=False, timeout=60):  # noqa: A002
@@ -201,16 +214,24 @@ def serve(wishes):
 
 
 def attend(wish, streams):
-    """Start a program; tell its number, and in the end what became of it."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    """Start a program; tell its number, and in the end what became of it. It ends with the one who asked for it."""
+    ended, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
     program = os.fork()
     if not program:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         become(wish, streams)
     *theirs, answers = streams
     for each in theirs:
         os.close(each)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         os.write(answers, b"%d\n" % program)
+    if answers in select.select([ended, answers], [], [])[0]:
+        os.kill(program, signal.SIGKILL)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         os.write(answers, b"%d\n" % os.waitpid(program, 0)[1])
     os._exit(0)
 
