@@ -24,7 +24,7 @@ test: check
 	$(BIN)/pytest -n auto -m "not slow" </dev/null
 
 test-all: check test-pure
-	$(BIN)/pytest -n auto </dev/null
+	$(BIN)/pytest -n auto --hypothesis-profile thorough </dev/null
 
 # Without the libraries that are compiled: the C parser of YAML, jsonschema-rs and msgspec.
 test-pure: $(VENV)/installed-dev

@@ -14,9 +14,11 @@ import pytest
 import warm
 from hypothesis import settings
 
-# A property has time. Its cases are the same every time; `--hypothesis-profile fresh` looks for others.
-settings.register_profile("fixed", deadline=None, derandomize=True)
-settings.register_profile("fresh", deadline=None, print_blob=True)
+# A property has time. Its cases are the same every time, more of them in `make test-all`; `--hypothesis-profile fresh`
+# looks for others. How many they are is said here only.
+settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=250)
+settings.register_profile("fresh", deadline=None, print_blob=True, max_examples=500)
 settings.load_profile("fixed")
 
 # What decides about the format, colours, widths, folders, the repository or the language; tests say so themselves.

@@ -339,8 +339,10 @@ def test_an_endpoint_that_is_not_there():
     )
 
 
-@pytest.mark.parametrize("padding", [0, 250, 275, 285, 298])
-@pytest.mark.parametrize("status", [200, 400, 401, 429, 500])
+@pytest.mark.parametrize(
+    ("status", "padding"),
+    [*((status, 275) for status in (200, 400, 401, 429, 500)), *((400, padding) for padding in (0, 250, 285, 298))],
+)
 def test_no_message_holds_the_key_or_a_part_of_it(status, padding):
     echo = f"{'.' * padding}{KEY} is the key"
     for body in (echo, {"error": {"message": echo}}, {"error": echo}, {"detail": [echo]}):

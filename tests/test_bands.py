@@ -6,7 +6,7 @@ from math import ceil, floor, inf
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pages import unnamed
 
@@ -165,7 +165,6 @@ def test_bands_in_json(bounds):
 KEY = st.sampled_from([*INTEGERS, *INTEGERS, *INTEGERS, *["1.5", "2.0", "x", "0x3", "null", "+1", "07", "1e0"]])
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(KEY, min_size=1, max_size=6, unique=True), st.booleans(), st.booleans())
 def test_the_map_form(keys, is_flow, is_quoted):
     quote = '"' if is_quoted else ""

@@ -13,7 +13,7 @@ from rubric_lint.cache import Cache
 from rubric_lint.config import FileSettings
 from rubric_lint.files import File, Unreadable
 
-CLEAN = "rubrics:\n  - Cites two sources\n"
+CLEAN = "rubrics:\n  - {id: a, expected_outcome: Cites two sources}\n"
 FAULTY = "rubrics:\n  - id: a\n    wieght: 1\n    expected_outcome: Cites two sources\n"
 
 

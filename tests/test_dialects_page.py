@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from rubric_lint.interop import DIALECTS
 from rubric_lint.interop.export import TARGETS
 
@@ -42,11 +44,12 @@ def test_what_is_written_is_exported():
     assert exported == set(TARGETS)
 
 
+@pytest.mark.slow
 def test_the_tests_that_are_named_exist():
     named = {(found["file"], found["test"]) for found in NAMED.finditer(PAGE)}
     files = sorted({(ROOT / "docs" / file).resolve() for file, _ in named})
-    pytest = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
-    collected = subprocess.run(pytest, cwd=ROOT, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
+    collected = subprocess.run(collect, cwd=ROOT, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     known = set(collected.stdout.splitlines())
     known |= {line.split("[")[0] for line in known}
     assert {f"{file.removeprefix('../')}::{test}" for file, test in named} - known == set()

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 import ruamel.yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.finding import Part
@@ -239,14 +239,12 @@ def read_one_value(text, *, as_key=False):
     return read(text)[0].data
 
 
-@settings(max_examples=150, deadline=None)
 @given(VALUES)
 def test_json_means_what_it_means_to_python(data):
     for text in (json.dumps(data), json.dumps(data, indent=1, ensure_ascii=False)):
         assert_places(read(text, "a.json")[0], data)
 
 
-@settings(max_examples=150, deadline=None)
 @given(VALUES, st.sampled_from([None, False, True]))
 def test_yaml_means_what_it_means_to_ruamel(data, style):
     out = io.StringIO()

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.edit import ObstacleError, Sharing, make_fix
@@ -184,7 +184,6 @@ FLOW_TEXT = st.sampled_from(["plain", "'single # no'", '"dou\\"ble"', "7", "👍
 TEXT = st.one_of(FLOW_TEXT, st.sampled_from(["~", ""]))
 COMMENT = st.sampled_from(["", " # c", "  # d: 1"])
 KEYS = st.lists(st.sampled_from(["x", "y", "z", '"q"', "'s t'"]), unique=True, min_size=1, max_size=4)
-SETTINGS = settings(max_examples=250, deadline=None)
 
 
 @st.composite
@@ -235,7 +234,6 @@ def comments(text):
     return [word for word in ("# above", "# c", "# d: 1", "# end") for _ in range(text.count(word))]
 
 
-@SETTINGS
 @given(MAPPINGS, st.data())
 def test_a_removal_takes_the_field_and_nothing_else(mapping, data):
     text, path = mapping
@@ -248,7 +246,6 @@ def test_a_removal_takes_the_field_and_nothing_else(mapping, data):
     assert comments(after) == comments(text)
 
 
-@SETTINGS
 @given(MAPPINGS, st.data())
 def test_a_rename_changes_one_key(mapping, data):
     text, path = mapping
@@ -260,7 +257,6 @@ def test_a_rename_changes_one_key(mapping, data):
     assert len(after) == len(text) + len("renamed") - len(key)
 
 
-@SETTINGS
 @given(MAPPINGS, st.data())
 def test_a_replacement_changes_one_value(mapping, data):
     text, path = mapping
@@ -274,7 +270,6 @@ def test_a_replacement_changes_one_value(mapping, data):
     assert comments(after) == comments(text)
 
 
-@SETTINGS
 @given(
     st.dictionaries(
         st.text(max_size=3),

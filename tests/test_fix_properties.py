@@ -4,7 +4,7 @@ import re
 from difflib import SequenceMatcher
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from styled_suites import json_suites, yaml_suites
@@ -71,7 +71,6 @@ def warm():
     fix("suite.yaml", b"rubrics: [{id: a, description: b}]")
 
 
-@settings(max_examples=100, deadline=None)
 @given(SUITES)
 def test_the_data_is_as_intended_and_no_deprecation_is_left(suite):
     fixed = fix(suite.name, suite.data)
@@ -79,7 +78,6 @@ def test_the_data_is_as_intended_and_no_deprecation_is_left(suite):
     assert read(suite.name, fixed.data) == suite.after
 
 
-@settings(max_examples=75, deadline=None)
 @given(SUITES)
 def test_nothing_is_taken_or_put_but_the_fields(suite):
     fixed = fix(suite.name, suite.data)
@@ -93,7 +91,6 @@ def test_nothing_is_taken_or_put_but_the_fields(suite):
     assert put <= PUT
 
 
-@settings(max_examples=75, deadline=None)
 @given(SUITES)
 def test_encoding_line_ends_and_comments_stay(suite):
     fixed = fix(suite.name, suite.data)
@@ -105,7 +102,6 @@ def test_encoding_line_ends_and_comments_stay(suite):
     assert re.findall(r"# note, \{\d+\}: x(?: 'it| \*a)?|# of its own", after.text) == suite.comments
 
 
-@settings(max_examples=75, deadline=None)
 @given(SUITES)
 def test_a_second_run_changes_nothing_and_nothing_new_is_found(suite):
     fixed = fix(suite.name, suite.data)
@@ -116,7 +112,6 @@ def test_a_second_run_changes_nothing_and_nothing_new_is_found(suite):
     assert after <= before
 
 
-@settings(max_examples=100, deadline=None)
 @given(SUITES, st.integers(0, 1 << 30))
 def test_every_judge_output_has_the_score_and_verdict_it_had(suite, seed):
     before = judge(suite.name, suite.data, seed)
@@ -124,7 +119,6 @@ def test_every_judge_output_has_the_score_and_verdict_it_had(suite, seed):
     assert judge(suite.name, fix(suite.name, suite.data).data, seed) == before
 
 
-@settings(max_examples=100, deadline=None)
 @given(SUITES, st.integers(0, 1 << 30))
 def test_implied_gates_are_written_out_so_that_the_setting_can_go(suite, seed):
     implicit = FileSettings(implicit_required=True)

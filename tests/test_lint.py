@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.config import FileSettings
@@ -128,20 +128,17 @@ def assert_sound(name, data):
     assert [finding.rule for finding in result.findings].count("syntax") <= 1 or name.endswith("l")
 
 
-@settings(max_examples=250, deadline=None)
 @given(st.lists(EDITS, max_size=4), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_any_yaml_gives_sound_findings(edits, line_end):
     text = mutate(SUITE, edits).replace("\n", line_end)
     assert_sound("a.yaml", text.encode())
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(EDITS, max_size=3), st.sampled_from(["a.json", "a.jsonl", "a.yaml"]))
 def test_any_json_gives_sound_findings(edits, name):
     assert_sound(name, mutate(JSON, edits).encode())
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60), st.integers(0, len(SUITE)), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_any_bytes_give_sound_findings(data, at, encoding):
     text = SUITE.encode(encoding)
@@ -151,7 +148,6 @@ def test_any_bytes_give_sound_findings(data, at, encoding):
 WORDS = st.text(alphabet="rubics: -\n[]{}'\"#&*!|>?,\t0", max_size=30)
 
 
-@settings(max_examples=200, deadline=None)
 @given(WORDS)
 def test_any_text_gives_sound_findings(text):
     assert_sound("a.yaml", f"rubrics:\n  - expected_outcome: {text}\n".encode())

@@ -125,7 +125,7 @@ def expected(name, document):
     ]
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(TEXTS),
     st.sampled_from(["a.yaml", "a.rubric.yaml", "a.jsonl"]),

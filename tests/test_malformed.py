@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 
 from exports import write
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rubric_lint.compare.rubrics import compare, pair_rubrics
@@ -69,7 +69,6 @@ def try_all(text, name="r.json"):
 LEVELS = [{"level": 1, "description": "Good"}, {"level": 2, "description": "Poor"}]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(entries, max_size=3) | values)
 @example([{"id": "a", "levels": LEVELS}])
 @example([{"id": "a", "description": "What is judged", "levels": LEVELS}])

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 from exports import as_json
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_rubrics import rubrics
 
@@ -128,7 +128,6 @@ def as_written_before(entries):
     return old
 
 
-@settings(max_examples=40)
 @given(rubrics, st.randoms())
 def test_no_order_and_no_fix_changes_the_hash(entries, chance):
     expected = load_entries(entries).hash
@@ -186,7 +185,6 @@ def test_the_hash_differs_where_diff_tells_a_change_and_nowhere_else(entries, da
     assert (old.hash == new.hash) == (told == [])
 
 
-@settings(max_examples=20)
 @given(rubrics)
 def test_rubrics_are_values(entries):
     one, same = load_entries(entries), load_entries(entries)

@@ -61,7 +61,6 @@ def said(rubrics):
 
 
 @pytest.mark.parametrize(("target", "dialect", "file", "shapes"), DIALECTS, ids=[row[0] for row in DIALECTS])
-@settings(max_examples=25)
 @given(data=st.data())
 def test_import_export_import_gives_the_same(target, dialect, file, shapes, data):
     entries = data.draw(SHAPES[data.draw(st.sampled_from(shapes))])
@@ -84,7 +83,7 @@ KEPT = [
 
 
 @pytest.mark.parametrize(("target", "file", "shapes"), KEPT, ids=[row[0] for row in KEPT])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())
 def test_what_is_not_told_as_lost_is_there_again(target, file, shapes, data):
     rubric = load(data.draw(SHAPES[data.draw(st.sampled_from(shapes))]))

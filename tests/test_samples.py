@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 from exports import as_json
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_rubrics import rubrics
 
@@ -134,7 +134,6 @@ def test_totals_count_answers_and_how_many_are_stable():
 thresholds = st.lists(st.integers(0, 10), min_size=2, max_size=2).map(lambda pair: [each / 10 for each in sorted(pair)])
 
 
-@settings(max_examples=60)
 @given(rubrics, thresholds, st.integers(1, 7), st.data())
 def test_a2_no_combination_gives_a_verdict_that_no_sample_gave(entries, limits, count, data):
     borderline_at, pass_at = limits

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from pages import unnamed
@@ -299,7 +299,6 @@ ENTRY = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(ENTRY, st.sampled_from(["v1", "v2"]))
 def test_both_validators_and_the_findings_agree(entry, version):
     """What the fast validator refuses is worded, and what it passes has nothing to word."""

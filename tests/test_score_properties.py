@@ -5,7 +5,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.scoring import score
@@ -110,7 +110,6 @@ def reckon(shape, entries, output):
 
 
 @given(cases())
-@settings(deadline=None)
 def test_score_and_verdict_are_those_of_the_definition(case):
     shape, entries, output = case
     result = score(load(entries), output)
@@ -118,7 +117,6 @@ def test_score_and_verdict_are_those_of_the_definition(case):
 
 
 @given(cases(), st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_no_order_changes_a_result(case, random):
     shape, entries, output = case
     expected = score(load(entries), output)
@@ -130,7 +128,6 @@ def test_no_order_changes_a_result(case, random):
 
 
 @given(cases())
-@settings(deadline=None)
 def test_the_fast_way_gives_what_the_slow_way_gives(case):
     pytest.importorskip("msgspec")
     _, entries, output = case
@@ -178,7 +175,6 @@ def spell(value, random, rate):
 
 
 @given(cases(), st.integers(0, 10**9).map(Random), st.sampled_from([0, 0.02, 0.05]))
-@settings(deadline=None)
 def test_the_fast_way_gives_what_the_slow_way_gives_or_nothing(case, random, rate):
     _, entries, output = case
     rubrics = {"r": load(entries)}
@@ -211,7 +207,6 @@ FAULTS = ("missing", "repeated", "unknown", "another type", "out of all bands", 
 
 
 @given(cases(), st.sampled_from(FAULTS), st.integers(0, 9))
-@settings(deadline=None)
 def test_an_output_with_a_fault_never_gets_a_score(case, fault, place):
     shape, entries, output = case
     if shape == "holistic":

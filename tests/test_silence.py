@@ -5,7 +5,7 @@ import time
 from textwrap import dedent
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pages import read_pages
 from ruamel.yaml import YAML
@@ -357,7 +357,6 @@ def fails_to_keep_comments(data):
     return False
 
 
-@settings(max_examples=150, deadline=None)
 @given(faulty_suites(), st.sampled_from(["", "until it is rewritten"]))
 def test_nothing_is_found_afterwards_and_no_data_has_changed(data, reason):
     first = lint("a.yaml", data)

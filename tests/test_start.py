@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-CLEAN = "rubrics:\n  - Cites two sources\n"
+CLEAN = "rubrics:\n  - {id: a, expected_outcome: Cites two sources}\n"
 FAULTY = "rubrics:\n  - expected_outcome: Cites two sources\n    wieght: 1\n"
 
 # What click loads is its own affair, and not the same in all versions of Python.

@@ -1,7 +1,7 @@
 """Laws of `rubric-fix --to`, over suites in all the styles that YAML and JSON have."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from styled_suites import json_suites, yaml_suites
 
@@ -32,7 +32,6 @@ def results(name, data, answers):
     return found
 
 
-@settings(deadline=None, max_examples=40)
 @given(SUITES, TOWARDS, st.lists(st.integers(0, 10), min_size=1, max_size=6))
 def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target, answers):
     fixed = rewrite(suite.name, suite.data, target)
@@ -45,7 +44,6 @@ def test_a_rewritten_suite_scores_as_before_and_keeps_its_comments(suite, target
     assert [each for each in lint(suite.name, fixed.data).findings if each.severity == "error"] == []
 
 
-@settings(deadline=None, max_examples=25)
 @given(SUITES, TOWARDS)
 def test_a_second_run_changes_nothing(suite, target):
     once = rewrite(suite.name, suite.data, target)
@@ -53,7 +51,6 @@ def test_a_second_run_changes_nothing(suite, target):
     assert (again.is_changed, again.unmet, again.doubt) == (False, once.unmet, "")
 
 
-@settings(deadline=None, max_examples=25)
 @given(SUITES)
 def test_by_way_of_the_fourth_version_is_as_good(suite):
     straight = rewrite(suite.name, suite.data, "agentv-5")
