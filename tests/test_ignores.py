@@ -1,0 +1,118 @@
+"""C14: where the reach of an ignore comment begins and ends, to the character."""
+
+import pytest
+
+from rubric_lint.finding import Finding, Severity
+from rubric_lint.ignores import apply_ignores, find_ignores
+from rubric_lint.reading import read_documents
+from rubric_lint.source import Source, Span
+
+BEHIND = "rubrics:\n- id: a\n  weight: -1 # rubric-lint: ignore[weight]\n- id: b\n"
+ABOVE = "rubrics:\n- id: x\n# rubric-lint: ignore[weight]\n- id: a\n  weight:\n- id: b\n"
+DASH = "rubrics:\n# rubric-lint: ignore[weight]\n-\n\n  id: a\n  weight: 1\n- id: b\n"
+EVERYWHERE = "# rubric-lint: ignore-file[weight]\nrubrics:\n- id: a\n"
+
+
+def is_silenced(text, start, end, name="a.yaml"):
+    """Whether a finding of `weight` at a span is silenced."""
+    source = Source(name, text)
+    ignores = find_ignores(source, read_documents(source)[0])
+    finding = Finding("weight", Severity.ERROR, "", Span(start, end), "")
+    kept, silenced = apply_ignores(ignores, [finding])
+    assert len(kept) + len(silenced) == 1
+    return not kept
+
+
+def reach(text, length):
+    """From where to where a finding of so many characters may begin, to be silenced by the one comment in a text."""
+    found = [start for start in range(len(text) + 1 - length) if is_silenced(text, start, start + length)]
+    assert found == list(range(found[0], found[-1] + 1))
+    return found[0], found[-1]
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 5])
+def test_behind_something_it_reaches_from_the_start_of_its_line_to_its_end(length):
+    begin, end = BEHIND.index("  weight"), BEHIND.index("\n- id: b")
+    assert reach(BEHIND, length) == (begin - max(length - 1, 0), end)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 5])
+def test_alone_on_a_line_it_reaches_as_far_as_the_entry_below(length):
+    begin, end = ABOVE.index("id: a"), ABOVE.index("\n- id: b")
+    assert reach(ABOVE, length) == (begin - max(length - 1, 0), end)
+
+
+def test_alone_on_a_line_it_reaches_an_entry_whose_dash_is_alone_too():
+    begin, end = DASH.index("id: a"), DASH.index("\n- id: b")
+    assert reach(DASH, 1) == (begin, end)
+
+
+def test_for_the_file_it_reaches_from_the_first_character_to_the_end():
+    assert reach(EVERYWHERE, 0) == (0, len(EVERYWHERE))
+    assert reach(EVERYWHERE, 3) == (0, len(EVERYWHERE) - 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rubrics:\n- id: a\n  weight: 1\n# rubric-lint: ignore[weight]\n",
+        "rubrics:\n- id: a\n  weight: 1\n# rubric-lint: ignore[weight]",
+        "rubrics:\n- id: a\n# rubric-lint: ignore[weight]\n\n\n",
+        "rubrics:\n- id: |\n   a\n# rubric-lint: ignore[weight]\n  \n",
+        "x: [1,\n# rubric-lint: ignore[weight]\n]\nrubrics:\n- id: a\n",
+    ],
+)
+def test_above_nothing_it_reaches_nothing_but_itself(text):
+    start = text.index("# rubric-lint")
+    assert reach(text, 1) == (start, text.index("]", start))
+
+
+def test_above_a_list_it_reaches_the_outermost_entry_of_a_line():
+    text = "rubrics:\n# rubric-lint: ignore[weight]\n- - id: a\n  - id: b\n- id: c\n"
+    assert reach(text, 1) == (text.index("- id: a"), text.index("\n- id: c"))
+
+
+def test_of_several_comments_that_reach_a_finding_the_first_one_silences_it():
+    text = (
+        "# rubric-lint: ignore-file[bounds]\n# rubric-lint: ignore-file[weight, weight]\nrubrics:\n"
+        "# rubric-lint: ignore[weight]\n- id: a\n  weight: 1 # rubric-lint: ignore[weight] "
+        "# rubric-lint: ignore[bounds]\n"
+    )
+    source = Source("a.yaml", text)
+    ignores = find_ignores(source, read_documents(source)[0])
+    at = text.index("weight: 1")
+    spans = [Span(at, at + 1), Span(0, 1), Span(at - 9, at + 8), Span(text.index("rubrics"), len(text))]
+    findings = [
+        Finding(rule, Severity.ERROR, "", span, "") for span in spans for rule in ("weight", "bounds", "overlap")
+    ]
+    kept, silenced = apply_ignores(ignores, findings)
+    assert [finding.rule for finding in kept] == ["overlap"] * 4
+    assert {(ignores.index(ignore), rule) for ignore, rule in silenced} == {(0, "bounds"), (1, "weight")}
+    inner, silenced = apply_ignores(ignores[2:], findings)
+    assert [(finding.rule, finding.span.start) for finding in inner if finding.rule != "overlap"] == [
+        ("weight", 0),
+        ("bounds", 0),
+    ]
+    assert [ignores.index(ignore) for ignore, rule in silenced if rule == "weight"] == [2, 2, 2]
+    assert [ignores.index(ignore) for ignore, rule in silenced if rule == "bounds"] == [4, 4, 4]
+
+
+def test_a_comment_that_has_ended_silences_nothing_below():
+    text = "".join(f"- id: c{number} # rubric-lint: ignore[weight]\n" for number in range(3)) + "- id: d\n"
+    starts = [at for at in range(len(text)) if text.startswith("id:", at)]
+    assert [is_silenced(text, at, at + 2) for at in starts] == [True, True, True, False]
+    findings = [Finding("weight", Severity.ERROR, "", Span(at, at + 2), "") for at in starts]
+    source = Source("a.yaml", text)
+    ignores = find_ignores(source, read_documents(source)[0])
+    kept, silenced = apply_ignores(ignores, findings)
+    assert (len(kept), [ignores.index(ignore) for ignore, _ in silenced]) == (1, [0, 1, 2])
+
+
+def test_json_has_no_comments():
+    source = Source("A.JSON", '{"rubrics": ["# rubric-lint: ignore[weight]"]}')
+    assert find_ignores(source, read_documents(source)[0]) == []
+
+
+def test_it_reaches_an_entry_on_the_last_line_without_a_line_end():
+    text = "rubrics:\n# rubric-lint: ignore[weight]\n- id: a"
+    assert reach(text, 1) == (text.index("id"), len(text) - 1)
