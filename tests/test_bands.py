@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import unnamed
 
+from rubric_lint.bands import Band, Scale, read_scale
 from rubric_lint.config import FileSettings
+from rubric_lint.finding import Part
 from rubric_lint.lint import lint
 
 ALL = range(11)
@@ -296,3 +298,33 @@ def test_a14_an_integer_may_be_written_with_a_point_in_a_value_and_in_a_key():
     long = "rubrics:\n" + write_criterion([(0, 4.0), (5.0, 10)])
     short = "rubrics:\n  - {id: a, score_ranges: {0: Outcome 0, 5.0: Outcome 1}}\n"
     assert [findings_of(text) for text in (long, short)] == [(), ()]
+
+
+AT = ("rubrics", 0)
+RANGES = (*AT, "score_ranges")
+NONE, SOUND = range(0), range(3, 6)
+
+
+def test_c14_a_list_of_bands_is_read_with_every_place():
+    items = [{"score_range": [3, 5], "expected_outcome": "x"}, {"description": "y"}, "z", {"score_range": [5, 3]}]
+    expected = (
+        Band((*RANGES, 0, "score_range"), Part.VALUE, 3, 5, SOUND, SOUND, "x", (*RANGES, 0, "expected_outcome")),
+        Band((*RANGES, 1), Part.HEAD, None, None, NONE, ALL, "y", (*RANGES, 1, "description")),
+        Band((*RANGES, 2), Part.HEAD, None, None, NONE, ALL, None, (*RANGES, 2)),
+        Band((*RANGES, 3, "score_range"), Part.VALUE, 5, 3, NONE, SOUND, None, (*RANGES, 3)),
+    )
+    assert read_scale({"score_ranges": items}, AT, 4, (*AT, "gate")) == Scale(
+        RANGES, expected, 4, (*AT, "gate"), is_map=False
+    )
+
+
+def test_c14_a_range_of_a_holistic_rubric_has_no_gate_and_is_no_map():
+    band = Band((*AT, "score_range"), Part.VALUE, 3, 5, SOUND, SOUND, "x", (*AT, "expected_outcome"))
+    entry = {"score_range": [3, 5], "expected_outcome": "x"}
+    assert read_scale(entry, AT, 4, (*AT, "gate")) == Scale(AT, (band,), None, (*AT, "gate"), is_map=False)
+
+
+def test_c14_what_holds_no_bands_is_no_scale():
+    assert read_scale({"id": "a"}, AT, None, AT) is None
+    assert read_scale({"score_ranges": 3}, AT, None, AT) == Scale(RANGES, (), None, AT, is_map=False)
+    assert read_scale({"score_ranges": {"0": "x"}}, AT, None, AT).is_map is True
