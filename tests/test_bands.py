@@ -326,5 +326,7 @@ def test_c14_a_range_of_a_holistic_rubric_has_no_gate_and_is_no_map():
 
 def test_c14_what_holds_no_bands_is_no_scale():
     assert read_scale({"id": "a"}, AT, None, AT) is None
+    odd = {"score_range": {"a": 1, "b": 2}}
+    assert read_scale(odd, AT, None, AT).bands[0].reach == ALL
     assert read_scale({"score_ranges": 3}, AT, None, AT) == Scale(RANGES, (), None, AT, is_map=False)
     assert read_scale({"score_ranges": {"0": "x"}}, AT, None, AT).is_map is True

@@ -113,6 +113,25 @@ def unspaced(text):
     return [line.strip() for line in text.replace("\r", "\n").replace(",}", "}").split("\n") if line.strip()]
 
 
+FLOW_ON_LINES = {  # C14
+    "the first": ("a: {\n  x: 1,\n  y: 2\n}\n", "a: {\n  y: 2\n}\n"),
+    "the last": ("a: {\n  y: 2,\n  x: 1\n}\n", "a: {\n  y: 2\n}\n"),
+    "the only one": ("a: {\n  x: 1\n}\n", "a: {\n}\n"),
+    "a comma before it": ("a: {\n  y: 1\n  ,x: 2\n}\n", "a: {\n  y: 1\n}\n"),
+    "a comment behind it": ("a: {y: 1,\n x: 2 # c\n}\n", "a: {y: 1 # c\n}\n"),
+    "a comment behind its comma": ("a: {y: 1,\n x: 2 , # c\n z: 3}\n", "a: {y: 1,\n # c\n z: 3}\n"),
+    "a comment below it": ("a: {x: 1,\n# c\n y: 2}\n", "a: {\n# c\n y: 2}\n"),
+    "CRLF": ("a: {\r\n  x: 1,\r\n  y: 2\r\n}\r\n", "a: {\r\n  y: 2\r\n}\r\n"),
+    "blank lines": ("a: {y: 2,\n\n  x: 1\n\n}\n", "a: {y: 2\n\n}\n"),
+    "the bracket behind it": ("a: {y: 2,\n x: 1}\n", "a: {y: 2}\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), FLOW_ON_LINES.values(), ids=FLOW_ON_LINES)
+def test_remove_from_flow_style_on_several_lines(before, after):
+    assert apply(before, RemoveField(("a", "x"))) == after
+
+
 BESIDE_A_DASH = {
     "the first of several": ("- x: 1\n  y: 2\n- z\n", "- y: 2\n- z\n"),
     "the first, with a comment": ("- x: 1 # c\n  y: 2\n", "- # c\n  y: 2\n"),
