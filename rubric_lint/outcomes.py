@@ -56,12 +56,22 @@ _WORD = re.compile(r"[^\W_]")
 
 def is_placeholder(text: str) -> bool:
     """Return whether the text only keeps the place of an outcome: punctuation, TODO, TBD, `<...>`."""
-    if len(text) > LONGEST_LABEL and text[:4].casefold() not in _STARTS:
+    words = text.split(None, 1)
+    if not words:
+        return False
+    begin = words[0].casefold()
+    if begin[0].isalnum() and begin not in _BEGINS and begin.rstrip(".!…") not in _BEGINS and begin[:4] not in _STARTS:
         return False
     stripped = text.strip()
-    if not stripped or is_template(stripped):
+    if len(stripped) > LONGEST_LABEL and begin[:4] not in _STARTS:
         return False
-    return _WORD.search(stripped) is None or _STAND_INS.fullmatch(stripped) is not None
+    return not is_template(stripped) and (_WORD.search(stripped) is None or _STAND_INS.fullmatch(stripped) is not None)
 
 
-_STARTS = frozenset(["todo", "to d", "to-d", "tbd:", "tba:", "tbc:", "tbd ", "fixm", "fix ", "fix-", "xxx:", "xxx "])
+_STARTS = frozenset(["todo", "to-d", "tbd:", "tba:", "tbc:", "tbd(", "fixm", "fix-", "xxx:", "xxx("])
+_BEGINS = frozenset(
+    """
+    to tbd tba tbc fix xx xxx xxxx xxxxx placeholder lorem fill insert enter write add put describe your the not
+    """.split()  # noqa: SIM905 (it reads better)
+)
+"""What the first word of a stand-in can be: one look at it is all that most outcomes cost."""

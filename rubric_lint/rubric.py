@@ -190,6 +190,11 @@ class Rubric(_RubricFields):
                 found.append(Outcome(criterion.outcome, criterion.outcome_path, of))
         return tuple(found)
 
+    @cached_property
+    def folded_outcomes(self) -> str:
+        """All outcomes in one text without upper case: a quick look at which words none of them has."""
+        return "\n".join([outcome.text for outcome in self.outcomes]).casefold()
+
 
 class _Reader(Protocol):
     """What knows how the pieces of a value are written: a document, or a view of one."""

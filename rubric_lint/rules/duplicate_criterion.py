@@ -1,6 +1,7 @@
 """Two criteria with one outcome, or with outcomes that are equal but for a negation."""
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterator
 
 from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
@@ -10,26 +11,38 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare what is judged, and of criteria with bands or levels these too."""
-    criteria = [criterion for criterion in rubric.criteria if criterion.outcome]
+    criteria = [criterion for criterion in rubric.criteria if criterion.outcome and not criterion.outcome.isspace()]
     if len(criteria) < 2:
         return
+    texts = [" ".join((criterion.outcome or "").casefold().split()).rstrip(" .!") for criterion in criteria]
+    counts = Counter(texts)
+    same: set[int] = set()
     seen: dict[Hashable, Criterion] = {}
+    for criterion, text in zip(criteria, texts, strict=True):
+        if counts[text] > 1:
+            first = seen.setdefault((text, _scale(criterion)), criterion)
+            if first is not criterion:
+                same.add(id(criterion))
+                yield from _word(criterion, first, "says the same as that of {}, which then counts twice")
+    if any(hint in rubric.folded_outcomes for hint in _HINTS):
+        yield from _find_opposites([criterion for criterion in criteria if id(criterion) not in same])
+
+
+def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
     affirmed: dict[Hashable, Criterion] = {}
     negated: dict[Hashable, Criterion] = {}
-    for criterion in criteria:
-        words = _words(criterion.outcome or "")
-        if not words:
+    ends = [_stem((criterion.outcome or "").rsplit(None, 1)[-1].casefold().rstrip(".,;!")) for criterion in criteria]
+    counts = Counter(ends)  # a negation leaves the last word as it is
+    for criterion, end in zip(criteria, ends, strict=True):
+        if counts[end] < 2:
             continue
-        scale = _scale(criterion)
-        first = seen.setdefault((words, scale), criterion)
-        if first is not criterion:
-            yield from _word(criterion, first, "says the same as that of {}, which then counts twice")
-            continue
-        count = sum(word in _NEGATIONS for word in words)
-        own, others = (negated, affirmed) if count % 2 else (affirmed, negated)
-        gist = (tuple(_stem(word) for word in words if word not in _DROPPED), scale)
+        words = _split(criterion.outcome or "")
+        is_negated = sum(word in _NEGATIONS for word in words) % 2 == 1
+        gist = (tuple(_stem(word) for word in words if word not in _DROPPED), _scale(criterion))
+        own, others = (negated, affirmed) if is_negated else (affirmed, negated)
         own.setdefault(gist, criterion)
-        if opposite := others.get(gist):
+        opposite = others.get(gist)
+        if opposite and gist[0] and None not in (criterion.weight, opposite.weight):  # points below 0 turn one round
             yield from _word(criterion, opposite, "is the opposite of that of {}, so no answer meets both")
 
 
@@ -55,9 +68,12 @@ _NEGATIONS = frozenset(["not", "no", "never", "without"])
 _DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
 
 
-def _words(outcome: str) -> tuple[str, ...]:
-    folded = _CONTRACTED.sub(" not", outcome.casefold()) if "n" in outcome else outcome.casefold()
-    return tuple(filter(None, (word.rstrip(".,;!") for word in folded.replace("cannot", "can not").split())))
+_HINTS = (" not ", "\nnot ", " no ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
+
+
+def _split(outcome: str) -> list[str]:
+    folded = _CONTRACTED.sub(" not", outcome.casefold()).replace("cannot", "can not")
+    return [stripped for word in folded.split() if (stripped := word.rstrip(".,;!"))]
 
 
 def _stem(word: str) -> str:

@@ -16,14 +16,14 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         steps = [
             _Step(band.scores[0], rank, f"band {band.written}", word, band.path, band.part)
             for band in scale.bands
-            if band.scores and band.outcome and (rank := _rank_outcome(band.outcome)) and (word := _first(band.outcome))
+            if band.outcome and (word := _first(band.outcome)) and (rank := _RANKS.get(_fold(word))) and band.scores
         ]
         yield from _compare("score", steps)
     for criterion in rubric.criteria:
         steps = []
         for level in criterion.levels or ():
             word = level.name or _first(level.outcome or "")
-            rank = _RANKS.get(_fold(level.name)) if level.name else _rank_outcome(level.outcome or "")
+            rank = _RANKS.get(_fold(word))
             if level.number is not None and rank:
                 steps.append(_Step(level.number, rank, f"level {level.number}", word, level.number_path, level.part))
         yield from _compare("level", steps)
@@ -100,21 +100,21 @@ _RANKS = _make_ranks(
         *("error free", "flawless", "advanced"),
     ),
 )
+_FIRST_WORDS = {phrase.split()[0] for phrase in _RANKS} | {"error-free"}
 _CLAUSE = re.compile(r"\s{0,9}([^.,;:!?()–—\n]{1,40})")  # noqa: RUF001 (dashes of prose)
 
 
-def _fold(text: str | None) -> str:
-    return " ".join((text or "").casefold().replace("-", " ").split())
+def _fold(text: str) -> str:
+    return " ".join(text.casefold().replace("-", " ").split())
 
 
 def _first(outcome: str) -> str:
-    """Return the first clause of an outcome, where it is short enough for a grade."""
+    """Return the first clause of an outcome, where it is short enough for a grade and begins like one."""
+    words = outcome.split(None, 1)
+    if not words or words[0].rstrip(".,;:!?()").casefold() not in _FIRST_WORDS:
+        return ""
     found = _CLAUSE.match(outcome)
     return found[1].strip() if found else ""
-
-
-def _rank_outcome(outcome: str) -> int | None:
-    return _RANKS.get(_fold(_first(outcome)))
 
 
 RULE = Rule("inverted-scale", Severity.WARNING, check, marks=(Part.VALUE, Part.KEY))

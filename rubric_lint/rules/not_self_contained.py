@@ -10,10 +10,11 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Look for outcomes that only make sense beside another one."""
+    if not any(hint in rubric.folded_outcomes for hint in _HINTS):
+        return
     for outcome in rubric.outcomes:
         text = outcome.text
-        if not any(hint in (folded := text.casefold()) for hint in _HINTS):
-            continue
+        folded = text.casefold()
         found = _ANYWHERE.search(folded) or (outcome.is_of_scale and _IN_SCALES.search(folded))
         if found:
             said = text[slice(*found.span("said"))] if len(folded) == len(text) else found["said"]

@@ -12,22 +12,22 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Look for scores in the outcomes of bands, and for levels in those of levels."""
+    if not any(hint in rubric.folded_outcomes for hint in _HINTS):
+        return
     for outcome in rubric.outcomes:
-        if outcome.scores:
-            lowest, highest, own = outcome.scores[0], outcome.scores[-1], "its band is"
-            span = f"[{lowest}, {highest}]"
-        elif outcome.level is not None:
-            lowest = highest = outcome.level
-            own, span = "it belongs to level", str(outcome.level)
-        else:
+        if _DIGIT.search(outcome.text) is None or not (found := _find_score(outcome)):
             continue
-        if (found := _find_score(outcome)) and not all(lowest <= number <= highest for number in found[1]):
-            message = f'the outcome says "{found[0]}", but {own} {span}; correct the outcome or the {_kind(outcome)}'
+        said, numbers = found
+        if outcome.level is not None:
+            lowest = highest = outcome.level
+            message = f'the outcome says "{said}", but it belongs to level {lowest}; correct the outcome or the level'
+        else:
+            lowest, highest = outcome.scores[0], outcome.scores[-1]
+            message = (
+                f'the outcome says "{said}", but its band is [{lowest}, {highest}]; correct the outcome or the band'
+            )
+        if not all(lowest <= number <= highest for number in numbers):
             yield Problem(message, outcome.path)
-
-
-def _kind(outcome: Outcome) -> str:
-    return "band" if outcome.scores else "level"
 
 
 # A score that speaks to the judge makes a clause of its own. In the middle of a sentence a number is one that the
@@ -48,14 +48,16 @@ _OF_LEVELS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERS = re.compile(_NUMBER)
+_HINTS = ("score", "point", "pt", "10", "level")
 _DIGIT = re.compile(r"[0-9]")
 
 
 def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
-    """Return the first score that an outcome names, as it is written, and its numbers."""
-    if _DIGIT.search(outcome.text) is None:
+    """Return the first score or level that an outcome of a scale names, as it is written, and its numbers."""
+    pattern = _OF_BANDS if outcome.scores else _OF_LEVELS if outcome.level is not None else None
+    if pattern is None:
         return None
-    for found in (_OF_BANDS if outcome.scores else _OF_LEVELS).finditer(outcome.text):
+    for found in pattern.finditer(outcome.text):
         groups = found.groupdict()
         numbers = [Decimal(number) for number in _NUMBERS.findall(groups["one"] or groups.get("two") or "")]
         if numbers == sorted(numbers):  # 3 to 1 is the score of a game
