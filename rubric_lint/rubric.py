@@ -192,8 +192,8 @@ class Rubric(_RubricFields):
 
     @cached_property
     def folded_outcomes(self) -> str:
-        """All outcomes in one text without upper case: a quick look at which words none of them has."""
-        return "\n".join([outcome.text for outcome in self.outcomes]).casefold()
+        """All outcomes in one text without upper case, each on a line: a quick look at which words none of them has."""
+        return "\n".join(["", *(outcome.text for outcome in self.outcomes)]).casefold()
 
 
 class _Reader(Protocol):

@@ -282,7 +282,10 @@ WRONG = {
     "[{id: a, score_ranges: {low: It}}]": ("low", f"key of `score_ranges`: {SCORE}"),
     "[{id: a, score_ranges: {0: 7}}]": ("7", f"item of `score_ranges`: {TEXT}"),
     "[{id: a, score_ranges: {0: ''}}]": ("''", f"item of `score_ranges`: {SAYS}"),
-    f"[{{id: a, levels: {ONE_LEVEL}}}]": (ONE_LEVEL, "`levels`: expected a list, at least 2"),
+    f"[{{id: a, levels: {ONE_LEVEL}}}]": (
+        ONE_LEVEL,
+        "`levels`: expected a list of levels, or a map from level to outcome, at least 2",
+    ),
     "[{id: a, levels: [{level: x, expected_outcome: It}, {level: 2, expected_outcome: So}]}]": (
         "x",
         "`level`: expected an integer",

@@ -68,7 +68,7 @@ _NEGATIONS = frozenset(["not", "no", "never", "without"])
 _DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
 
 
-_HINTS = (" not ", "\nnot ", " no ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
+_HINTS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
 
 
 def _split(outcome: str) -> list[str]:
