@@ -55,7 +55,7 @@ def test_known_findings_are_left_out_and_counted_and_new_ones_are_not():
 def test_a_finding_again_is_a_new_one():
     write()
     Path("old.yaml").write_text(OLD + "  - id: b\n    description: States the result.\n", "utf-8")
-    assert lint("--baseline=known.json", "--ignore=duplicate-outcome") == (["deprecated-description"], "", 1)
+    assert lint("--baseline=known.json", "--ignore=duplicate-criterion") == (["deprecated-description"], "", 1)
 
 
 def test_what_is_gone_is_told_until_it_is_taken_out():

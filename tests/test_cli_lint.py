@@ -112,6 +112,7 @@ bad.yaml:6:22 error overlap: {SCORE_5}
      |                      ------ also covers 5
    6 |       - score_range: [5, 7]
      |                      ^^^^^^
+     = unsafe fix: end the lower band at 4 (rubric-fix --unsafe-fixes)
 
 old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
    3 |     description: States the result.
@@ -119,12 +120,12 @@ old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is dep
      = fix: rename `description` to `expected_outcome` (rubric-fix)
 
 Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
-1 fixable with rubric-fix.
+1 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes.
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
 COUNTED = "Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).\n"
-FIXABLE = "1 fixable with rubric-fix.\n"
+FIXABLE = "1 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes.\n"
 CLEAN = "No findings in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
 
 
@@ -217,7 +218,8 @@ def test_a_path_that_cannot_be_read_hides_no_other():
     Path("sub").mkdir()
     Path("sub/link.yaml").symlink_to("nowhere.yaml")
     output = OVERLAP + (
-        "Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n2 files could not be read.\n"
+        "Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+        "1 fixable with rubric-fix --unsafe-fixes; 2 files could not be read.\n"
     )
     errors = (
         "rubric-lint: nope.yaml: does not exist\n"
@@ -246,7 +248,10 @@ def test_broken_settings_hide_no_file_of_other_folders():
     Path("sub/rubric-lint.toml").write_text('select = ["overlop"]\nselct = 1\n', "utf-8")
     output, errors, code = call("--format=concise", *CALM)
     assert (output, code) == (
-        OVERLAP + DESCRIPTION + COUNTED + "1 fixable with rubric-fix; 1 file could not be read.\n",
+        OVERLAP
+        + DESCRIPTION
+        + COUNTED
+        + "1 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes; 1 file could not be read.\n",
         2,
     )
     assert [line.startswith("rubric-lint: sub/rubric-lint.toml: ") for line in errors.splitlines()] == [True]

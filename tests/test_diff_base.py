@@ -100,7 +100,7 @@ def test_what_has_not_changed_is_not_even_read():
 
 
 CHANGES = {
-    "the line of a finding": ("outcome: Good", "outcome: Fine", [("vague-outcome", 14)]),
+    "the line of a finding": ("outcome: Good", "outcome: Decent", [("vague-outcome", 14)]),
     "a line of the value that it is about": ("[0, 5]", "[0, 4]", [("coverage", 5)]),
     "a related place": ("[0, 5]", "[0, 6]", [("overlap", 8)]),
     "a band that is gone": (
@@ -138,7 +138,7 @@ def test_what_touches_a_change(old, new, expected, state):
 def test_the_summary_tells_what_was_left_out():
     write("same.yaml")
     commit()
-    replace("outcome: Good", "outcome: Fine")
+    replace("outcome: Good", "outcome: Decent")
     out, _, code = call("--diff-base=HEAD", "--format=concise", "--fail-on=warning")
     notes = "2 findings left out as nothing has changed there; 1 unchanged file not read.\n"
     assert (out.splitlines(keepends=True)[-1], code) == (notes, 1)
@@ -154,7 +154,7 @@ def test_what_others_changed_since_the_branch_left_does_not_count():
     write("mine.yaml", "rubrics:\n  - id: a\n    expected_outcome: Good\n")
     commit()
     git("checkout", "-q", "main")
-    replace("outcome: Good", "outcome: Fine")
+    replace("outcome: Good", "outcome: Decent")
     commit()
     git("checkout", "-q", "branch")
     assert lint("--diff-base=main")[0] == [("mine.yaml", "vague-outcome", 3)]
@@ -177,17 +177,17 @@ def test_new_files_are_new_as_a_whole():
 def test_names_of_all_kinds(name):
     write(f"some folder/{name}")
     commit()
-    replace("outcome: Good", "outcome: Fine", f"some folder/{name}")
+    replace("outcome: Good", "outcome: Decent", f"some folder/{name}")
     assert lint("--diff-base=HEAD")[0] == [(f"some folder/{name}", "vague-outcome", 14)]
 
 
 def test_a_renamed_file_is_changed_where_its_lines_are():
     git("mv", "a.yaml", "b.yaml")
-    replace("outcome: Good", "outcome: Fine", "b.yaml")
+    replace("outcome: Good", "outcome: Decent", "b.yaml")
     git("add", "-A")
     assert lint("--diff-base=main")[0] == [("b.yaml", "vague-outcome", 14)]
     git("mv", "b.yaml", "c.yaml")
-    replace("outcome: Fine", "outcome: Good", "c.yaml")
+    replace("outcome: Decent", "outcome: Good", "c.yaml")
     assert lint("--diff-base=main") == ([], {"unchanged_files": 1}, 0)
 
 
@@ -195,7 +195,7 @@ def test_a_renamed_file_is_changed_where_its_lines_are():
 def test_other_line_ends(line_end):
     write("a.yaml", RUBRIC.replace("\n", line_end))
     commit()
-    write("a.yaml", RUBRIC.replace("\n", line_end).replace("outcome: Good", "outcome: Fine"))
+    write("a.yaml", RUBRIC.replace("\n", line_end).replace("outcome: Good", "outcome: Decent"))
     # To Git a file without line feeds is one line.
     expected = [OLD[1]] if line_end == "\r\n" else OLD
     assert [(rule, line) for _, rule, line in lint("--diff-base=HEAD")[0]] == expected
@@ -205,7 +205,7 @@ def test_what_git_takes_for_binary_is_compared_all_the_same():
     write(".gitattributes", "*.yaml binary diff=odd\n")
     commit()
     git("config", "diff.odd.textconv", "wc")
-    replace("outcome: Good", "outcome: Fine")
+    replace("outcome: Good", "outcome: Decent")
     assert lint("--diff-base=HEAD")[0] == [("a.yaml", "vague-outcome", 14)]
 
 
@@ -221,7 +221,7 @@ def test_what_git_holds_another_text_of_is_reported_as_a_whole(name):
     commit()
     assert lint("--diff-base=HEAD")[0] == []
     for changed in (name, "b.yml"):
-        write(changed, RUBRIC.replace("outcome: Good", "outcome: Fine"))
+        write(changed, RUBRIC.replace("outcome: Good", "outcome: Decent"))
     expected = [*((name, *each) for each in OLD), ("b.yml", *OLD[1])]
     assert sorted(lint("--diff-base=HEAD")[0]) == sorted(expected)
 
@@ -229,7 +229,7 @@ def test_what_git_holds_another_text_of_is_reported_as_a_whole(name):
 def test_utf_16_is_reported_as_a_whole():
     write("a.yaml", RUBRIC.encode("utf-16"))
     commit()
-    write("a.yaml", RUBRIC.replace("outcome: Good", "outcome: Fine").encode("utf-16"))
+    write("a.yaml", RUBRIC.replace("outcome: Good", "outcome: Decent").encode("utf-16"))
     assert len(lint("--diff-base=HEAD")[0]) == len(OLD)
 
 
@@ -254,7 +254,7 @@ def test_no_setting_of_the_user_changes_what_is_found(setting, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "true")
     monkeypatch.setenv("GIT_DIFF_OPTS", "-u7")
     git("config", *setting.split("="))
-    replace("outcome: Good", "outcome: Fine")
+    replace("outcome: Good", "outcome: Decent")
     assert found() == [("vague-outcome", 14)]
 
 
@@ -264,7 +264,7 @@ def test_it_is_the_same_from_a_subfolder_through_a_link_and_in_a_work_tree(tmp_p
     git("worktree", "add", "-q", "-b", "branch", str(tmp_path / "tree"))
     (tmp_path / "link").symlink_to(tmp_path / "tree")
     monkeypatch.chdir(tmp_path / "link" / "sub")
-    replace("outcome: Good", "outcome: Fine", "b.yaml")
+    replace("outcome: Good", "outcome: Decent", "b.yaml")
     assert lint("--diff-base=main")[0] == [("b.yaml", "vague-outcome", 14)]
     for name in ("../sub/b.yaml", str(tmp_path / "tree/sub/b.yaml"), str(tmp_path / "link/sub/b.yaml")):
         assert lint("--diff-base=main", name, "../a.yaml")[0] == [(name, "vague-outcome", 14)]
@@ -287,7 +287,7 @@ def submodule(tmp_path):
 
 def test_submodules_are_looked_into(submodule):
     assert lint("--diff-base=HEAD") == ([], {"unchanged_files": 2}, 0)
-    replace("outcome: Good", "outcome: Fine", submodule / "a.yaml")
+    replace("outcome: Good", "outcome: Decent", submodule / "a.yaml")
     write(submodule / "new.yaml", "rubrics:\n  - id: a\n    expected_outcome: Good\n")
     expected = [("a module/a.yaml", "vague-outcome", 14), ("a module/new.yaml", "vague-outcome", 3)]
     assert lint("--diff-base=HEAD")[0] == expected
@@ -297,7 +297,7 @@ def test_submodules_are_looked_into(submodule):
 
 
 def test_a_submodule_whose_history_is_not_here_is_new_as_a_whole(submodule, tmp_path):
-    replace("outcome: Good", "outcome: Fine", tmp_path / "other/a.yaml")
+    replace("outcome: Good", "outcome: Decent", tmp_path / "other/a.yaml")
     git("commit", "-qam", "change", cwd=tmp_path / "other")
     old = git("rev-parse", "HEAD")
     git("pull", "-q", cwd=submodule)

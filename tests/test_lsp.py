@@ -374,7 +374,7 @@ def test_an_editor_that_cannot_ask_later_gets_the_comment_at_once(folder):
         uri = uri_of(folder / "a.yaml")
         async with start(folder, adapt=forget) as editor:
             editor.open(uri, OVERLAP)
-            (action,) = await editor.actions(uri, (5, 0), (5, 99))
+            *_, action = await editor.actions(uri, (5, 0), (5, 99))
             assert action.data is None
             assert apply(OVERLAP, action) == OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
 
@@ -386,7 +386,7 @@ def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
         uri = uri_of(folder / "a.yaml")
         async with start(folder) as editor:
             editor.open(uri, OVERLAP)
-            (action,) = await editor.actions(uri, (5, 0), (5, 99))
+            *_, action = await editor.actions(uri, (5, 0), (5, 99))
             text = "# one more line\n" + OVERLAP
             editor.replace(uri, 2, text)
             action = await editor.resolve(action)

@@ -310,6 +310,7 @@ def test_github_annotations():
         'a,b: 100%25.yaml:7:27: vague-outcome: criterion `a`: "Good" is a label; '
         "say what an observer sees in an answer that earns it\n"
         "Found 1 error and 1 warning in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+        "1 fixable with rubric-fix --unsafe-fixes.\n"
     )
 
 
