@@ -1,8 +1,8 @@
 """Changes a module in small ways, one at a time, and says which changes its tests do not notice.
 
-`python tools/mutants.py rubric_lint/bands.py tests/test_bands.py` tries every change; `--most 60` tries that many of them,
-always the same. A change that is not noticed is a missing test, or changes nothing that anybody can see. The files stay as
-they are: Python is handed the changed module when a test, or a program that a test starts, imports the module.
+`python tools/mutants.py rubric_lint/bands.py tests/test_bands.py` tries every change; `--most 60` tries 60 of them,
+always the same. A change that goes unnoticed is a missing test, or changes nothing that anybody can see. No file is
+changed: a test, or a program that it starts, gets the changed module when it imports the module.
 """
 
 import argparse
@@ -36,7 +36,7 @@ COMPARED = {
 CALCULATED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}
 
 
-def changes_of(node: ast.AST) -> Iterator[ast.AST]:
+def changes_of(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901 (one case for each kind of change)
     """Yield what may stand in the place of a node."""
     match node:
         case ast.Compare(ops=[operator]) if type(operator) in COMPARED:

@@ -18,10 +18,10 @@ _SECTION = re.compile(r"^## (.*)\n", re.MULTILINE)
 _LINES = r"(?:(?!```).*\n)*"
 _EXAMPLE = rf"^```(?P<kind>yaml|json|jsonl)\n(?P<text>{_LINES})```\n"
 _ACCEPTED = re.compile(_EXAMPLE, re.MULTILINE)
-_FLAGGED = re.compile(
-    rf"{_EXAMPLE}\n```text\n(?P<report>{_LINES})```\n(?:\nFixed:\n\n```(?P=kind)\n(?P<fixed>{_LINES})```\n)?",
-    re.MULTILINE,
-)
+_REPORT = rf"\n```text\n(?P<report>{_LINES})```\n(?:\nFixed:\n\n```(?P=kind)\n(?P<fixed>{_LINES})```\n)?"
+_FLAGGED = re.compile(_EXAMPLE + _REPORT, re.MULTILINE)
+_UNREAD = re.compile(f"{_EXAMPLE}(?:{_REPORT})?", re.MULTILINE)
+_SHOWN = re.compile(r"^## Flagged\n(?:(?!## ).*\n)*", re.MULTILINE)
 
 
 class Example(NamedTuple):
@@ -51,28 +51,40 @@ class Page(NamedTuple):
 
 def read_pages(folder: Path = RULES) -> list[Page]:
     """All pages of a folder, by file name."""
-    return [_read_page(path) for path in sorted(folder.glob("*.md"))]
+    return [read_page(path) for path in sorted(folder.glob("*.md"))]
 
 
-def _read_page(path: Path) -> Page:
+class PageError(Exception):
+    """A page that does not have the form of a page."""
+
+
+def read_page(path: Path) -> Page:
+    """Read one page.
+
+    Raises:
+        PageError: when a section or an example is missing, or a fence belongs to no example.
+    """
     head, *rest = _SECTION.split(path.read_text("utf-8"))
     title, summary = head.strip().split("\n\n")
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
-    return Page(
-        path.stem,
-        title,
-        summary,
-        sections,
-        tuple(_read_examples(_FLAGGED, sections["Flagged"], f"{path.stem}-flagged")),
-        tuple(_read_examples(_ACCEPTED, sections["Accepted"], f"{path.stem}-accepted")),
+    flagged, accepted = (
+        tuple(_read_examples(form, sections, name, path))
+        for form, name in ((_FLAGGED, "Flagged"), (_ACCEPTED, "Accepted"))
     )
+    return Page(path.stem, title, summary, sections, flagged, accepted)
 
 
-def _read_examples(form: re.Pattern[str], section: str, label: str) -> Iterator[Example]:
-    assert "```" not in form.sub("", section), f"a fence that belongs to no example:\n{form.sub('', section)}"
+def _read_examples(form: re.Pattern[str], sections: dict[str, str], name: str, path: Path) -> Iterator[Example]:
+    if name not in sections:
+        raise PageError(f"{path.name}: there is no section `## {name}`")
+    section = sections[name]
+    if "```" in (rest := form.sub("", section)):
+        raise PageError(f"{path.name}: a fence in `## {name}` belongs to no example:\n{rest.strip()}")
+    if not form.search(section):
+        raise PageError(f"{path.name}: `## {name}` shows no example in a fence")
     for number, found in enumerate(form.finditer(section), start=1):
         parts = found.groupdict()
-        yield Example(f"{label}-{number}", f"example.{parts.pop('kind')}", **parts)
+        yield Example(f"{path.stem}-{name.lower()}-{number}", f"example.{parts.pop('kind')}", **parts)
 
 
 _CRITERION = re.compile(r"criterion (?:`[^`]*`|\d+): ")
@@ -103,13 +115,25 @@ def _renew(found: re.Match[str]) -> str:
     """A flagged example of a page with the report and the fixed text that it gives now."""
     kind, text = found["kind"], found["text"]
     result = lint(f"example.{kind}", text.encode())
+    if not result.findings:
+        raise PageError(f"nothing is found in the flagged example:\n{text}")
     shown = f"```{kind}\n{text}```\n\n```text\n{report(result)}```\n"
     if any(finding.fix for finding in result.findings):
         shown += f"\nFixed:\n\n```{kind}\n{apply_fixes(result)}```\n"
     return shown
 
 
+def write_page(path: Path) -> None:
+    """Write what the linter now makes of the flagged examples into a page; a new one may be without reports as yet.
+
+    Raises:
+        PageError: when the page does not have the form of a page then.
+    """
+    path.write_text(_SHOWN.sub(lambda found: _UNREAD.sub(_renew, found[0]), path.read_text("utf-8")), "utf-8")
+    read_page(path)
+
+
 def write_all() -> None:
-    """Write what the linter now makes of the flagged examples into the pages of rules and dialects."""
+    """Write the pages of rules and dialects."""
     for page in (*RULES.glob("*.md"), *DIALECTS.glob("*.md")):
-        page.write_text(_FLAGGED.sub(_renew, page.read_text("utf-8")), "utf-8")
+        write_page(page)
