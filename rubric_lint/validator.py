@@ -60,16 +60,36 @@ class _PureValidator:
         checker = python_validator().TYPE_CHECKER
         for kind in ("array", "boolean", "integer", "null", "number", "object", "string"):
             checker = checker.redefine(kind, lambda _, value, kind=kind: kind in _kinds(value))
-        extended = validators.extend(python_validator(), {"type": _find_wrong_type}, type_checker=checker)  # type: ignore[no-untyped-call]
+        keywords = {name: _reading(python_validator().VALIDATORS[name]) for name in ("const", "enum", "pattern")}
+        keywords["type"] = _find_wrong_type
+        extended = validators.extend(python_validator(), keywords, type_checker=checker)  # type: ignore[no-untyped-call]
         self._validator: Any = extended(_without_false(schema))
 
     def is_valid(self, value: Any) -> bool:
+        _refuse_halves(value)
         return self._validator.is_valid(value)  # type: ignore[no-any-return]
 
     def iter_errors(self, value: Any) -> Iterator[Fault]:
+        _refuse_halves(value)
         for error in self._validator.iter_errors(value):
             way = (*error.absolute_schema_path,)
             yield _PureFault((*error.absolute_path,), way[:-1] if error.schema == _NEVER else way)
+
+
+def _refuse_halves(value: Any) -> None:
+    """Raise a ValueError for a text with half a surrogate pair, which is no character."""
+    if isinstance(value, str):
+        value.encode()
+
+
+def _reading(keyword: Any) -> Any:
+    """Return a keyword that reads a text's characters, which refuses what is none; the others let it be."""
+
+    def check(validator: Any, wanted: Any, value: Any, schema: Any) -> Any:
+        _refuse_halves(value)
+        return keyword(validator, wanted, value, schema)
+
+    return check
 
 
 def _find_wrong_type(validator: Any, types: str | list[str], value: Any, _schema: Any) -> Iterator[Any]:
@@ -114,8 +134,6 @@ def _kinds(value: Any) -> tuple[str, ...]:
         ValueError: for what has none.
     """
     kind = type(value)
-    if kind is str:
-        value.encode()  # raises for half a surrogate pair, which is no character
     if kind in _KINDS:
         return _KINDS[kind]
     if kind in (int, float, Decimal):

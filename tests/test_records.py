@@ -317,6 +317,7 @@ def test_a_record_may_say_by_which_meaning_it_was_judged(place, is_same):
     entry = json.dumps({"output": {"score": 7}, **(told if place == "record" else {"judge": told})}).encode()
     outcome = score_entry(entry, ONE, 1)
     assert (outcome.has_other_meaning, outcome.to_json()["rubric_hash"]) == (not is_same, ONE["one"].hash)
+    pytest.importorskip("msgspec")
     assert Shortcut(ONE).score(entry) == (outcome.render() if is_same else None)
 
 

@@ -40,6 +40,7 @@ SCHEMAS = [
     {"items": {"type": "integer", "maximum": 1}},
     {"type": "string", "pattern": r"\S"},
 ]
+READING = {"type": False, "minLength": False, "const": True, "enum": True, "pattern": True}
 JUDGED = [
     *(CHECKS, {"checks": []}, {"checks": [{}]}, {"checks": [{"id": 1, "score": "7", "satisfied": True, "level": 1}]}),
     *({}, [], {"score": 11}, {"score": 7.0, "reasoning": 1}, {"score": 7, "checks": []}, {"checks": [{"id": "a"}]}),
@@ -76,6 +77,20 @@ def test_c9_both_validators_take_the_same_values_for_json(schema, pure):
     fast, slow = open_validator(schema), pure(schema)
     assert type(fast) is not type(slow)
     assert [(value, faults(fast, value)) for value in VALUES] == [(value, faults(slow, value)) for value in VALUES]
+
+
+@pytest.mark.parametrize("keyword", READING)
+@pytest.mark.parametrize("value", [["\ud800"], {"a": "\ud800"}], ids=["list", "object"])
+def test_c9_both_validators_refuse_half_a_surrogate_pair_where_they_read_it(keyword, value, pure):
+    pytest.importorskip("jsonschema_rs")
+    wanted = {"type": "string", "minLength": 1, "const": "x", "enum": ["x"], "pattern": "^x"}[keyword]
+    schema = {"properties": {"a": {keyword: wanted}}, "items": {keyword: wanted}}
+    for validator in (open_validator(schema), pure(schema)):
+        if READING[keyword]:
+            with pytest.raises(UnicodeEncodeError):
+                validator.is_valid(value)
+        else:
+            assert validator.is_valid(value)
 
 
 @pytest.mark.parametrize("shape", ["checklist", "score_ranges", "holistic", "levels"])
