@@ -169,7 +169,7 @@ def _commit(source: str) -> str:
     return "".join([parts[0], *between, _FOLDERS, parts[-1]])
 
 
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|.", re.DOTALL)
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+(?:\]|\Z)|.", re.DOTALL)
 
 
 def _commit_stars(source: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from rubric_lint.document import Document
-from rubric_lint.edit.insertion import add_field, wrap_text
+from rubric_lint.edit.insertion import NEARBY, add_field, wrap_text
 from rubric_lint.edit.nesting import nest_field
 from rubric_lint.edit.order import reorder
 from rubric_lint.edit.removal import ObstacleError, remove_field
@@ -153,7 +153,7 @@ def _rename(document: Document, path: Path, name: str) -> Edit:
     written = text[start:end]
     if written.startswith("*"):
         raise ObstacleError(f"its key is the alias `{written}`; write the key out")
-    if (anchor := _ANCHOR.search(text[max(start - 200, 0) : start])) and f"*{anchor[1]}" in text:
+    if (anchor := _ANCHOR.search(text, max(start - NEARBY, 0), start)) and f"*{anchor[1]}" in text:
         raise ObstacleError(f"its key has the anchor `&{anchor[1]}`, which aliases repeat; write the keys out")
     if written[:1] in ('"', "'"):
         return Edit(Span(start + 1, end - 1), name)
@@ -170,7 +170,6 @@ def _replace_value(document: Document, path: Path, text: str) -> Edit:
     start, end = document.span(path)
     if (quote := document.source.text[start]) in "\"'" and isinstance(read_scalar(text), str) and text[:1] != '"':
         text = f"{quote}{text}{quote}"
-    before = document.source.text[:start].rpartition("\n")[2]
-    if tag := _TAG.search(before):
-        return Edit(Span(start - len(before) + tag.start(), end), tag["anchor"] + text)
+    if tag := _TAG.search(document.source.text, max(start - NEARBY, 0), start):
+        return Edit(Span(tag.start(), end), tag["anchor"] + text)
     return Edit(Span(start, end), text)

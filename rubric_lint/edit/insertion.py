@@ -74,14 +74,16 @@ def _quote(document: Document, text: str) -> str:
     return f'"{text}"' if document.source.name.lower().endswith((".json", ".jsonl")) else text
 
 
+NEARBY = 200
+"""How many characters to search before a key or value for its anchor and tag: a file may be one long line."""
+
 _PROPERTIES = re.compile(r"(?:(?<=[\s\[,])[&!][^\s,\[\]{}]*[ \t]+)+$")
 
 
 def with_properties(text: str, start: int) -> int:
     """Where a value begins with the anchor and tag before it."""
-    line = line_start(text, start)
-    found = _PROPERTIES.search(text[line:start])
-    return line + found.start() if found else start
+    found = _PROPERTIES.search(text, max(start - NEARBY, 0), start)
+    return found.start() if found else start
 
 
 def _first_line(text: str, field: Span) -> str:
