@@ -6,6 +6,7 @@ import pytest
 
 from rubric_lint.bands import SCORES, as_integer, read_number
 from rubric_lint.config import BORDERLINE_AT, PASS_AT
+from rubric_lint.finding import Part
 from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Shape, build_rubric, fold_id
 from rubric_lint.source import Source
@@ -145,8 +146,13 @@ RANGES = {
     "[0.0, 4.0]": (range(5), range(5)),
     "[0.5, 4.5]": (range(0), range(6)),
     "[4, 0]": (range(0), range(5)),
-    "[-3, 12]": (range(0), range(11)),
-    "[11, 12]": (range(0), range(11)),
+    "[-3, 12]": (range(0), SCORES),
+    "[11, 12]": (range(0), SCORES),
+    "[-1, 4]": (range(0), range(5)),
+    "[7, 11]": (range(0), range(7, 11)),
+    "[x, 0]": (range(0), range(1)),
+    "[10, x]": (range(0), range(10, 11)),
+    "[0, 10, 10]": (range(0), SCORES),
     "[0, .inf]": (range(0), SCORES),
     "[0, x]": (range(0), SCORES),
     "[0]": (range(0), SCORES),
@@ -176,6 +182,42 @@ def test_bands_cover_scores_for_certain_and_perhaps(written):
 def test_the_map_form_ends_each_band_below_the_next(bands, expected):
     scale = entry(f"{{score_ranges: {{{bands}}}}}").scale
     assert (scale.is_map, [list(band.scores) for band in scale.bands]) == (True, list(map(list, expected)))
+
+
+def test_c14_a_band_knows_where_its_parts_are_and_what_it_may_cover():
+    scale = entry("{score_ranges: [{score_range: [0, 4], description: A}, {expected_outcome: B}, {}, x]}").scale
+    field = ("rubrics", 0, "score_ranges")
+    assert [(each.path, each.part, each.outcome, each.outcome_path) for each in scale.bands] == [
+        ((*field, 0, "score_range"), Part.VALUE, "A", (*field, 0, "description")),
+        ((*field, 1), Part.HEAD, "B", (*field, 1, "expected_outcome")),
+        ((*field, 2), Part.HEAD, None, (*field, 2)),
+        ((*field, 3), Part.HEAD, None, (*field, 3)),
+    ]
+    assert [(each.scores, each.reach) for each in scale.bands] == [(range(5), range(5)), *[(range(0), SCORES)] * 3]
+    assert [each.is_sound for each in scale.bands] == [True, False, False, False]
+
+
+def test_c14_a_band_of_a_holistic_scale_is_no_map_and_has_no_gate():
+    (scale,) = model("  - {score_range: [0, 10], expected_outcome: A, required_min_score: 3}\n").scales
+    assert (scale.is_map, scale.gate, scale.path) == (False, None, ("rubrics",))
+    assert entry("{score_range: [0, 10], required_min_score: 3}").scale.gate is None
+
+
+def test_c1_a_level_knows_where_its_parts_are():
+    levels = entry("{levels: [{level: 1, description: A}, {expected_outcome: B}, {}]}").levels
+    field = ("rubrics", 0, "levels")
+    assert [(each.number_path, each.part, each.outcome_path) for each in levels] == [
+        ((*field, 0, "level"), Part.VALUE, (*field, 0, "description")),
+        ((*field, 1), Part.HEAD, (*field, 1, "expected_outcome")),
+        ((*field, 2), Part.HEAD, (*field, 2)),
+    ]
+    levels = entry("{levels: {-1: A, '5.0': B, x: C, 7: 8}}").levels
+    assert [(each.number, each.outcome, each.part, each.number_path[-1]) for each in levels] == [
+        (-1, "A", Part.KEY, "-1"),
+        (5, "B", Part.KEY, "5.0"),
+        (None, "C", Part.KEY, "x"),
+        (7, None, Part.KEY, "7"),
+    ]
 
 
 def test_outcomes_and_levels():
