@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Many tests wait for a server, a process or a terminal, so there are two for each core at once.
+PYTEST = $(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) * 2))
 
 .PHONY: demo check test test-all test-pure test-editors matrix agreement bench docs fuzz schemas clean
 
@@ -21,14 +23,14 @@ check: $(VENV)/installed-dev
 
 # Without the tests that are marked as slow, which CI runs too.
 test: check
-	$(BIN)/pytest -n auto -m "not slow" </dev/null
+	$(PYTEST) -m "not slow" </dev/null
 
 test-all: check test-pure
-	$(BIN)/pytest -n auto --hypothesis-profile thorough </dev/null
+	$(PYTEST) --hypothesis-profile thorough </dev/null
 
 # Without the libraries that are compiled: the C parser of YAML, jsonschema-rs and msgspec.
 test-pure: $(VENV)/installed-dev
-	PYTHONPATH=tests/pure $(BIN)/pytest -n auto -m "not slow" </dev/null
+	PYTHONPATH=tests/pure $(PYTEST) -m "not slow" </dev/null
 
 # The core of the tests with each supported Python that is here, and the wheel.
 matrix: $(VENV)/installed-dev

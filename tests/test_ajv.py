@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,8 +62,10 @@ def texts():
         yield f"examples/{example.name}", "Example", example.read_text("utf-8")
 
 
+@cache
 def samples():
     """The documents that are JSON in another notation; a syntax fault, a duplicate key and a NaN are not."""
+    found = []
     for label, heading, text in texts():
         # Who validates a file with one of our schemas says that its rubrics are ours.
         findings = lint("page.yaml", text.encode(), FileSettings(claimed=True)).findings
@@ -78,10 +81,8 @@ def samples():
         for number, data in enumerate(documents):
             within = f"/{number}/" if len(documents) > 1 else ""
             rules = frozenset(finding.rule for finding in findings if finding.pointer.startswith(within))
-            yield Sample(f"{label}#{number}", heading, rules, schema, data)
-
-
-SAMPLES = list(samples())
+            found.append(Sample(f"{label}#{number}", heading, rules, schema, data))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def ajv():
     if not node():
         pytest.skip("Ajv runs on Node.js, and there is none")
     folder = install_locked()
-    asked = {"schemas": SCHEMAS, "documents": [{"schema": sample.schema, "data": sample.data} for sample in SAMPLES]}
+    asked = {"schemas": SCHEMAS, "documents": [{"schema": sample.schema, "data": sample.data} for sample in samples()]}
     answer = subprocess.run(
         [node(), ROOT / "tests/ajv.cjs", folder], input=json.dumps(asked), capture_output=True, text=True, check=True
     )
@@ -100,11 +101,11 @@ def ajv():
 @pytest.fixture(scope="module")
 def refused(ajv):
     """The labels of the samples that Ajv refuses, each with its first reason."""
-    return {sample.label: error for sample, error in zip(SAMPLES, ajv["refusals"], strict=True) if error}
+    return {sample.label: error for sample, error in zip(samples(), ajv["refusals"], strict=True) if error}
 
 
 def test_there_is_something_to_judge():
-    assert {"Flagged", "Accepted", "Example"} <= {sample.heading for sample in SAMPLES}
+    assert {"Flagged", "Accepted", "Example"} <= {sample.heading for sample in samples()}
     assert {"rubric-v1.schema.json", "rubric-v2.schema.json", "suite-v1.schema.json", "suite-v2.schema.json"} <= {
         *SCHEMAS
     }
@@ -116,34 +117,34 @@ def test_strict_ajv_compiles_every_bundled_schema(ajv):
 
 def test_ajv_accepts_what_the_pages_accept(refused):
     # What the linter takes for another tool's is no business of the schema.
-    accepted = {sample.label for sample in SAMPLES if sample.heading == "Accepted" and "schema" not in sample.rules}
+    accepted = {sample.label for sample in samples() if sample.heading == "Accepted" and "schema" not in sample.rules}
     assert {label: error for label, error in refused.items() if label in accepted} == {}
 
 
 def test_ajv_accepts_what_lints_clean(refused):
-    clean = {sample.label for sample in SAMPLES if not sample.rules}
+    clean = {sample.label for sample in samples() if not sample.rules}
     assert {label: error for label, error in refused.items() if label in clean} == {}
 
 
 def test_ajv_refuses_what_only_the_schema_can_find(refused):
-    faulty = {sample.label for sample in SAMPLES if sample.rules & BY_SCHEMA_ALONE}
+    faulty = {sample.label for sample in samples() if sample.rules & BY_SCHEMA_ALONE}
     assert faulty - refused.keys() == set()
 
 
 def test_ajv_refuses_nothing_that_the_linter_passes(refused):
-    for_other_reasons = {sample.label for sample in SAMPLES if not sample.rules & BY_SCHEMA}
+    for_other_reasons = {sample.label for sample in samples() if not sample.rules & BY_SCHEMA}
     assert {label: error for label, error in refused.items() if label in for_other_reasons} == {}
 
 
 @pytest.mark.parametrize("rule", sorted(BY_SCHEMA))
 def test_ajv_refuses_a_flagged_example_of_each_rule_that_a_schema_can_state(refused, rule):
-    flagged = {sample.label for sample in SAMPLES if sample.heading == "Flagged" and sample.rules == {rule}}
+    flagged = {sample.label for sample in samples() if sample.heading == "Flagged" and sample.rules == {rule}}
     assert flagged & refused.keys()
 
 
 def test_ajv_and_jsonschema_agree(refused):
     validators = {name: Draft7Validator(schema) for name, schema in SCHEMAS.items()}
-    invalid = {sample.label for sample in SAMPLES if not validators[sample.schema].is_valid(sample.data)}
+    invalid = {sample.label for sample in samples() if not validators[sample.schema].is_valid(sample.data)}
     assert refused.keys() == invalid
 
 

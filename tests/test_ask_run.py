@@ -462,6 +462,7 @@ def test_g6_a_sample_says_what_all_its_requests_took(tmp_path):
     assert tally.tokens == Tokens(300, 30, 180)
 
 
+@pytest.mark.slow
 def test_g1_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
     busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after-ms": "10"})
 

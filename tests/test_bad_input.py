@@ -318,6 +318,7 @@ def test_a_huge_key_is_not_quoted_whole():
     assert finding.message.startswith(f"criterion `a`: unknown field `{'k' * 39}…`; known here are `id`,")
 
 
+@pytest.mark.slow
 def test_wide_files_take_time_in_proportion():
     criteria = [{"id": f"a{index}", "expected_outcome": f"It says {index}."} for index in range(20_000)]
     result = lint("a.json", json.dumps({"rubrics": criteria}).encode())

@@ -45,6 +45,7 @@ def word(outcome):
     return outcome.source.name, outcome.rubrics, [(finding.message, finding.span) for finding in outcome.findings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [2, 3, 7])
 def test_several_processes_say_what_one_says(files, processes):
     alone = outcomes(files, 1)
@@ -85,6 +86,7 @@ def test_when_all_workers_die_the_parent_does_it_all(files, monkeypatch):
     assert outcomes(files, 3) == alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", [0, 1, 2, 4, 9, 12])
 def test_where_no_more_workers_can_be_had_fewer_do(files, spare):
     resource = pytest.importorskip("resource")

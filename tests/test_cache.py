@@ -153,6 +153,7 @@ def test_nothing_is_served_under_another_name(folder):
     assert "syntax" in run("a.json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file", ["rubric_lint/__init__.py", "rubric_lint/rules/empty_outcome.py", "schemas/v2/rubric.json"]
 )
@@ -203,6 +204,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path):
     assert "empty-outcome" in run("a.yaml")
 
 
+@pytest.mark.slow
 def test_several_processes_at_once_leave_it_whole(folder):
     for number in range(20):
         (folder / f"{number}.yaml").write_text(FAULTY.replace("id: a", f"id: a{number}"))

@@ -120,6 +120,7 @@ def test_c4_dots_that_join_nothing_are_no_keys(tmp_path, monkeypatch, line):
     assert done.return_value == 0, done.stderr
 
 
+@pytest.mark.slow
 @needs_posix
 def test_c7_no_more_of_a_large_file_is_looked_at_than_the_cap(tmp_path, monkeypatch):
     path = tmp_path / "large.yaml"

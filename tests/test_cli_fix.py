@@ -328,6 +328,7 @@ def test_lint_tells_once_what_cannot_be_read(program, suite):
     assert (code, err, suite.read_text()) == (2, "rubric-lint: nowhere.yaml: does not exist\n", NEW)
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
     """The program itself, killed at random moments of a run over files of several sizes."""
     sizes = {f"s{number}.yaml": number for number in range(1, 60, 3)}

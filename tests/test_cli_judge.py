@@ -295,6 +295,7 @@ def test_g7_one_cause_is_told_a_few_times_and_then_summed_up(folder):
     ]
 
 
+@pytest.mark.slow
 def test_g7_faults_that_all_differ_do_not_flood_the_terminal(folder):
     write_answers(folder, 120)
     with serving(lambda asked: Response({"error": {"message": spell(asked.answer)}}, 400)) as server:
@@ -612,6 +613,7 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
     assert asked == {f"Answer {number}.": 2 if f"Answer {number}." in cut_short else 1 for number in range(40)}
 
 
+@pytest.mark.slow
 def test_runs_killed_at_any_moment_leave_one_result_for_each_answer(folder):
     write_answers(folder, 60)
     results = folder / "results.jsonl"

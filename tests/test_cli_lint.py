@@ -439,6 +439,7 @@ def test_frames_fit_the_terminal():
     assert (row, 80) == (written.splitlines()[1], len(row))
 
 
+@pytest.mark.slow
 def test_a_long_run_shows_how_far_it_is_and_cleans_up():
     criterion = "  - id: c{0}\n    expected_outcome: States result {0}.\n"
     slow = "rubrics:\n" + "".join(criterion.format(number) for number in range(20_000))

@@ -385,6 +385,7 @@ def test_an_empty_file_among_others_is_told():
     assert (len(results(out)), err, code) == (4, "rubric-score: empty.jsonl: holds no outputs\n", 2)
 
 
+@pytest.mark.slow
 def test_more_answers_than_are_remembered_are_counted_all_the_same():
     criteria = "".join(f"  - {{id: c{number}, expected_outcome: States the fact {number}}}\n" for number in range(15))
     Path("many.yaml").write_text(f"rubrics:\n{criteria}", "utf-8")

@@ -18,6 +18,7 @@ def test_a_find_breaks_no_law_any_more(find):
     LAWS[find.parent.name](find.read_bytes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_the_seeds_break_no_law(law):
     for number, seed in enumerate(seeds()):

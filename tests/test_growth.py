@@ -59,6 +59,7 @@ def test_twice_the_size_is_twice_the_work(name):
     assert twice < 2.2 * once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["old.jsonl", "old.yaml"])
 def test_twice_the_documents_are_twice_the_work_to_fix(name):
     text = '{"rubrics": [{"id": "a", "description": "Names a source"}]}\n'

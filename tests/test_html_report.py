@@ -224,6 +224,7 @@ def test_a_checklist_says_what_was_asked_for_and_not_that_it_was_seen():
     assert shown == ["s1", "fail", "sorting", "0.000", "rubric-1", "Names the pivot", "no"]
 
 
+@pytest.mark.slow
 def test_a_suite_of_many_rubrics_shows_the_worst_of_them():
     cases = [{"id": f"case-{number}", "rubrics": ["Names the pivot"]} for number in range(3000)]
     rubrics = load_rubrics("suite.json", json.dumps({"tests": cases}).encode())
@@ -384,6 +385,7 @@ def test_the_same_outcomes_give_the_same_page():
     assert report(*RECORDS) == report(*RECORDS)
 
 
+@pytest.mark.slow
 def test_the_report_keeps_no_more_of_many_outcomes_than_of_few():
     page = HtmlReport()
 

@@ -2,6 +2,7 @@ import ast
 import graphlib
 import statistics
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,10 @@ def own_imports(path):
             yield module if module in MODULES else module.rpartition(".")[0]
 
 
-IMPORTS = {name: {module for module in own_imports(path) if module} for name, path in MODULES.items()}
+@cache
+def imports_of():
+    """The modules of the package that each module imports."""
+    return {name: {module for module in own_imports(path) if module} for name, path in MODULES.items()}
 
 
 def layer(module):
@@ -113,7 +117,7 @@ def test_every_module_has_a_layer():
 def test_imports_go_one_way():
     upward = {
         f"{module} imports {imported}"
-        for module, imports in IMPORTS.items()
+        for module, imports in imports_of().items()
         for imported in imports
         if RANK.get(layer(imported), 0) > RANK.get(layer(module), 0)
     }
@@ -121,12 +125,12 @@ def test_imports_go_one_way():
 
 
 def test_no_imports_in_a_circle():
-    assert set(graphlib.TopologicalSorter(IMPORTS).static_order()) >= IMPORTS.keys()
+    assert set(graphlib.TopologicalSorter(imports_of()).static_order()) >= imports_of().keys()
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_imports_only_the_model_and_the_vocabulary(rule):
-    assert IMPORTS[rule] <= FOR_RULES
+    assert imports_of()[rule] <= FOR_RULES
 
 
 @pytest.mark.parametrize("rule", RULES)

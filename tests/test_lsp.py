@@ -813,6 +813,7 @@ async def settle(editor, uri, version, text):
     await editor.complete(uri, len(lines) - 1, len(lines[-1]))
 
 
+@pytest.mark.slow
 def test_no_document_brings_it_down(folder):
     """Every text that the engine has words for, and a quick life of each."""
 
@@ -844,6 +845,7 @@ tests:
 """
 
 
+@pytest.mark.slow
 def test_it_lives_through_every_half_typed_text(folder):
     async def session():
         uri = uri_of(folder / "b.rubric.yaml")

@@ -288,6 +288,7 @@ def test_an_alias_is_told_once():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "head", "part"),
     [

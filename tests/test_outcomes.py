@@ -221,6 +221,7 @@ def check_all(size):
         found(rubric("checklist", text), rubric("checklist", f"{text}."))
 
 
+@pytest.mark.slow
 def test_c2_four_times_as_long_outcomes_take_about_four_times_as_long():
     check_all(10)  # what is loaded once is not counted
     assert spend(lambda: check_all(8_000)) < 8 * spend(lambda: check_all(2_000))

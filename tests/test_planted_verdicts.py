@@ -123,6 +123,7 @@ def test_a1_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
         assert [name for name, text in PLANTED.items() if mark in text] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["question", "reference"])
 def test_a1_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
     repeats = list(REPEATING.values())

@@ -357,6 +357,7 @@ def fails_to_keep_comments(data):
     return False
 
 
+@pytest.mark.slow
 @given(faulty_suites(), st.sampled_from(["", "until it is rewritten"]))
 def test_nothing_is_found_afterwards_and_no_data_has_changed(data, reason):
     first = lint("a.yaml", data)
@@ -387,6 +388,7 @@ def test_the_examples_of_the_pages(page, line_end):
             assert done.result.findings == tuple(left.finding for left in done.left)
 
 
+@pytest.mark.slow
 def test_many_findings_take_no_time_to_speak_of():
     text = "rubrics:\n" + "- expected_outcome: Good\n- expected_outcome: |\n    Good\n" * 1000
     start = time.monotonic()

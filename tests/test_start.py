@@ -30,6 +30,7 @@ def modules_of_run(folder, *arguments):
     return set(ran.stderr.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [CLEAN, FAULTY])
 @pytest.mark.parametrize("form", ["full", "concise"])
 def test_a_run_whose_results_are_known_loads_no_library_and_nothing_slow(text, form, tmp_path):

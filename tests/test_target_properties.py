@@ -51,6 +51,7 @@ def test_a_second_run_changes_nothing(suite, target):
     assert (again.is_changed, again.unmet, again.doubt) == (False, once.unmet, "")
 
 
+@pytest.mark.slow
 @given(SUITES)
 def test_by_way_of_the_fourth_version_is_as_good(suite):
     straight = rewrite(suite.name, suite.data, "agentv-5")

@@ -192,11 +192,13 @@ def test_a_limit_on_the_size_of_files_leaves_the_old_file(file):
     assert (file.read_bytes(), names(file.parent)) == (OLD, ["suite.yaml"])
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(file):
     done = run(KILLED, file, 400)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_many_writers_at_once_leave_one_whole_text(file):
     path = str(file)
     loop = """
