@@ -444,8 +444,8 @@ def test_a5_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
     assert fixed.text == UNSAID.replace("    rubrics:\n", OPENINGS["agentv-4"]).replace("expected_", "")
     (note,) = fixed.notes
     assert note == (
-        "2 criteria have no gate and no `required`: AgentV 4 requires these, so nothing is written; "
-        "--unsaid optional writes `required: false`"
+        "2 criteria have no gate and no `required`: AgentV 4 requires them, so nothing is written; "
+        "to make them optional, run this on the suite as it was with --unsaid optional"
     )
 
 

@@ -191,10 +191,10 @@ class _Rewriting:
     def _tell_unsaid(self, source: Source) -> Iterator[str]:
         count = sum(len(find_unsaid(rubric)) for _, rubric in self._rubrics(source))
         if count and self.settings.implicit_required:
-            criteria, these = ("1 criterion has", "it") if count == 1 else (f"{count} criteria have", "these")
+            criteria, them = ("1 criterion has", "it") if count == 1 else (f"{count} criteria have", "them")
             yield (
-                f"{criteria} no gate and no `required`: {self.target.title} requires {these}, so nothing is written; "
-                "--unsaid optional writes `required: false`"
+                f"{criteria} no gate and no `required`: {self.target.title} requires {them}, so nothing is written; "
+                f"to make {them} optional, run this on the suite as it was with --unsaid optional"
             )
 
     def _plan(self, source: Source, step: _Step) -> Iterator[Change | Left]:
