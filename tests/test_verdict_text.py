@@ -178,6 +178,30 @@ HOSTILE = {
     "ends of messages": "</s> ",
     "words": "Lorem ipsum {dolor} sit. ",
     "other languages": "{'a",
+    "old line ends": "a\r",
+    "unseen blanks": "\u200b\xa0",
+    "signs at the begins of lines": "* - \n",
+    "emphasis": '**{"score": 7}',
+    "labels of fences": "```draft\n{}\n```\n",
+    "code that names a score": "```py\nscore = 3\n```\n",
+    "spaced thoughts": "< think ",
+}
+WORDS = {
+    "claims": "The score is 7. ",
+    "claims that do not end": "the score is is is ",
+    "claims behind a lot": "the correct final right ",
+    "spaces behind a score": "the score    ",
+    "scores that are given": "I give it it it ",
+    "numbers alone": "7\n",
+    "empty lines": "\n",
+    "cells": "| whole whole ",
+    "claims without an end": "The score is 7 if ",
+    "refusals": "I cannot grade this this ",
+    "others": "a judge one they ",
+    "retractions": "that was just just ",
+    "says": "it says this that ",
+    "signs": "** -- ::",
+    "stops": ". ! ? ",
 }
 
 
@@ -197,3 +221,26 @@ def test_the_time_grows_with_the_text_only(piece):
     """Eight times the text takes eight times as long, not 64 times."""
     count = 10_000 // len(piece)
     assert seconds(piece * count * 8) < 30 * seconds(piece * count) + 0.01
+
+
+@pytest.mark.parametrize("piece", WORDS.values(), ids=WORDS)
+def test_the_time_grows_with_the_words_beside_the_object_only(piece):
+    count = 2_000 // len(piece)
+    few, many = (f'{piece * times}\n{{"score": 7}}\n{piece * times}' for times in (count, 8 * count))
+    assert seconds(many) < 30 * seconds(few) + 0.01
+
+
+def test_a1_what_a_message_quotes_of_the_text_hides_nothing():
+    """D1: unseen characters, and commands for CI systems, come as escapes wherever the message goes."""
+    with pytest.raises(OutputError) as caught:
+        find_verdict('{"score": 9}\n\nScratch\u202e, I meant 3.\x07')
+    assert (caught.value.line, caught.value.message) == (
+        3,
+        '"I meant" at line 3 takes it back or says that it does not count; expected words that agree with the object',
+    )
+    with pytest.raises(OutputError) as caught:
+        find_verdict("No \u202egrade\x1b[31m from ##[error] me.")
+    assert caught.value.message == r'no JSON object in this text: "No \u202egrade\u001b[31m from #\x23[error] me."'
+    with pytest.raises(OutputError) as caught:
+        find_verdict('{"a\u202eb": 1, "a\u202eb": 2}')
+    assert caught.value.message == r"the key `a\u202eb` stands twice in one object"

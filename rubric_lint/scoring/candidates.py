@@ -8,13 +8,13 @@ import json
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from rubric_lint.scoring.blanks import BLANK, JSON_BLANK, mend_line_ends
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
+from rubric_lint.scoring.remarks import Words, refuse_overruled
 from rubric_lint.template_tokens import break_tokens
 
 _MOST = 50
 """How many objects are looked for in the judged answer: each costs a look at all of it, and no judge gives more."""
-
-BLANK = " \t\r\n\ufeff"
 
 
 class Extract(StrEnum):
@@ -39,14 +39,21 @@ def find_verdict(text: str, *, answer: str | None = None, extract: Extract = Ext
         OutputError: for no such object, for more than one, and for one that is broken, cut off or part of something
             broken: from an inner part of a broken output one could read a score that nobody gave.
     """
-    body = text.strip(BLANK)
+    text = mend_line_ends(text)
+    is_strict = extract is Extract.STRICT
+    body = text.strip(JSON_BLANK if is_strict else BLANK)
     if not body:
         raise OutputError("the text is empty; expected a JSON object")
-    given = _read_whole(body, text, strict=extract is Extract.STRICT) or _read_rest(text)
-    words = squeeze(answer or "")
-    own = given if not words or len(given) > _MOST else [each for each in given if squeeze(each.text) not in words]
+    shown = squeeze(answer or "")
+    words = None
+    given = _read_whole(body, text, strict=is_strict)
+    if not given:
+        given, words = _read_rest(text, shown)
+    own = given if not shown or len(given) > _MOST else [each for each in given if squeeze(each.text) not in shown]
     if len(own) == 1:
         refuse_flaws(own[0].value)
+        if words:
+            refuse_overruled(words, own[0].start, own[0].value)
         return own[0].value
     if own:
         lines = [line_of(text, each.start) for each in own[:5]]
@@ -86,11 +93,13 @@ def _refuse_other_json(body: str) -> None:
     raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
 
 
-def _read_rest(text: str) -> list[_Given]:
-    """What a text gives among other words."""
+def _read_rest(text: str, shown: str) -> tuple[list[_Given], Words]:
+    """What a text gives among other words, and these words; `shown` is what the judge may quote, without blanks."""
     from rubric_lint.scoring.prose import find_given  # noqa: PLC0415  (most texts need none of it)
 
-    return [_Given(each.value, text[each.start : each.end], each.start) for each in find_given(text)]
+    looks = iter(range(_MOST))
+    found = find_given(text, lambda piece: bool(shown) and next(looks, None) is not None and squeeze(piece) in shown)
+    return [_Given(each.value, text[each.start : each.end], each.start) for each in found.objects], found.words
 
 
 def read_quotable(*texts: object) -> str:

@@ -8,17 +8,19 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, Self
 
 from rubric_lint.finding import pointer
+from rubric_lint.wording import visible
 
 
 class OutputError(Exception):
     """What is wrong with a judge output: a JSON Pointer into it, and the 1-based line of the raw text, if known.
 
-    `offset` is where in the text JSON breaks, None where it does not or where no more is to be read.
+    What the message quotes of the judge's text has no unseen characters. `offset` is where in the text JSON breaks,
+    None where it does not or where no more is to be read.
     """
 
     def __init__(self, message: str, path: str = "", line: int | None = None, offset: int | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = visible(message)
+        super().__init__(self.message)
         self.path = path
         self.line = line
         self.offset = offset

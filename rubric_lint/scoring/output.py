@@ -62,12 +62,20 @@ def _refuse_message(value: Any) -> None:
             raise OutputError("reasoning without an answer: `content` is empty", "/content")
 
 
+_EXTRAS = {
+    "finished": "the object says itself that it is not the verdict",
+    "scale": "the score is on another scale than 0 to 10; leave the field out if it is not",
+}
+"""What it means when a field breaks one of these definitions of the schema."""
+
+
 class Form:
     """The form of the judge outputs of one shape, as the schema states it; `field` holds the answer."""
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
         definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
+        self._extras = {name: definitions[name] for name in _EXTRAS}
         self._validator = open_validator({"$ref": f"#/definitions/{shape}", "definitions": definitions})
         self._holds_checks = "checks" in definitions[shape]["required"]
         inner = definitions[shape]
@@ -99,8 +107,10 @@ class Form:
 
     def _word(self, root: Any, path: Path, rule: Sequence[str | int]) -> OutputError:
         keyword = rule[-1]
-        if "patternProperties" in rule:
+        if "remark" in rule:
             return self._word_rival(path)
+        if "patternProperties" in rule:
+            return self._word_extra(root, path, str(rule[rule.index("patternProperties") + 1]))
         value = root
         for step in path:
             value = value[step]
@@ -131,6 +141,16 @@ class Form:
     def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
         for near in _near_misses(value, self._required(path)):
             raise self._word_rival((*path, near))
+
+    def _word_extra(self, root: Any, path: Path, pattern: str) -> OutputError:
+        """What is wrong with a field that the form leaves alone where it says nothing of the decision."""
+        for name, because in _EXTRAS.items():
+            if pattern in self._extras[name]["patternProperties"]:
+                value = root
+                for step in path:
+                    value = value[step]
+                return OutputError(f"`{path[-1]}` is {_describe(value)}, so {because}", pointer(path))
+        return self._word_rival(path)
 
     def _word_rival(self, path: Path) -> OutputError:
         name, fields = str(path[-1]), self._required(path[:-1])

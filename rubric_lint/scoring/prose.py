@@ -2,14 +2,18 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from enum import Enum, auto
 from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from rubric_lint.scoring.blanks import BLANK, IN_LINE, blank_spans, following, previous
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, shorten
+from rubric_lint.scoring.fences import Label, names_score, read_label
+from rubric_lint.scoring.remarks import Words
 from rubric_lint.scoring.thoughts import MOST_BROKEN, blank_thoughts
-from rubric_lint.scoring.turns import refuse_other_turns, skip_end_tokens
+from rubric_lint.scoring.turns import blank_quotes, refuse_other_turns, refuse_tool_calls, skip_end_tokens
 
 
 class Kind(Enum):
@@ -21,6 +25,7 @@ class Kind(Enum):
     TAGGED = auto()
     BLOCK_QUOTE = auto()
     FENCED = auto()
+    LABELLED = auto()
 
 
 class Object(NamedTuple):
@@ -32,31 +37,44 @@ class Object(NamedTuple):
     value: dict[str, Any]
 
 
-def find_given(text: str) -> list[Object]:
-    """Return the objects that a text gives besides its thoughts and quotes, at least one.
+class Given(NamedTuple):
+    """The objects that a text gives, and what stands beside them."""
+
+    objects: list[Object]
+    words: Words
+
+
+def find_given(text: str, is_quote: Callable[[str], bool]) -> Given:
+    """Return the objects that a text gives besides its thoughts and quotes, at least one, and the words beside them.
 
     Raises:
         OutputError: for none; for a thought that never ends; and as `read_prose`.
     """
     rest = blank_thoughts(text)
-    body = rest.strip(" \t\r\n\ufeff")
-    if _TOOL_CALL.search(rest) or (not body and "<|call|>" in text):
-        raise OutputError(f"a tool call instead of a verdict: {shorten(body or text)}")
+    body = rest.strip(BLANK)
+    if not body and "<|call|>" in text:
+        raise OutputError(f"a tool call instead of a verdict: {shorten(text)}")
     if not body:
         raise OutputError("thoughts without an answer: nothing follows them")
-    objects = read_prose(rest)
+    reader = _Reader(rest)
+    reader.read()
+    objects = reader.settle()
+    turns = rest[: skip_end_tokens(rest)]
+    words = blank_quotes(turns, [(each.start, each.end) for each in objects])
+    refuse_tool_calls(words)
     given = [each for each in objects if each.kind is Kind.GIVEN]
     if not given:
         raise _explain(body, objects, rest)
-    refuse_other_turns(rest[: skip_end_tokens(rest)], [(each.start, each.end) for each in objects])
+    refuse_other_turns(words)
     for each in objects:
         where = _RIVALS.get(each.kind)
         is_other = each.kind is Kind.FENCED or each.value != given[0].value
-        if where and is_other and _is_verdict(each.value):
+        if where and is_other and _is_verdict(each.value) and not is_quote(rest[each.start : each.end]):
             line = line_of(rest, each.start)
             lines = f"one at line {line_of(rest, given[0].start)}, one {where} line {line}"
             raise OutputError(f"2 JSON objects, {lines}; expected one", line=line)
-    return given
+    asides = sorted([*reader.asides, *((each.start, each.end) for each in objects)])
+    return Given(given, Words(blank_spans(words, asides), asides))
 
 
 def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
@@ -69,8 +87,6 @@ def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
     return OutputError(f"no JSON object in this text: {shorten(body)}")
 
 
-_TOOL_CALL = re.compile(r"<(?:\||｜)?(?:tool|function)[_▁]calls?\b|\[TOOL_CALLS\]")  # noqa: RUF001 (as models write it)
-
 _RIVALS = {Kind.INLINE: "in the midst of", Kind.FENCED: "in a fence beside other text at"}
 
 _REASONS = {
@@ -79,24 +95,13 @@ _REASONS = {
     Kind.TAGGED: "stands in tags",
     Kind.BLOCK_QUOTE: "stands in a block quote",
     Kind.FENCED: "stands in a fence beside other text",
+    Kind.LABELLED: "stands in a fence whose label does not name a verdict",
 }
-
-
-def read_prose(text: str) -> list[Object]:
-    """Return the objects in a text without thoughts, in their order; of those in the midst of a line only verdicts.
-
-    Raises:
-        OutputError: for an object that is broken, that is written as another language does, or that stands in
-            something broken.
-    """
-    reader = _Reader(text)
-    reader.read()
-    return reader.settle()
 
 
 _TOKEN = re.compile(
     r"""
-    ^[ \t]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*
+    ^[BLANKS]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})(?P<label>[^\n]*)
     | ^[ \t]*>(?P<block>[^\n]*)
     | (?P<escape>\\[{}"`])
     | (?P<open>\{) | (?P<close>\})
@@ -104,7 +109,7 @@ _TOKEN = re.compile(
     | (?P<comment><!--) | (?P<comment_end>-->)
     | <(?P<ending>/?)(?P<tag>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>
     | \[(?P<bracket_ending>/?)(?P<bracket>[A-Za-z][\w-]*)\]
-    """,
+    """.replace("BLANKS", IN_LINE.replace(" ", "\\ ")),
     re.VERBOSE | re.MULTILINE,
 )
 _BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*(?:\}|"(?!(?:[^"\\\n]|\\.){0,200}"[ \t\r\n]*[,}]))')
@@ -112,7 +117,8 @@ _BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*(?:\}|"(?!(?:[^"\\\n]|\\.){0,200}"[ \t
 
 _BEGINS_VERDICT = re.compile(r'\{[ \t\r\n]*"(?:checks|score|level|satisfied|reasoning|overall_reasoning)"')
 _VERDICT_FIELDS = frozenset({"checks", "score", "level", "satisfied"})
-_ENDS_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
+_ENDS_LINE = re.compile(rf"[{IN_LINE}]*[.\u3002]?[{IN_LINE}]*(?:\n|\Z)")
+_EMPHASIS = re.compile(r"(?<![*_])(?:\*{1,3}|_{1,3})\Z")
 _RESEMBLES_OBJECT = re.compile(
     r"""
     \{\s* (?: ['\u2018\u2019\u201c\u201d`] [^'\u2018\u2019\u201c\u201d`{}\n]{1,200} ['\u2018\u2019\u201c\u201d`]
@@ -159,6 +165,8 @@ class _Reader:
         self._open_tags: dict[str, list[int]] = {}
         self._lone_tags: set[int] = set()
         self._tagged: list[tuple[int, int]] = []
+        self._block_end = -2
+        self.asides: list[tuple[int, int]] = []
 
     def read(self) -> None:
         """Take in all objects, and what may stand around them."""
@@ -167,7 +175,7 @@ class _Reader:
             if token.start() > self._line_end:
                 self._begin_line(token.start())
             kind = token.lastgroup
-            if kind == "fence":
+            if kind == "label":
                 self._read_fence(token)
             elif kind == "block":
                 self._read_block(token)
@@ -199,30 +207,36 @@ class _Reader:
 
     def _read_fence(self, opening: re.Match[str]) -> None:
         text, start = self._text, opening.end()
+        label = read_label(opening["label"])
         closing = _closing_fence(opening["fence"][0], len(opening["fence"])).search(text, start, self._end)
         stop = closing.start() if closing else self._end
         self._position = closing.end() if closing else self._end
+        self.asides.append((opening.start(), self._position))
         content = text[start:stop].rstrip()
         if not closing:
             content = content.removesuffix(opening["fence"])
-        start += len(content) - len(content.lstrip())
-        end = opening.end() + len(content.rstrip())
-        if text[start:end].startswith("[") and _BEGINS_VERDICT.search(text, start, end):
-            self._keep(Kind.FENCED, start, end, {"checks": None}, in_fence=True)
+        start += len(content) - len(content.lstrip(BLANK))
+        end = opening.end() + len(content.rstrip(BLANK))
         if start >= end or text[start] != "{":
+            if label is not Label.OTHER and names_score(text, start, end):
+                self._keep(Kind.FENCED, start, end, {"checks": None}, in_fence=True)
             return
         self._refuse_other_language(start)
         if _BEGINS_OBJECT.match(text, start):
             value, after = decode_with_flaws(text, start)
-            self._keep(Kind.GIVEN if after == end else Kind.FENCED, start, after, value, in_fence=True)
+            kind = Kind.GIVEN if after == end and label is Label.VERDICT else Kind.FENCED
+            self._keep(Kind.LABELLED if label is Label.OTHER else kind, start, after, value, in_fence=True)
 
     def _read_block(self, line: re.Match[str]) -> None:
+        self.asides.append(line.span())
+        self._block_end = line.end() if line["block"].strip(BLANK) else -2
         if found := _BEGINS_VERDICT.search(self._text, line.start("block"), line.end()):
             self._keep(Kind.BLOCK_QUOTE, found.start(), line.end(), {"": None})
 
     def _read_brace(self, start: int) -> None:
         text = self._text
-        begins_line = _previous(text, start, " \t\r\ufeff") in ("", "\n")
+        emphasis = _EMPHASIS.search(text, max(0, start - 4), start)
+        begins_line, line_end = self._begins_line(emphasis.start() if emphasis else start)
         if _BEGINS_OBJECT.match(text, start) and (begins_line or self._may_be_verdict(start)):
             try:
                 value, end = decode_with_flaws(text, start)
@@ -232,13 +246,22 @@ class _Reader:
                 self._broken += 1
             else:
                 self._position = end
-                is_alone = begins_line and _ENDS_LINE.match(text, end, self._end)
+                behind = end + len(emphasis[0]) if emphasis and text.startswith(emphasis[0], end) else end
+                is_even = not emphasis or behind > end
+                is_alone = begins_line and is_even and _ENDS_LINE.match(text, behind, self._end)
                 if is_alone or _is_verdict(value):
-                    self._keep(Kind.GIVEN if is_alone else Kind.INLINE, start, end, value)
+                    kind = Kind.GIVEN if is_alone else Kind.INLINE
+                    self._keep(Kind.BLOCK_QUOTE if line_end == self._block_end else kind, start, end, value)
                 return
         if not self._is_quoting():
             self._refuse_other_language(start)
             self._depth += 1
+
+    def _begins_line(self, offset: int) -> tuple[bool, int]:
+        """Whether nothing stands before an offset in its line, and where the line before it ends."""
+        while offset and self._text[offset - 1] in IN_LINE:
+            offset -= 1
+        return not offset or self._text[offset - 1] == "\n", offset - 1
 
     def _may_be_verdict(self, start: int) -> bool:
         return self._broken < MOST_BROKEN and bool(_BEGINS_VERDICT.match(self._text, start))
@@ -257,8 +280,8 @@ class _Reader:
                 self._tagged.append((opened.pop(), token.end()))
             return
         self._open_tags.setdefault(name, []).append(token.start())
-        begins_line = _previous(self._text, token.start(), " \t\r") in ("", "\n")
-        if begins_line and _ENDS_LINE.match(self._text, token.end(), self._end):
+        hides = name.lower() == "details" or _ENDS_LINE.match(self._text, token.end(), self._end)
+        if hides and self._begins_line(token.start())[0]:
             self._lone_tags.add(token.start())
 
     def _keep(self, kind: Kind, start: int, end: int, value: Any, *, in_fence: bool = False) -> None:
@@ -293,12 +316,12 @@ class _Reader:
             return True
         if draft.in_fence:
             return False
-        before, after = _previous(self._text, draft.found.start), _next(self._text, draft.found.end)
+        before, after = previous(self._text, draft.found.start), following(self._text, draft.found.end)
         return before != "" and after != "" and before in _OPENERS and after in _CLOSERS
 
     def _refuse_enclosed(self, draft: _Draft) -> None:
         text, start = self._text, draft.found.start
-        before, after = _previous(text, start), _next(text, draft.found.end)
+        before, after = previous(text, start), following(text, draft.found.end)
         is_listed = before == "[" or after in ("]", ",") or (before == "," and _ends_item(text, start))
         is_listed = is_listed and not draft.in_fence
         if is_listed or draft.depth:
@@ -317,24 +340,11 @@ def _is_verdict(value: dict[str, Any]) -> bool:
 
 @cache
 def _closing_fence(mark: str, length: int) -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]*{mark}{{{length},}}[ \t\r]*$", re.MULTILINE)
-
-
-def _previous(text: str, offset: int, blanks: str = " \t\r\n\ufeff") -> str:
-    """The last character before an offset that is no blank."""
-    while offset and text[offset - 1] in blanks:
-        offset -= 1
-    return text[offset - 1 : offset]
-
-
-def _next(text: str, offset: int) -> str:
-    while offset < len(text) and text[offset] in " \t\r\n":
-        offset += 1
-    return text[offset : offset + 1]
+    return re.compile(rf"^[{IN_LINE}]*{mark}{{{length},}}[{IN_LINE}]*$", re.MULTILINE)
 
 
 def _ends_item(text: str, offset: int) -> bool:
     """Whether the comma before an offset follows another object or list."""
     while text[offset - 1] != ",":
         offset -= 1
-    return _previous(text, offset - 1) in ("}", "]")
+    return previous(text, offset - 1) in ("}", "]")

@@ -11,7 +11,8 @@ from json.encoder import encode_basestring as _quote
 from typing import Any, NamedTuple
 
 from rubric_lint.rubric import Shape
-from rubric_lint.scoring.candidates import BLANK, Extract, read_quotable, squeeze
+from rubric_lint.scoring.blanks import BLANK, JSON_BLANK
+from rubric_lint.scoring.candidates import Extract, read_quotable, squeeze
 from rubric_lint.scoring.extract import MOST_DIGITS, OutputError
 from rubric_lint.scoring.grading import Answer, CriterionResult, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.ids import make_key
@@ -305,7 +306,7 @@ def _unwrap(text: str) -> str:
 
 
 def _strip(text: str) -> str:
-    return text.strip(BLANK)
+    return text.strip(JSON_BLANK)
 
 
 def _render(value: Any) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from rubric_lint.scoring.blanks import IN_LINE, blank
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of
 
 MOST_BROKEN = 50
@@ -26,13 +27,9 @@ def blank_thoughts(text: str) -> str:
     pieces: list[str] = []
     done = 0
     for start, end in kept:
-        pieces += [_blank(text[done:start]), text[start:end]]
+        pieces += [blank(text[done:start]), text[start:end]]
         done = end
-    return "".join([*pieces, _blank(text[done:])])
-
-
-def _blank(text: str) -> str:
-    return "\n".join(" " * len(line) for line in text.split("\n"))
+    return "".join([*pieces, blank(text[done:])])
 
 
 _HARMONY = re.compile(r"<\|(?:channel|message)\|>")
@@ -92,21 +89,24 @@ def _cut_off(text: str, start: int) -> OutputError:
     return OutputError(f"cut off inside its thoughts, which begin at line {line} and never end", line=line)
 
 
-_NAME = "think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad|inner_monologue"
-_TAG = (
-    r"(?:<[|\uff5c]?|&lt;|\u25c1|\[(?=(?-i:/?THINK\])))"
-    r"(?:(/|end[_\u2581](?:of[_\u2581])?)|(?:begin|start)[_\u2581](?:of[_\u2581])?)?"
-    rf"((?:[\w-]{{1,40}}:)?(?:{_NAME}))(?:\s[^<>&\u25c1]*)?(/?)"
-    r"(?:[|\uff5c]?>|&gt;|\u25b7|\])"
+_NAME = (
+    r"think|thinking|thoughts?(?:[_-]process)?|reasoning|analysis|(?:self[_-])?reflection|scratch[_-]?pad|inner[_-]monologue"
+    r"|chain[_-]of[_-]thoughts?|cot|deliberation|rationale|critique|draft"
 )
-"""As in <think>, </seed:think>, <|START_THINKING|>, <|end_of_thought|>, [THINK], &lt;think&gt;, and in triangles."""
+_TAG = (
+    r"(?:<[|\uff5c]?|\uff1c|<[ \t]{1,9}(?=/?[ \t]{0,9}[\w:-]{1,60}[ \t]{0,9}>)|&lt;|\u25c1|\[(?=(?-i:/?THINK\])))"
+    r"(?:(/[ \t]{0,9}|end[_\u2581](?:of[_\u2581])?)|(?:begin|start)[_\u2581](?:of[_\u2581])?)?"
+    rf"((?:[\w-]{{1,40}}:)?(?:{_NAME}))(?:\s[^<>&\u25c1\uff1c\uff1e]*)?(/?)"
+    r"(?:[|\uff5c]?>|\uff1e|&gt;|\u25b7|\])"
+)
+"""As in <think>, < think >, </seed:think>, <|START_THINKING|>, [THINK], &lt;think&gt;, and in triangles."""
 
 _THOUGHT = re.compile(_TAG, re.IGNORECASE)
 _OBJECT = r'\{[ \t\r\n]*["}]'
-_LANDMARK = re.compile(rf"{_TAG}|^[ \t\ufeff]*(?={_OBJECT})", re.IGNORECASE | re.MULTILINE)
+_LANDMARK = re.compile(rf"{_TAG}|^[{IN_LINE}]*[*_]{{0,3}}(?={_OBJECT})", re.IGNORECASE | re.MULTILINE)
 """The tag of a thought, or where a line begins with an object: a tag in one of its texts is no tag."""
 
-_BEGINS_OBJECT = re.compile(rf"\s*(?={_OBJECT})")
+_BEGINS_OBJECT = re.compile(rf"[{IN_LINE}\n]*(?={_OBJECT})")
 
 
 def _remove_tags(text: str, begin: int, end: int) -> Spans:

@@ -1,9 +1,9 @@
 """Tell the judge's own turn from others by the tokens of chat templates in a text."""
 
 import re
-from collections.abc import Iterable
 
-from rubric_lint.scoring.extract import OutputError, line_of
+from rubric_lint.scoring.blanks import BLANK, blank, blank_spans
+from rubric_lint.scoring.extract import OutputError, line_of, shorten
 from rubric_lint.template_tokens import TEMPLATE_TOKEN
 
 _OWN = re.compile(
@@ -26,8 +26,32 @@ _QUOTED = re.compile(r'`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”|«[^«»\n]*»')
 _WHOLE_TOKEN = re.compile(r"[^\s>\]]{1,70}[>\]]?")
 
 
-def refuse_other_turns(text: str, objects: Iterable[tuple[int, int]]) -> None:
-    """Refuse a text that has a token of a template besides its objects and quotes.
+_TOOL_CALL = re.compile(r"<(?:\||｜)?(?:tool|function)[_▁]calls?\b|\[TOOL_CALLS\]")  # noqa: RUF001 (as models write it)
+
+
+def blank_quotes(text: str, objects: list[tuple[int, int]]) -> str:
+    """Return a text with spaces for its objects, and dots for what its lines quote."""
+    return _QUOTED.sub(_blank_quote, blank_spans(text, objects))
+
+
+def _blank_quote(found: re.Match[str]) -> str:
+    """Dots for a quote, unless it is a number: a score, rather."""
+    return found[0] if found[0][1:-1].strip().isdigit() else "…" * len(found[0])
+
+
+def refuse_tool_calls(words: str) -> None:
+    """Refuse a text whose words call a tool.
+
+    Raises:
+        OutputError: if they do.
+    """
+    if found := _TOOL_CALL.search(words):
+        line = line_of(words, found.start())
+        raise OutputError(f"a tool call instead of a verdict: {shorten(words[found.start() :])}", line=line)
+
+
+def refuse_other_turns(text: str) -> None:
+    """Refuse words, without objects and quotes, that have a token of a template.
 
     Whose turn begins there, and whether it is a thought, only the template of the model says.
 
@@ -36,14 +60,7 @@ def refuse_other_turns(text: str, objects: Iterable[tuple[int, int]]) -> None:
     """
     if not TEMPLATE_TOKEN.search(text):
         return
-    pieces, done = [], 0
-    for start, end in objects:
-        if start >= done:
-            pieces += [text[done:start], _blank(text[start:end])]
-            done = end
-    rest = "".join([*pieces, text[done:]])
-    for pattern in (_OWN, _QUOTED):
-        rest = pattern.sub(lambda found: _blank(found[0]), rest)
+    rest = _OWN.sub(lambda found: blank(found[0]), text)
     for found in TEMPLATE_TOKEN.finditer(rest):
         token = _WHOLE_TOKEN.match(rest, found.start())
         if token and "\\" not in token[0]:
@@ -54,15 +71,11 @@ def refuse_other_turns(text: str, objects: Iterable[tuple[int, int]]) -> None:
             raise OutputError(message, line=line)
 
 
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
-
-
 def skip_end_tokens(text: str) -> int:
     """Where a text ends, without what a chat template put there."""
     end = len(text)
     for _ in range(5):
-        while end and text[end - 1] in " \t\r\n":
+        while end and text[end - 1] in BLANK:
             end -= 1
         end -= next((len(token) for token in _END_TOKENS if text.endswith(token, 0, end)), 0)
     return end
