@@ -56,6 +56,7 @@ _OTHERS = re.compile(
     r"""
     \b(?:first|initial|early|rough|tentative|preliminary|old|earlier|previous|rejected|discarded)\ (?:\w+\ )?
       (?:guess|thought|draft|attempt|verdict|score|version|output|judge?ment|assessment|impression|try)\b
+    | \b(?:injected|planted)\b | \bif\ (?:i|we|one)\ (?:were|had)\b
     | \b(?:drafts?|placeholder|template|hypothetical(?:ly)?)\b
     | \bexamples?\b (?!\ of\ the\ answer|[.]\w) | \be\.g\. | \bfor\ instance\b
     | \bnot\ (?:my|the|a)\ (?:\w+\ )?(?:verdict|answer|score|output|judge?ment|evaluation|result)\b
@@ -117,6 +118,7 @@ _RETRACTS = re.compile(
     \b(?:scratch|strike|forget|undo)\ (?:that|this)\b
     | \bon\ (?:second|further)\ (?:thought|reflection)s?\b
     | \bi\ (?:mean|meant|misread|misjudged|mis-?scored|misspoke|overlooked|retract|withdraw)\b
+    | \bi\ (?:have\ )?changed\ my\ mind\b
     | \bi\ take\ (?:it|that|this)\ back\b
     | \bi\ (?:have\ |just\ )?(?:made|make)\ (?:a|an)\ (?:\w+\ )?(?:mistake|error)\b
     | \b(?:ignore|disregard|discard)\ (?:the|my|that|this|all)\b (?!\ (?:rubric|instructions?|question))
@@ -204,7 +206,8 @@ _CLAIM = re.compile(
       \W{{1,4}}{_NUMBER.format("so")}
       (?:\s?(?:/|out\ of)\s?10)?\b
     | \b(?:makes|deserves|earns|merits|gets|receives|is\ worth)\s(?:(?:it|an?|the|only|just|score\ of)\s){{0,4}}
-      [*_]{{0,3}}{_NUMBER.format("earned")}(?!\s(?:for|on|in)\b)
+      [*_]{{0,3}}{_NUMBER.format("earned")}(?!\s\w)
+    | (?<=[\s(*:\uff1a]){_NUMBER.format("ends")}(?:\s?(?:/|out\ of)\s?10)?(?:\ instead)?[*_)]{{0,3}}[.!]?[ \t]{{0,9}}$
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
@@ -224,7 +227,7 @@ def _refuse_other_scores(words: str, start: int, value: Mapping[str, Any]) -> No
     last: re.Match[str] | None = None
     for claim in _find_claims(words):
         if claim.start() < start:
-            last = claim
+            last = last if claim.lastgroup == "ends" else claim
         elif not _agrees(claim, allowed):
             raise _contradicted(words, claim)
     if last and not _agrees(last, allowed):
