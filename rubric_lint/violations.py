@@ -210,5 +210,19 @@ def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> 
             return f"{subject}, expected at least {error.validator_value}"
         case _:
             expected = expected_of(schema)
-            hint = "; put it in quotes" if isinstance(error.instance, int | float) and expected == "a string" else ""
+            hint = ""
+            if isinstance(error.instance, int | float) and expected == "a string":
+                tag = _find_tag(document, path)
+                hint = f"; remove the tag `{shorten(tag)}` and put it in quotes" if tag else "; put it in quotes"
             return f"{subject}, expected {expected}{hint}"
+
+
+_TAG = re.compile(r"(!\S*)\s+(?:&\S+\s+)?\Z")
+_NEARBY = 200
+
+
+def _find_tag(document: Document, path: Path) -> str:
+    """Return the tag of a value, which outweighs its quotes; empty where it has none."""
+    start = document.span(path).start
+    found = _TAG.search(document.source.text, max(start - _NEARBY, 0), start)
+    return found[1] if found else ""

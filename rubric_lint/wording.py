@@ -107,6 +107,27 @@ def visible(text: str) -> str:
 _COMMAND = re.compile(r"(?m)^(?P<start>[^\S\r\n]*+):(?=:)|#(?P<mark>#)(?=\[|vso\[)")
 
 
+def visible_json(line: str) -> str:
+    """Return a line of JSON as it may be printed: what `visible` would change in its strings, as JSON escapes."""
+    if not line.isprintable():
+        import json  # noqa: PLC0415  (few lines need it)
+
+        line = "".join(json.dumps(char)[1:-1] if _unseen(char) and char != "\n" else char for char in line)
+    return _MARK.sub(r"#\\u0023", line) if "##" in line else line
+
+
+def visible_yaml(text: str) -> str:
+    """Return YAML as it may be printed, where all that `visible` would change stands in double quotes."""
+    if not text.isprintable():
+        text = "".join(
+            char.encode("unicode_escape").decode() if _unseen(char) and char != "\n" else char for char in text
+        )
+    return _MARK.sub(r"#\\x23", text) if "##" in text else text
+
+
+_MARK = re.compile(r"##(?=\[|vso\[)")
+
+
 def _disarm(found: re.Match[str]) -> str:
     return r"#\x23" if found["mark"] else found["start"] + r"\x3a"
 

@@ -180,8 +180,16 @@ BANDS = "expected a list of bands, or a map from lower bound to outcome"
 TWICE = "duplicate key `id`, first at line 2; most readers keep only the last, so remove one"
 VALUES = {
     "weight: .nan": ("weight", ".nan", "`weight` is not a number, expected a finite number of at least 0"),
-    "weight: .inf": ("weight", ".inf", "`weight` is infinite, expected a finite number of at least 0"),
-    "weight: 1e400": ("weight", "1e400", "`weight` is infinite, expected a finite number of at least 0"),
+    "weight: .inf": (
+        "weight",
+        ".inf",
+        "`weight` is infinite or too large to read, expected a finite number of at least 0",
+    ),
+    "weight: 1e400": (
+        "weight",
+        "1e400",
+        "`weight` is infinite or too large to read, expected a finite number of at least 0",
+    ),
     "weight: -.inf": ("weight", "-.inf", "`weight` is -.inf, expected at least 0"),
     "weight: -1": ("weight", "-1", "`weight` is -1, expected at least 0"),
     "weight: heavy": ("schema", "heavy", '`weight` is the string "heavy", expected a number'),
@@ -415,3 +423,19 @@ def test_h3_no_message_is_in_the_words_of_a_parser(text):
     for finding in result.findings:
         assert FOREIGN.search(finding.message) is None
         assert finding.span.start < len(result.source.text) + 1
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        ('!!int "5"', "remove the tag `!!int` and put it in quotes"),
+        ("!!int 5", "remove the tag `!!int` and put it in quotes"),
+        ("!!float &a 5", "remove the tag `!!float` and put it in quotes"),
+        ("5", "put it in quotes"),
+        ("&a 5", "put it in quotes"),
+    ],
+)
+def test_a_number_for_an_id_gets_advice_that_makes_it_a_string(value, advice):
+    (finding,) = lint("a.yaml", f"rubrics:\n- id: {value}\n  expected_outcome: Says it\n".encode()).findings
+    assert finding.rule == "schema"
+    assert finding.message.endswith(f", expected a string; {advice}")

@@ -212,7 +212,7 @@ def test_what_stands_beside_a_rubric_is_said_where_there_is_no_field_for_it(run,
     assert code == 0
     assert said == (
         "rubric-lint: ls.yaml:8:18: lost: the threshold 0.70, which is not part of a rubric: set `pass = 0.70`\n"
-        "rubric-lint: ls.yaml:3:5: lost: the name `tech`: a file of one rubric goes by its own name\n"
+        "rubric-lint: ls.yaml:3:5: lost: the name `tech`: a rubric file has no field for it\n"
         "rubric-lint: ls.yaml:4:17: lost: `criteria`, which the judge is told: rubric-lint has no field for it\n"
     )
     code, text, said = run("ls.yaml", "--to", "lightspeed", "--strict")

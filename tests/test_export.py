@@ -357,7 +357,10 @@ def test_for_promptfoo_the_threshold_is_explicit():
     )
     assert YAML(typ="safe").load(rubric) == {"rubrics": [criterion]}
     assert lost(export) == [
-        (("rubrics", 0, "required_min_level"), "the gate 3 of `quality`: the grader is told of it, nothing holds to it")
+        (
+            ("rubrics", 0, "required_min_level"),
+            "the gate 3 of `quality`: promptfoo tells the grader, but does not enforce it",
+        )
     ]
 
 
@@ -412,14 +415,14 @@ def test_verifiers_reads_one_rubric_a_file():
 
 @pytest.mark.parametrize("target", ["deepeval", "lightspeed"])
 def test_two_metrics_of_one_name_are_refused(target):
-    with pytest.raises(RefusedError, match="two metrics would go by the name `a/accuracy`"):
+    with pytest.raises(RefusedError, match="two metrics would have the name `a/accuracy`"):
         load_target(target).write({"a": sample("score_ranges"), "a/accuracy": sample("holistic")})
 
 
 def test_two_dictionaries_of_one_name_are_refused():
     levels = [{"level": number, "expected_outcome": f"o{number}"} for number in (1, 2)]
     named = {"a": load([{"id": "b/c", "levels": levels}]), "a/b": load([{"id": "c", "levels": levels}])}
-    with pytest.raises(RefusedError, match="two metrics would go by the name `a/b/c`"):
+    with pytest.raises(RefusedError, match="two metrics would have the name `a/b/c`"):
         load_target("ragas").write(named)
 
 

@@ -1,5 +1,6 @@
 """D1: nothing that a file is called or holds can give orders to a terminal or to a CI system."""
 
+import json
 import os
 import re
 import shutil
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from ruamel.yaml import YAML
 
 from rubric_lint.cli.fix import fix
 from rubric_lint.cli.lint import cli
+from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.score import score
 from rubric_lint.report import REPORTERS
 
@@ -143,3 +146,38 @@ def test_d1_git_applies_a_diff_whose_files_have_odd_names():
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(["git", "apply", "p.patch"], check=True)
     assert all("expected_outcome: Says it" in Path(name).read_text() for name in NAMES.values())
+
+
+HOSTILE = [*TEXTS, "a\x1b[31mb", "a\x7fb", "a\x9bb", "a\u2028b", "a\U000e0041b", "a\n::error::b", "]]><b>"]
+CONVERTED = ["rubric", "markdown", "deepeval-json", "agentv-4", "agentv-5", "promptfoo", "verifiers"]
+
+
+def print_of(command, *arguments):
+    done = CliRunner().invoke(command, arguments, standalone_mode=False)
+    assert done.exception is None
+    return done.stdout
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_d1_no_text_of_outputs_gives_orders_in_the_results(text):
+    Path("a.yaml").write_text(f"rubrics:\n- id: {json.dumps(text)}\n  expected_outcome: Says it\n")
+    good = {"id": text, "output": {"checks": [{"id": text, "satisfied": True}]}, "note": text}
+    Path("a.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps({'id': text, 'output': text})}\n")
+    printed = {form: print_of(score, "--format", form, "a.yaml", "a.jsonl") for form in ("jsonl", "json", "table")}
+    assert [orders(each) for each in printed.values()] == [[], [], []]
+    first = json.loads(printed["jsonl"].split("\n")[0])
+    assert (first["id"], first["note"], first["criteria"][0]["id"]) == (text, text, text)
+    assert json.loads(printed["json"])["results"][0] == first
+    prompts = print_of(prompt, "a.yaml", "--answer", text, "--format", "messages")
+    form = print_of(schema, "a.yaml")
+    assert (orders(prompts), orders(form)) == ([], [])
+
+
+@pytest.mark.parametrize("target", CONVERTED)
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_d1_no_text_of_a_rubric_gives_orders_when_it_is_converted(target, text):
+    Path("a.yaml").write_text(f"rubrics:\n- id: a\n  expected_outcome: {json.dumps(text)}\n")
+    printed = print_of(cli, "convert", "--to", target, "a.yaml")
+    assert orders(printed) == []
+    if target == "rubric":
+        assert YAML(typ="safe").load(printed)["rubrics"][0]["expected_outcome"] == text

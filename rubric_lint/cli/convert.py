@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--rubric", "name", metavar="NAME", help="Convert this rubric of a suite only.")
 @click.option("-o", "--output", metavar="FILE", type=FileName(), help="Where to write.  [default: standard output]")
 @click.option("--strict", is_flag=True, help="Write nothing when something would be lost; the exit code is 1.")
-@click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
+@click.option("--stdin-filename", metavar="NAME", help="File name to use for stdin (selects format and settings).")
 @with_settings
 def convert(
     *,

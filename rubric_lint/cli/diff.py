@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--outputs", metavar="FILE", type=FileName(), help="Judge outputs: say whose verdict changes.")
 @click.option("--format", "form", **choice("text", "markdown", "json"), help="How changes are written.")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
-@click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
+@click.option("--stdin-filename", metavar="NAME", help="File name to use for stdin (selects format and settings).")
 @with_settings
 def diff(
     *,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--format", "form", **choice("text", "json"), help="How what was done is written.")
 @click.option("-q", "--quiet", is_flag=True, help="Tell only what could not be done.")
 @click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
-@click.option("--stdin-filename", metavar="NAME", help="What standard input is called; kind and settings go by it.")
+@click.option("--stdin-filename", metavar="NAME", help="File name to use for stdin (selects format and settings).")
 @click.option("--force-exclude", **FORCE_EXCLUDE)
 @click.option("--config", **CONFIG)
 @click.option("--isolated", is_flag=True, help="Read no settings file.")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class AnyPath(click.ParamType):  # type: ignore[type-arg]
+class AnyPath(click.ParamType):
     """A path as it is given. `click.Path` looks at what is there, and loads translations of its own name."""
 
     name = "path"

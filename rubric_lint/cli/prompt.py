@@ -12,6 +12,7 @@ import click
 from rubric_lint.capped import LIMIT, open_stream
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
+from rubric_lint.wording import visible_json
 
 if TYPE_CHECKING:
     from rubric_lint.scoring.grading import ScoringRubric
@@ -82,7 +83,7 @@ def prompt(
     rubric = _choose(require(file, config=config, isolated=isolated), name)
     messages = write_prompt(rubric, Case(answer, question, reference))
     if form == "messages":
-        click.echo(json.dumps([message._asdict() for message in messages], ensure_ascii=False, indent=2))
+        click.echo(visible_json(json.dumps([message._asdict() for message in messages], ensure_ascii=False, indent=2)))
     else:
         click.echo(as_text(messages))
     return Exit.CLEAN
@@ -97,7 +98,7 @@ def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -
     from rubric_lint.judge import output_schema  # noqa: PLC0415
 
     rubric = _choose(require(file, config=config, isolated=isolated), name)
-    click.echo(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2))
+    click.echo(visible_json(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2)))
     return Exit.CLEAN
 
 

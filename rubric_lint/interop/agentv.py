@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
-from rubric_lint.interop.view import Dialect, Draft, Loss, View, read_threshold, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_threshold, walk
 from rubric_lint.near import find_near
 from rubric_lint.schema import case_lists, schema_of
 
@@ -232,12 +232,7 @@ def _view(document: Document, path: Path, value: Any, dialect: Dialect) -> View:
     data = [
         _read(draft, index, entry, dialect) if isinstance(entry, dict) else entry for index, entry in enumerate(entries)
     ]
-    losses = tuple(
-        Loss(f"operator: {entry['operator']}", (*path, index, "operator"))
-        for index, entry in enumerate(entries)
-        if isinstance(entry, dict) and entry.get("operator") == "contradiction"
-    )
-    return draft.finish(dialect, data, losses=losses)
+    return draft.finish(dialect, data)
 
 
 def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: Dialect) -> View:

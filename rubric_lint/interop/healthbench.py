@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, Loss, View, read_text, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text, walk
 
 _NAMES = {"criterion": "expected_outcome", "points": "weight"}
 
@@ -25,21 +25,11 @@ def find(document: Document) -> Iterator[View]:
         if not isinstance(rubrics, list) or not any(map(_is_criterion, rubrics)):
             continue
         draft = Draft(document, (*path, "rubrics"))
-        losses: list[Loss] = []
-        for index, item in enumerate(rubrics):
-            place = (*draft.path, index)
-            if isinstance(item, dict):
-                losses += [Loss("tags", (*place, "tags"))] if item.get("tags") else []
-                losses += [Loss("points below 0", (*place, "points"))] if _is_negative(item.get("points")) else []
         data = draft.rename_each(rubrics, _NAMES)
-        yield draft.finish(HEALTHBENCH, data, name=read_text(sample, "prompt_id"), losses=tuple(losses))
+        yield draft.finish(HEALTHBENCH, data, name=read_text(sample, "prompt_id"))
 
 
 def _is_criterion(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("criterion"), str):
         return False
     return isinstance(item.get("points"), int | float) and not isinstance(item["points"], bool)
-
-
-def _is_negative(points: Any) -> bool:
-    return isinstance(points, int | float) and points < 0

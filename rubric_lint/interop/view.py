@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path, Place, Problem
@@ -30,13 +30,6 @@ class Dialect:
     has_borderline: bool = True
 
 
-class Loss(NamedTuple):
-    """Something that the format cannot say, and where it stands."""
-
-    message: str
-    path: Path
-
-
 @dataclass(frozen=True)
 class View:
     """One rubric of a dialect. `data` is what would stand under `rubrics:` in v2, sound or not.
@@ -53,7 +46,6 @@ class View:
     name: str = ""
     task: str = ""
     threshold: Decimal | None = None
-    losses: tuple[Loss, ...] = ()
     around: str = ""
     _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
     _homes: Mapping[int, Path] = field(default_factory=dict)

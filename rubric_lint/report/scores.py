@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from rubric_lint.report.visible import visible, width
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
+from rubric_lint.wording import visible_json
 
 Write = Callable[[str], object]
 
@@ -31,7 +32,7 @@ class Lines:
 
     def add(self, results: list[str]) -> None:
         """Write them."""
-        self._write("\n".join([*results, ""]))
+        self._write("\n".join([*map(visible_json, results), ""]))
 
     def end(self, totals: Totals) -> None:
         """Nothing: the totals are not a result."""
@@ -46,13 +47,14 @@ class Whole:
 
     def add(self, results: list[str]) -> None:
         """Write them as items of the list."""
-        self._write(self._before + ",\n".join(results))
+        self._write(self._before + ",\n".join(map(visible_json, results)))
         self._before = ",\n"
 
     def end(self, totals: Totals) -> None:
         """Close the list and add the totals."""
         opening = self._before if self._before != ",\n" else "\n"
-        self._write(f'{opening}], "totals": {json.dumps(totals.to_json(), ensure_ascii=False)}}}\n')
+        counts = visible_json(json.dumps(totals.to_json(), ensure_ascii=False))
+        self._write(f'{opening}], "totals": {counts}}}\n')
 
 
 _MOST_LISTED = 20

@@ -39,9 +39,10 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric:
     related = (Place("the gate", scale.gate_path),) if scale.gate in starts else ()
     told = ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items())
     cures = join_words([str(start) for start in starts])
+    starting = "a band" if len(starts) == 1 else "bands"
     message = (
         f"{_word_cuts(starts, scale, thresholds, rubric)} split{'s' if len(starts) == 1 else ''} this band "
-        f"{band.written}, which has one outcome ({told}); start a band at {cures}"
+        f"{band.written}, which has one outcome ({told}); start {starting} at {cures}"
     )
     repair = _repair(scale, band, starts[0], thresholds) if len(starts) == 1 else None
     yield Problem(message, band.path, band.part, related, repair)

@@ -13,7 +13,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for criterion in rubric.criteria:
         value = (criterion.fields or {}).get("weight")
         if isinstance(value, float) and (math.isnan(value) or value == math.inf):
-            found = "not a number" if math.isnan(value) else "infinite"
+            found = "not a number" if math.isnan(value) else "infinite or too large to read"
             yield Problem(
                 f"{rubric.word_field('weight')} is {found}, expected a finite number of at least 0",
                 criterion.path_of("weight"),

@@ -71,7 +71,7 @@ def as_metrics(rubrics: Rubrics, sources: Sources, target: str, title: str) -> t
     names = [metric.name for metric in metrics]
     for metric in metrics:
         if names.count(metric.name) > 1:
-            raise RefusedError(next(iter(rubrics)), (), f"two metrics would go by the name `{metric.name}`; rename one")
+            raise RefusedError(next(iter(rubrics)), (), f"two metrics would have the name `{metric.name}`; rename one")
     return metrics, losses
 
 

@@ -77,7 +77,9 @@ def _lost(name: str, rubric: Rubric) -> Iterator[Loss]:
         yield Loss(name, rubric.path, message)
     for criterion in rubric.criteria:
         if criterion.gate is not None:
-            message = f"the gate {criterion.gate} of `{criterion.id}`: the grader is told of it, nothing holds to it"
+            message = (
+                f"the gate {criterion.gate} of `{criterion.id}`: promptfoo tells the grader, but does not enforce it"
+            )
             yield Loss(name, criterion.gate_path, message)
 
 

@@ -30,7 +30,7 @@ def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
         for criterion in rubric.criteria:
             called = f"{name}/{criterion.id}" if len(rubrics) > 1 else criterion.id
             if called in scales:
-                raise RefusedError(name, criterion.path, f"two metrics would go by the name `{called}`; rename one")
+                raise RefusedError(name, criterion.path, f"two metrics would have the name `{called}`; rename one")
             scales[called] = _descriptions(criterion)
             losses += _lost(name, criterion)
         losses += _lost_average(name, rubric)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.scalar import read_plain
+from rubric_lint.wording import is_obeyed, visible_json, visible_yaml
 
 
 def to_yaml(data: Any) -> str:
@@ -40,7 +41,7 @@ def to_yaml(data: Any) -> str:
     yaml.indent(mapping=2, sequence=4, offset=2)
     stream = io.StringIO()
     yaml.dump(data, stream)
-    return stream.getvalue()
+    return visible_yaml(stream.getvalue())
 
 
 _BLOCK = re.compile(r"[^\s](?:[^\n]*[^\s])?(?:\n+[^\n]*[^\s])*\n?")
@@ -48,6 +49,8 @@ _BLOCK = re.compile(r"[^\s](?:[^\n]*[^\s])?(?:\n+[^\n]*[^\s])*\n?")
 
 def _style(text: str) -> str | None:
     """How to write a text: as a block of lines, plainly (None, which the writer refuses where it cannot), or quoted."""
+    if is_obeyed(text):  # by a CI system, if it stood in a log: in double quotes it is on one line, and escaped
+        return '"'
     lines = text.removesuffix("\n").split("\n")
     if len(lines) > 1 and _BLOCK.fullmatch(text) and all(line.isprintable() for line in lines):
         return "|"
@@ -70,7 +73,7 @@ _LONGEST = 30
 
 def to_json(data: Any) -> str:
     """Indented JSON, lists of plain values on one line; decimals as written."""
-    return "".join(_dump(data, "\n")) + "\n"
+    return visible_json("".join(_dump(data, "\n"))) + "\n"
 
 
 def _dump(value: Any, line: str) -> Iterator[str]:

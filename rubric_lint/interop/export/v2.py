@@ -37,7 +37,11 @@ def _lost_name(name: str, rubric: Rubric) -> Iterator[Loss]:
     """The name that the key of a metric gives its rubric; a field that gives it is looked for by itself."""
     holder = find_holder(rubric)
     if rubric.view and holder and str(holder[-1]).endswith(f":{rubric.view.name}"):
-        yield Loss(name, holder, f"the name `{rubric.view.name}`: a file of one rubric goes by its own name")
+        yield Loss(
+            name,
+            holder,
+            f"the name `{rubric.view.name}`: a rubric file has no field for it",
+        )
 
 
 def _lost(name: str, rubric: Rubric) -> Iterator[Loss]:
