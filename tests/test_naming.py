@@ -90,7 +90,7 @@ TWO_PLACES = {
         """,
         (
             "criterion `a`: gate 7 (line 3) and the threshold `pass = 0.8` split this band [6, 10], which has one "
-            "outcome (6: fail, 7: borderline, 8 to 10: pass); start a band at 7 and 8"
+            "outcome (6: fail, 7: borderline, 8 to 10: pass); start bands at 7 and 8"
         ),
     ),
 }
