@@ -112,7 +112,7 @@ def scores(data: bytes) -> None:
     record = json.dumps({"id": "x", "rubric": rubric_name, "output": text})
     code, output = _run(score_command, {"r.yaml": RUBRICS.encode(), "o.jsonl": record.encode()}, "r.yaml", "o.jsonl")
     assert code in (0, 1), output
-    line = json.loads(output.splitlines()[0])
+    line = json.loads(output.partition("\n")[0])
     assert ("error" in line) == (scored is None), "the command and the library differ"
     if scored is not None:
         assert (line["verdict"], line["score"]) == (scored.verdict, float(scored.score))
@@ -123,7 +123,7 @@ def records(data: bytes) -> None:
     _, body = _choose(data, ("o.jsonl",))
     code, output = _run(score_command, {"r.yaml": RUBRICS.encode(), "o.jsonl": body}, "r.yaml", "o.jsonl")
     assert code in (0, 1, 2), output
-    for line in output.splitlines():
+    for line in output.rstrip("\n").split("\n"):
         found = json.loads(line)
         assert ("error" in found) != ("verdict" in found)
 
