@@ -123,7 +123,7 @@ def records(data: bytes) -> None:
     _, body = _choose(data, ("o.jsonl",))
     code, output = _run(score_command, {"r.yaml": RUBRICS.encode(), "o.jsonl": body}, "r.yaml", "o.jsonl")
     assert code in (0, 1, 2), output
-    for line in output.rstrip("\n").split("\n"):
+    for line in filter(None, output.split("\n")):
         found = json.loads(line)
         assert ("error" in found) != ("verdict" in found)
 
