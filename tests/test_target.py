@@ -400,14 +400,26 @@ def test_a_suite_of_agentv_5_loses_its_prompts_in_agentv_4():
     assert unloadable(CURRENT, "agentv-4") == [(1, "`prompts`")]
 
 
-def test_a8_a_text_that_becomes_a_template_is_told():
+def test_a8_a_suite_whose_texts_would_become_templates_is_not_rewritten():
     text = case("      - Names {{ name }}\n      - {id: a, expected_outcome: 'Says {% if x %}'}\n      - Is short\n")
     fixed = rewrite("a.yaml", text.encode(), "agentv-5")
     position = fixed.result.source.position
     told = [(position(left.finding.span.start).line, left.reason) for left in fixed.unmet]
-    reason = 'AgentV 5 renders templates in texts: write `{{ "{{" }}` for `{{`'
-    assert [each for each in told if "renders" in each[1]] == [(7, reason), (8, reason)]
+    reason = (
+        "AgentV 5 fills in `{{`, `{%` and `{#` in a text, so nothing is written; "
+        "`rubric-lint convert --to agentv-5` escapes them"
+    )
+    assert (fixed.text, told) == (text, [(5, reason), (6, reason)])
     assert rewritten(text, "agentv-4")[1] == []
+
+
+def test_a8_a_text_of_agentv_4_that_becomes_a_template_is_told():
+    text = case("      - {id: a, outcome: 'Names {{ name }}'}\n").replace(
+        "    rubrics:", "    assertions:\n    - type: rubrics\n      criteria:"
+    )
+    fixed = rewrite("a.yaml", text.encode(), "agentv-5")
+    told = [left.reason for left in fixed.unmet if "renders" in left.reason]
+    assert told == ['AgentV 5 renders templates in texts: write `{{ "{{" }}` for `{{`']
 
 
 def test_a4_what_agentv_reads_is_worked_out_from_the_data_alone():

@@ -79,7 +79,10 @@ def rewrite(
     if errors := [*_find_obstacles(fixed.result, settings)]:
         reason = f"not rewritten for {wanted.title} before its errors are mended"
         return replace(fixed, unmet=tuple(Left(finding, f"{finding.message}; {reason}") for finding in errors))
-    rewritten = _Rewriting(fixed, wanted, settings).run()
+    rewriting = _Rewriting(fixed, wanted, settings)
+    if made := tuple(rewriting.find_made_templates()):
+        return replace(fixed, unmet=made)
+    rewritten = rewriting.run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
         return replace(fixed, doubt="its bytes cannot be written again as they are", applied=())
     return rewritten
@@ -166,8 +169,21 @@ class _Rewriting:
             for unmet in find_unloadable(document, self.target):
                 yield self._leave(document, unmet)
 
+    def find_made_templates(self) -> Iterator[Left]:
+        """Return the criteria of ours whose texts the target would take for templates."""
+        if self.target.dialects.isdisjoint(RENDERS):
+            return
+        for document, rubric in self._rubrics(self.fixed.result.source):
+            for entry in rubric.entries if not rubric.dialect else ():
+                if is_template(document.value(entry.path)):
+                    reason = (
+                        f"{self.target.title} fills in `{{{{`, `{{%` and `{{#` in a text, so nothing is written; "
+                        f"`rubric-lint convert --to {self.target.name}` escapes them"
+                    )
+                    yield self._leave(document, Unmet(reason, entry.path, Part.VALUE))
+
     def _find_templates(self, source: Source) -> Iterator[Left]:
-        """What was text before and is a template now."""
+        """Return the texts of AgentV 4, in which a few names are filled in, that are templates as a whole now."""
         for document, rubric in self._rubrics(source):
             if rubric.view and rubric.dialect in RENDERS:
                 places = [rubric.view.place(entry.path) for entry in rubric.entries]
