@@ -48,6 +48,8 @@ _OF_ANOTHER = re.compile(
     \b(?<!as\ a\ )(?<!as\ the\ )(?:judge|grader|evaluator|reviewer|rater|model
       |reader|someone|somebody|person|others?|one|they|guess|draft|attempt)
       \b [^.!?\n]{0,30} \b(?:would|might|could|may)\b
+    | \b(?:colleague|reviewer|grader|judge|rater|evaluator|friend|author|user).s\ (?:\w+\ )?
+      (?:verdict|score|rating|grade)\b
     | \b(?:wrong|bad|lenient|careless|naive|biased)\ (?:judge|grader|evaluator|reviewer|output|verdict)\b
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -56,7 +58,9 @@ _OTHERS = re.compile(
     r"""
     \b(?:first|initial|early|rough|tentative|preliminary|old|earlier|previous|rejected|discarded)\ (?:\w+\ )?
       (?:guess|thought|draft|attempt|verdict|score|version|output|judge?ment|assessment|impression|try)\b
-    | \b(?:injected|planted)\b | \bif\ (?:i|we|one)\ (?:were|had)\b
+    | \b(?:injected|planted)\b
+    | \b(?:if|suppose|imagine)\b[^.!?\n]{0,60}\b(?:had|were|would|could)\b
+    | \bwould\ be\ (?:unfair|unjust|wrong|too)\b
     | \b(?:drafts?|placeholder|template|hypothetical(?:ly)?)\b
     | \bexamples?\b (?!\ of\ the\ answer|[.]\w) | \be\.g\. | \bfor\ instance\b
     | \bnot\ (?:my|the|a)\ (?:\w+\ )?(?:verdict|answer|score|output|judge?ment|evaluation|result)\b
@@ -147,11 +151,27 @@ _REFUSES = re.compile(
     | \bi\ (?:\w+\ )?(?:refuse|decline|abstain)[ \t]*(?:[.!;,]|$)
     | \bi\ (?:give|gave|assign|award|return)\ no\ (?:grade|score|verdict|points)\b
     | ^[^\w\n]*no\ (?:grade|score|verdict)(?:\ (?:yet|from\ me|here))?[ \t]*(?:[.!]|$)
-    | \bnot\ (?:graded|judged|scored|done|finished)\ ?(?:yet)?[ \t]*(?:[.!]|$)
+    | \bnot\ (?:graded|judged|scored)\ ?(?:yet)?[ \t]*(?:[.!]|$)
+    | \b(?:i.m|i\ am|grading|judging|scoring|evaluation|assessment|verdict|score)\ (?:is\ )?not\ (?:done|finished)\b
     | \bi\ (?:ignore|skip|reject|will\ not\ follow|do\ not\ follow|won't\ follow)\ (?:it|this|that)\b
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
+_ABOUT_VERDICT = (
+    r"(?:\b(?:this|that|the|my|real|correct|right|true|final)\s(?:score|verdict|rating|grade|json|object|evaluation|judge?ment|assessment"
+    r"|output|value)\b|\b(?:the|all)\ above\b)"
+)
+_DENIES = (
+    r"(?:\b(?:not|never|cannot|no\ longer|void|invalid|placeholder|todo|tbd|fake|unfair|unjust|instead|tentative"
+    r"|pending|provisional|dummy|\w+n.t)\b)(?!\s(?:a\s)?(?:higher|lower|perfect|10\b|full|max|better|more|less))"
+)
+_DOUBTS = re.compile(
+    rf"{_ABOUT_VERDICT}[^.!?\n]{{0,80}}{_DENIES}|{_DENIES}[^.!?\n]{{0,80}}{_ABOUT_VERDICT}|\bnull\ and\ void\b"
+    r"|\b(?:10|[0-9])\s(?:is|would\sbe|seems|looks)\s(?:more\s)?(?:fair(?:er)?|right|correct|better|accurate|appropriate)\b",
+    re.IGNORECASE,
+)
+"""What denies the verdict behind it, whatever the words: a sentence about it that says no."""
+
 _GOES_ON = re.compile(
     r"""
     (?:which|that|this)?\s?(?:is|was|looks|seems)\ (?:like\ )?
@@ -171,6 +191,7 @@ def _refuse_retraction(words: str, start: int, ceiling: int) -> None:
     found = (
         (_GOES_ON.match(words, body) if body < ceiling else None)
         or _RETRACTS.search(words, start)
+        or _DOUBTS.search(words, start)
         or _REFUSES.search(words)
     )
     if found:
@@ -184,14 +205,17 @@ _LINK = (
     r"[ \t*_:：=|→>~\"'`(\[{]{1,12}"  # noqa: RUF001
 )
 _SCORE = (
-    r"(?:scores?|ratings?|grades?|verdict|marks?|points|result|total|punktzahl|bewertung|ergebnis|note|nota|puntuaci[oó]n"
+    r"(?:scores?|ratings?|grades?|verdict|punktzahl|bewertung|puntuaci[oó]n"
     r"|puntaje|calificaci[oó]n|pontua[cç][aã]o|оценка|балл|评分|分数|得分|評価|スコア|点数)"
 )
+_MAY_BE_SCORE = r"(?:marks?|points|result|total|ergebnis|note|nota)"
+"""Words for a score where nothing but the end of the line or the scale follows the number."""
 _CLAIM = re.compile(
     rf"""
     (?:^[^\w\n]*|\b(?:the|my|our|this|that|its|correct|final|right|true|real|actual|overall|proper|fair|honest|total)\s+)
       (?:(?:correct|final|right|true|real|actual|overall|proper|fair|honest|total|holistic|answer(?:'s)?|new|better)\s+){{0,3}}
-      {_SCORE} (?:\ (?:for\ (?:this|the)\ (?:answer|response)|here))? {_LINK} {_NUMBER.format("named")}
+      (?: {_SCORE} (?:\ (?:for\ (?:this|the)\ (?:answer|response)|here))? {_LINK} {_NUMBER.format("named")}
+        | {_MAY_BE_SCORE} {_LINK} {_NUMBER.format("meant")} (?=\s?(?:/|out\ of)\s?10\b|[*_) \t]*[.!]?[ \t]*$) )
     | \bI\s(?:would\s|will\s|must\s|do\s|therefore\s|now\s|then\s|finally\s|only\s|rather\s|can\s)*
       (?:give|gave|assign|award|rate|score|grade|settle\ (?:on|for)|choose|chose|go\ (?:with|for)|say
       |decide\ (?:on|for))\s
