@@ -216,6 +216,11 @@ def seconds(text):
     return min(times)
 
 
+def test_c2_blanks_behind_an_object_take_time_in_proportion():
+    few, many = (f'{{"score": 7}}{" " * count}x\n{{"score": 7}}' for count in (5_000, 40_000))
+    assert seconds(many) < 30 * seconds(few) + 0.01
+
+
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_the_time_grows_with_the_text_only(piece):
     """Eight times the text takes eight times as long, not 64 times."""

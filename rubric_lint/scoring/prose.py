@@ -117,7 +117,7 @@ _BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*(?:\}|"(?!(?:[^"\\\n]|\\.){0,200}"[ \t
 
 _BEGINS_VERDICT = re.compile(r'\{[ \t\r\n]*"(?:checks|score|level|satisfied|reasoning|overall_reasoning)"')
 _VERDICT_FIELDS = frozenset({"checks", "score", "level", "satisfied"})
-_ENDS_LINE = re.compile(rf"[{IN_LINE}]*[.\u3002]?[{IN_LINE}]*(?:\n|\Z)")
+_ENDS_LINE = re.compile(rf"[{IN_LINE}]*+(?:[.\u3002][{IN_LINE}]*+)?(?:\n|\Z)")
 _EMPHASIS = re.compile(r"(?<![*_])(?:\*{1,3}|_{1,3})\Z")
 _RESEMBLES_OBJECT = re.compile(
     r"""
