@@ -44,7 +44,8 @@ criterion `a`: score 5 is in this band [5, 10] and in [0, 5] (line 4); end one b
 5 |       - {{score_range: [5, 10], expected_outcome: States the result}}
 |                       ^^^^^^^
 """
-FOUND_ONE = "Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+FIXABLE = "1 fixable with rubric-fix --unsafe-fixes.\n"
+FOUND_ONE = f"Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n{FIXABLE}"
 FIXED = """\
 {0}: fixed 1 finding
 1 x rename `description` to `expected_outcome` (deprecated-description)
@@ -170,7 +171,8 @@ def test_try_repo(manager, hooks):
     write("b.yaml", GOOD)
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
-    counts = "Found 1 error in 1 of 3 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"
+    counts = f"Found 1 error in 1 of 3 files (2 files with rubrics, 2 rubrics, 2 criteria).\n{FIXABLE}"
+    counts += "rubric-lint: .pre-commit-config.yaml: holds no rubrics: no field of a known format is in it\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
 
 
