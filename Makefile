@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Many tests wait for a server, a process or a terminal, so there are two for each core at once.
-PYTEST = $(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) * 2))
+PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 2))
 
 .PHONY: demo check test test-all test-pure test-editors matrix agreement bench docs fuzz schemas clean
 

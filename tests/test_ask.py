@@ -339,6 +339,7 @@ def test_an_endpoint_that_is_not_there():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "padding"),
     [*((status, 275) for status in (200, 400, 401, 429, 500)), *((400, padding) for padding in (0, 250, 285, 298))],

@@ -124,6 +124,7 @@ def by_criterion(findings):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", KINDS.values(), ids=KINDS)
 def test_the_bands_of_a_criterion(bounds):
     random = repeatable(f"criterion {len(bounds)}")

@@ -221,6 +221,7 @@ def test_c2_blanks_behind_an_object_take_time_in_proportion():
     assert seconds(many) < 30 * seconds(few) + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_the_time_grows_with_the_text_only(piece):
     """Eight times the text takes eight times as long, not 64 times."""
