@@ -1,4 +1,4 @@
-"""Outcomes: the texts that a judge goes by, where each is written, and what can be told of one by its words alone."""
+"""Outcomes: the texts that a judge compares an answer with, where each is written, and what its words alone show."""
 
 import re
 from typing import Literal, NamedTuple

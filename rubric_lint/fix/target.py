@@ -17,6 +17,7 @@ from rubric_lint.finding import (
     Intent,
     NestField,
     Part,
+    Path,
     RemoveField,
     RenameKey,
     Repair,
@@ -173,24 +174,27 @@ class _Rewriting:
         """Return the criteria of ours whose texts the target would take for templates."""
         if self.target.dialects.isdisjoint(RENDERS):
             return
+        reason = (
+            f"{self.target.title} fills in `{{{{`, `{{%` and `{{#` in a text, so nothing is written; "
+            f"`rubric-lint convert --to {self.target.name}` escapes them"
+        )
         for document, rubric in self._rubrics(self.fixed.result.source):
-            for entry in rubric.entries if not rubric.dialect else ():
-                if is_template(document.value(entry.path)):
-                    reason = (
-                        f"{self.target.title} fills in `{{{{`, `{{%` and `{{#` in a text, so nothing is written; "
-                        f"`rubric-lint convert --to {self.target.name}` escapes them"
-                    )
-                    yield self._leave(document, Unmet(reason, entry.path, Part.VALUE))
+            if not rubric.dialect:
+                yield from self._leave_templates(document, [entry.path for entry in rubric.entries], reason)
 
     def _find_templates(self, source: Source) -> Iterator[Left]:
         """Return the texts of AgentV 4, in which a few names are filled in, that are templates as a whole now."""
+        reason = f'{self.target.title} renders templates in texts: write `{{{{ "{{{{" }}}}` for `{{{{`'
         for document, rubric in self._rubrics(source):
             if rubric.view and rubric.dialect in RENDERS:
                 places = [rubric.view.place(entry.path) for entry in rubric.entries]
-                for place in places:
-                    if is_template(document.value(place)):
-                        reason = f'{self.target.title} renders templates in texts: write `{{{{ "{{{{" }}}}` for `{{{{`'
-                        yield self._leave(document, Unmet(reason, place, Part.VALUE))
+                yield from self._leave_templates(document, places, reason)
+
+    def _leave_templates(self, document: Document, places: Iterable[Path], reason: str) -> Iterator[Left]:
+        """Leave the criteria at these places whose texts are templates to their author, for this reason."""
+        for place in places:
+            if is_template(document.value(place)):
+                yield self._leave(document, Unmet(reason, place, Part.VALUE))
 
     def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
         """The rubrics that are AgentV's or may become so."""

@@ -22,14 +22,14 @@ def mend_line_ends(text: str) -> str:
 
 
 def previous(text: str, offset: int, blanks: str = BLANK) -> str:
-    """Return the last character before an offset that is no blank."""
+    """Return the last character before an offset that is not blank, or nothing."""
     while offset and text[offset - 1] in blanks:
         offset -= 1
     return text[offset - 1 : offset]
 
 
 def following(text: str, offset: int) -> str:
-    """Return the first character from an offset on that is no blank."""
+    """Return the first character from an offset on that is not blank, or nothing."""
     while offset < len(text) and text[offset] in BLANK:
         offset += 1
     return text[offset : offset + 1]

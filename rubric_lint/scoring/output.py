@@ -109,11 +109,11 @@ class Form:
         keyword = rule[-1]
         if "remark" in rule:
             return self._word_rival(path)
-        if "patternProperties" in rule:
-            return self._word_extra(root, path, str(rule[rule.index("patternProperties") + 1]))
         value = root
         for step in path:
             value = value[step]
+        if "patternProperties" in rule:
+            return self._word_extra(value, path, str(rule[rule.index("patternProperties") + 1]))
         name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "the check" if path else "the judge output"
         if keyword == "required":
             missing = next(field for field in self._required(path) if field not in value)
@@ -142,13 +142,10 @@ class Form:
         for near in _near_misses(value, self._required(path)):
             raise self._word_rival((*path, near))
 
-    def _word_extra(self, root: Any, path: Path, pattern: str) -> OutputError:
-        """What is wrong with a field that the form leaves alone where it says nothing of the decision."""
+    def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
+        """Say what is wrong with a field that the form allows only with values that leave the verdict as it is."""
         for name, because in _EXTRAS.items():
             if pattern in self._extras[name]["patternProperties"]:
-                value = root
-                for step in path:
-                    value = value[step]
                 return OutputError(f"`{path[-1]}` is {_describe(value)}, so {because}", pointer(path))
         return self._word_rival(path)
 

@@ -38,7 +38,7 @@ class Object(NamedTuple):
 
 
 class Given(NamedTuple):
-    """The objects that a text gives, and what stands beside them."""
+    """The objects that a text gives, and the words beside them."""
 
     objects: list[Object]
     words: Words
