@@ -18,9 +18,9 @@ import generate
 from lint import table
 from ruamel.yaml import YAML
 
-from rubric_lint.build import read_documents
 from rubric_lint.fix import fix
 from rubric_lint.locate import locate
+from rubric_lint.reading import read_documents
 from rubric_lint.source import Source
 
 # The lines in which the fields stand that are to change, and those that take their place.

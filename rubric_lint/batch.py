@@ -184,9 +184,6 @@ def _work(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to answer
     for receiver in inherited:
         receiver.close()
-    from rubric_lint.cparser import leave_apart  # noqa: PLC0415  (it loads the parser, which takes its time)
-
-    leave_apart()
     for number in _draw(deal):
         sender.send((number, [_pack(_take(file, cache)) for file in chunks[number]]))
 

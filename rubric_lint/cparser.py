@@ -1,65 +1,88 @@
-"""The C parser of ruamel.yaml: its events, or what they are made of.
+"""The C parser of ruamel.yaml: its events, and the node trees that it composes itself."""
 
-Most of the time that it takes goes into the constructors of events, three calls each. In a process that is ours alone
-`leave_apart` has it hand out the arguments instead; `skim` needs no more.
-"""
-
+import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.tag import Tag
+
+from rubric_lint.clock import check_time
+from rubric_lint.tree import MAX_DEPTH, UNTAGGED, Root, node_end, too_deep
 
 try:
-    import _ruamel_yaml
+    from _ruamel_yaml import CParser as _CParser
 except ImportError:  # it is compiled, and not for every system
-    _ruamel_yaml = None
 
-Parts = tuple[type, tuple[Any, ...]]
-"""An event that is not made: its class, and the arguments for it in order."""
-
-_EVENTS = (
-    *("AliasEvent", "DocumentEndEvent", "DocumentStartEvent", "MappingEndEvent", "MappingStartEvent", "ScalarEvent"),
-    *("SequenceEndEvent", "SequenceStartEvent", "StreamEndEvent", "StreamStartEvent"),
-)
-
-
-class Mode:
-    """How the C parser works in this process."""
-
-    is_apart = False
-    """Whether it hands out parts."""
-
-
-def leave_apart() -> None:
-    """Have the C parser make no events from now on, for whoever uses it in this process."""
-    if Mode.is_apart or _ruamel_yaml is None:
-        return
-    for name in _EVENTS:
-        setattr(_ruamel_yaml, name, _take_apart(getattr(_ruamel_yaml, name)))
-    # A release that looks its classes up in another way goes on as ever.
-    Mode.is_apart = type(_ruamel_yaml.CParser("").get_event()) is tuple
-
-
-def _take_apart(kind: type) -> Callable[..., Parts]:
-    return lambda *arguments: (kind, arguments)
+    class _CParser:  # type: ignore[no-redef]
+        def __init__(self, _: str) -> None:
+            raise YAMLError("the C parser is not installed")
 
 
 def open_events(text: str) -> Callable[[], Any]:
-    """What returns the next event of a YAML stream.
+    """Return what gives the next event of a YAML stream, and raises a YAMLError where the parser cannot go on.
 
     Raises:
-        YAMLError: where the C parser is not installed; what is returned raises it where the parser cannot go on.
+        YAMLError: where the C parser is not installed.
     """
-    next_event = open_parts(text)
-    return (lambda: _put_together(*next_event())) if Mode.is_apart else next_event
+    return _CParser(text).get_event  # type: ignore[no-any-return]
 
 
-def _put_together(kind: type, arguments: tuple[Any, ...]) -> Any:
-    return kind(*arguments)
+class _Composer(_CParser):  # type: ignore[misc]
+    """Composes nodes in C; the hooks do next to nothing, for they are called for every node."""
+
+    descend_resolver = staticmethod(operator.is_)
+    ascend_resolver = bool
+
+    @staticmethod
+    def resolve(*_: Any) -> Tag:
+        return UNTAGGED
 
 
-def open_parts(text: str) -> Callable[[], Parts]:
-    """What returns the parts of the next event, where `Mode.is_apart`; it raises as `open_events` does."""
-    if _ruamel_yaml is None:
-        raise YAMLError("the C parser is not installed")
-    return _ruamel_yaml.CParser(text).get_event  # type: ignore[no-any-return]
+class _GuardedComposer(_Composer):
+    """Refuses to nest too deeply, and looks at the clock, where a text has enough brackets and dashes for either."""
+
+    depth = 0
+    count = 0
+
+    def descend_resolver(self, parent: Any, _: Any) -> None:  # type: ignore[override]
+        self.depth += 1
+        self.count += 1
+        if not self.count & 1023:
+            check_time()
+        if self.depth > MAX_DEPTH + 1:
+            raise too_deep(parent.start_mark.index)
+
+    def ascend_resolver(self) -> None:  # type: ignore[override]
+        self.depth -= 1
+
+
+def compose(text: str) -> list[Root]:
+    """Return the documents of a YAML stream as the C parser composes them.
+
+    Raises:
+        YAMLError: where the C parser cannot read the text, which may be YAML all the same.
+        SyntaxFaultError: for what is nested too deeply.
+    """
+    kind = _Composer if sum(map(text.count, "[{-:?")) < MAX_DEPTH else _GuardedComposer
+    parser = kind(text)
+    roots: list[Root] = []
+    before = 0
+    while parser.check_node():
+        node = parser.get_node()
+        if roots:
+            before = _find_document_end(text, node_end(text, roots[-1].node))
+        roots.append(Root(node, before))
+    return roots or [Root(None, 0)]
+
+
+_MARKER = re.compile(r"^(?:---|(\.\.\.))(?=\s|\Z)", re.MULTILINE)
+
+
+def _find_document_end(text: str, content_end: int) -> int:
+    """Return where a document ends that another one follows: behind its `...`, else at the `---` of the next."""
+    found = _MARKER.search(text, content_end)
+    if found is None:
+        return content_end
+    return found.end() if found[1] else found.start()

@@ -1,189 +1,276 @@
-"""One document: plain data, with a side table that knows where every key and value stands."""
+"""One document: its node tree, plain data made of it, and where each key and value is written."""
 
 import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import Part, Path
-from rubric_lint.scalar import Ambiguity
-from rubric_lint.source import Source, Span
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-_DASH = r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z"
+from rubric_lint.finding import Part, Path
+from rubric_lint.plain import Reader, is_merge
+from rubric_lint.scalar import Ambiguity, read_plain
+from rubric_lint.source import Span
+from rubric_lint.tree import UNTAGGED, AliasNode, Root, Tree, has_anchor, node_end, node_start
+
+_DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
 
 
 class Duplicate(NamedTuple):
-    """A key that a mapping has twice: which mapping, which key, both places, and the value that was overridden."""
+    """A key that a mapping has twice: the mapping and its path, the key, both places, and the overridden value."""
 
-    mapping: dict[str, Any]
+    mapping: MappingNode
+    owner: Path
     key: str
     first: Span
     second: Span
     shadowed: Any
 
 
-# Where a child stands: (key start, key end, value start, value end) in a mapping, without the key in a sequence.
-Place = tuple[int, ...]
-Children = dict[str, Place] | list[Place]
+class Branch:
+    """A collection and its children by key or index, found when they are first asked for."""
+
+    __slots__ = ("children", "node")
+
+    def __init__(self, reader: Reader, node: Any) -> None:
+        self.node = node
+        self.children: dict[str | int, Child] = {}
+        if type(node) is SequenceNode:
+            self.children = {index: Child(self, None, item) for index, item in enumerate(node.value)}
+            return
+        bases: list[Any] = []
+        for key, value in node.value:
+            if is_merge(key, value):
+                target = value.target if type(value) is AliasNode else value
+                bases += target.value if type(target) is SequenceNode else [target]
+            else:
+                self.children[reader.name_key(key)] = Child(self, key, value)
+        for base in bases:
+            target = base.target if type(base) is AliasNode else base
+            for step, child in Branch(reader, target).children.items():
+                self.children.setdefault(step, child)
+
+
+class Child:
+    """A value in a collection: the branch in which it is written, its key if it has one, and its node.
+
+    `site` is the alias that stands for it, if one does; `node` is then what that repeats.
+    """
+
+    __slots__ = ("_branch", "key", "node", "owner", "site")
+
+    def __init__(self, owner: Branch | None, key: Any, node: Any) -> None:
+        self.owner = owner
+        self.key = key
+        self.site = node if type(node) is AliasNode else None
+        self.node = node.target if type(node) is AliasNode else node
+        self._branch: Branch | None = None
+
+    def branch(self, reader: Reader) -> Branch:
+        """Return the children of a collection."""
+        if self._branch is None:
+            self._branch = Branch(reader, self.node)
+        return self._branch
 
 
 class Document:
-    """One document: plain dict, list, str, number, bool and None, whose keys are always texts, as they are written.
+    """One document: plain dict, list, str, number, bool and None, whose keys are always strings, as they are written.
 
     An alias is the very object that its anchor names, so what is wrong in it has one place, at the definition. Merge
     keys (`<<`) are merged. `number` is the document's place in its file, None when it is alone there.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        data: Any,
-        preamble: Span,
-        duplicates: tuple[Duplicate, ...],
-        *,
-        root: Place,
-        children: dict[int, Children],
-        alias_sites: dict[tuple[int, str | int | None], Span],
-        ambiguous: dict[tuple[int, str | int | None], Ambiguity],
-        shared: set[tuple[int, str | int | None]],
-        owners: dict[tuple[int, str | int | None], int],
-        flow: set[int],
-    ) -> None:
-        self.source = source
+    def __init__(self, tree: Tree, root: Root) -> None:
+        self.tree = tree
+        self.source = tree.source
         self.number: int | None = None
-        self.data = data
-        self.preamble = preamble
-        self.duplicates = duplicates
-        self._root = root
-        self._children = children
-        self._alias_sites = alias_sites
-        self._ambiguous = ambiguous
-        self._shared = shared
-        self._owners = owners
-        self._flow = flow
+        self.root = root.node
+        self._before = root.before
+        self._reader = Reader(tree.source.text, has_aliases=tree.has_aliases)
+        self._top = Child(None, None, root.node)
 
-    def span(self, path: Path, part: Part = Part.VALUE) -> Span:
-        """Where a part of the thing at `path` stands. For a value that is not written out: its key, or its dash."""
-        if not path:
-            return self._head(self.data, self._root) if part is Part.HEAD else Span(*self._root[-2:])
-        container = self._container(path)
-        place = self._child(container, path[-1])
-        if part is Part.KEY and len(place) == 4:
-            return Span(place[0], place[1])
-        if part is Part.ENTRY and (site := self._alias_sites.get((id(container), path[-1]))):
-            return site
-        start, end = place[-2:]
-        if start == end:
-            return Span(place[0], place[1]) if len(place) == 4 else self._dash(start)
-        if part in (Part.HEAD, Part.ENTRY):
-            return self._head(container[path[-1]], place)  # type: ignore[index]
-        return Span(start, end)
+    @cached_property
+    def data(self) -> Any:
+        """The whole document as plain data."""
+        return self._reader.read(self.root)
 
-    def _dash(self, at: int) -> Span:
-        """The dash of the list item that ends at `at` and has nothing but an anchor or a tag; `at` if there is none."""
-        text = self.source.text
-        found = re.compile(_DASH).search(text, text.rfind("\n", 0, at) + 1, at)
-        return Span(found.start(), found.start() + 1) if found else Span(at, at)
+    @cached_property
+    def preamble(self) -> Span:
+        """What precedes the content: comments, directives, the `---`."""
+        start = len(self.source.text) if self.root is None else node_start(self.source.text, self.root)
+        return Span(self._before, max(start, self._before))
+
+    @cached_property
+    def duplicates(self) -> tuple[Duplicate, ...]:
+        """The keys that are written twice in one mapping."""
+        self.data  # noqa: B018 (reading it finds them)
+        if not self._reader.repeated:
+            return ()
+        return tuple(
+            Duplicate(
+                mapping, self.paths.get(mapping, ()), key, self._key_span(first), self._key_span(second), shadowed
+            )
+            for mapping, key, first, second, shadowed in self._reader.repeated
+        )
+
+    @cached_property
+    def paths(self) -> dict[Any, Path]:
+        """The path at which each collection is met first, by its node."""
+        found: dict[Any, Path] = {self.root: ()}
+        for path, child in self._walk(()):
+            if type(child.node) is not ScalarNode:
+                found.setdefault(child.node, path)
+        return found
+
+    def child(self, path: Path) -> Child:
+        """Return what is written at `path`.
+
+        Raises:
+            KeyError: when nothing is.
+        """
+        child = self._top
+        for step in path:
+            child = child.branch(self._reader).children[step]
+        return child
+
+    def merging(self) -> Iterator[Any]:
+        """Yield the mappings into which merge keys bring fields."""
+        self.data  # noqa: B018 (reading it finds them)
+        return (self.value(self.paths[node]) for node in self._reader.merging if node in self.paths)
 
     def value(self, path: Path) -> Any:
-        """The value at `path`."""
+        """Return the value at `path`."""
         value = self.data
         for step in path:
             value = value[step]
         return value
 
-    def _container(self, path: Path) -> dict[str, Any] | list[Any]:
-        return self.value(path[:-1])  # type: ignore[no-any-return]
+    def span(self, path: Path, part: Part = Part.VALUE) -> Span:
+        """Return where a part of the thing at `path` is. For a value that is not written out: its key, or its dash."""
+        child = self.child(path)
+        if not path:
+            return self._head(child) if part is Part.HEAD else self._node_span(self.root)
+        if part is Part.KEY and child.key is not None:
+            return self._key_span(child.key)
+        if part is Part.ENTRY and child.site is not None:
+            return _mark_span(child.site)
+        start, end = self._node_span(child.node)
+        if start == end:
+            return self._key_span(child.key) if child.key is not None else self._dash(start)
+        return self._head(child) if part in (Part.HEAD, Part.ENTRY) else Span(start, end)
 
-    def _child(self, container: dict[str, Any] | list[Any], step: str | int) -> Place:
-        return self._children[id(container)][step]  # type: ignore[index]
+    def _dash(self, at: int) -> Span:
+        """Return the dash of the list item that ends at `at` and has only an anchor or a tag; `at` if there is none."""
+        text = self.source.text
+        found = _DASH.search(text, text.rfind("\n", 0, at) + 1, at)
+        return Span(found.start(), found.start() + 1) if found else Span(at, at)
 
-    def _head(self, value: Any, place: Place) -> Span:
-        if isinstance(value, dict) and value:
-            own = self._children[id(value)]
-            first = next(iter(own.values()))  # type: ignore[union-attr]
+    def _node_span(self, node: Any) -> Span:
+        if node is None:
+            return Span(len(self.source.text), len(self.source.text))
+        start = node_start(self.source.text, node)
+        return Span(start, max(start, node_end(self.source.text, node)))
+
+    def _key_span(self, key: Any) -> Span:
+        return _mark_span(key) if type(key) is AliasNode else self._node_span(key)
+
+    def _head(self, child: Child) -> Span:
+        span = self._node_span(child.node)
+        if type(child.node) is MappingNode and (own := child.branch(self._reader).children):
+            first = self._key_span(next(iter(own.values())).key)
             # A merged key stands elsewhere: then the whole entry has to serve.
-            if place[-2] <= first[0] < place[-1]:
-                return Span(first[0], first[1])
-        return Span(*place[-2:])
+            if span.start <= first.start < span.end:
+                return first
+        return span
+
+    def _walk(self, within: Path) -> Iterator[tuple[Path, Child]]:
+        """Yield every child below `within` once, level by level within each collection, in document order."""
+        stack: list[tuple[Path, Child]] = [(within, self.child(within))]
+        seen: set[Any] = set()
+        while stack:
+            path, owner = stack.pop()
+            node = owner.node
+            if node is None or type(node) is ScalarNode or node in seen:
+                continue
+            seen.add(node)
+            children = [((*path, step), child) for step, child in owner.branch(self._reader).children.items()]
+            yield from children
+            stack.extend(reversed(children))
 
     def entries(self, within: Path = ()) -> Iterator[tuple[Path, Span]]:
-        """Every field and list item below `within` that is written there, with its extent, in document order."""
-        stack: list[tuple[Path, Any]] = [(within, self.value(within))]
-        seen: set[int] = set()
-        while stack:
-            path, value = stack.pop()
-            if not isinstance(value, dict | list) or id(value) in seen:
-                continue
-            seen.add(id(value))
-            children = self._children[id(value)]
-            steps: list[Any] = list(children) if isinstance(children, dict) else list(range(len(children)))
-            for step in steps:
-                place = children[step]
-                site = self._alias_sites.get((id(value), step))
-                extent = site if site and len(place) == 2 else self._extent(id(value), step, place)
-                yield (*path, step), extent
-            stack.extend(((*path, step), value[step]) for step in reversed(steps))
+        """Yield every field and list item below `within`, with its extent, in document order."""
+        for path, child in self._walk(within):
+            yield path, self._extent(child)
 
-    def is_shared(self, path: Path) -> bool:
-        """Whether the value at `path` is an alias, or a scalar with an anchor that aliases elsewhere may repeat."""
-        container = self._container(path)
-        return bool({(id(container), path[-1]), (self._owner(path), path[-1])} & self._shared)
-
-    def is_flow(self, path: Path) -> bool:
-        """Whether the field at `path` is written in flow style, between brackets."""
-        return self._owner(path) in self._flow
-
-    def siblings(self, path: Path) -> list[Span]:
-        """The extents of the other fields of the mapping in which the field at `path` is written, in order."""
-        owner = self._owner(path)
-        children: Any = self._children[owner]
-        own = (step for step in children if step != path[-1] and (owner, step) not in self._owners)
-        return sorted(self._extent(owner, step, children[step]) for step in own)
+    def _extent(self, child: Child) -> Span:
+        if child.key is None:
+            return self._node_span(child.node) if child.site is None else _mark_span(child.site)
+        start, end = self._key_span(child.key)
+        return Span(start, max(end, child.site.end_mark.index if child.site else self._node_span(child.node).end))
 
     def extent(self, path: Path) -> Span:
-        """From the start of a field's key to the end of its value, or of the alias that stands for it."""
-        owner = self._owner(path)
-        return self._extent(owner, path[-1], self._children[owner][path[-1]])  # type: ignore[index]
+        """Return the span from the start of a field's key to the end of its value, or of the alias in its place."""
+        return self._extent(self.child(path))
 
-    def _extent(self, owner: int, step: str | int, place: Place) -> Span:
-        site = self._alias_sites.get((owner, step))
-        return Span(place[0], max(place[1], site.end if site else place[-1]))
+    def siblings(self, path: Path) -> list[Span]:
+        """Return the extents of the other fields of the mapping in which the field at `path` is written, in order."""
+        child = self.child(path)
+        own = Branch(self._reader, child.owner.node) if child.owner else None  # its own fields, merged ones apart
+        others = own.children.items() if own else ()
+        return sorted(self._extent(other) for step, other in others if step != path[-1] and other.owner is own)
 
-    def _owner(self, path: Path) -> int:
-        container = id(self._container(path))
-        return self._owners.get((container, path[-1]), container)
+    def is_shared(self, path: Path) -> bool:
+        """Return whether the value at `path` is an alias, or a scalar with an anchor that aliases may repeat."""
+        child = self.child(path)
+        return child.site is not None or (type(child.node) is ScalarNode and has_anchor(self.source.text, child.node))
+
+    def is_flow(self, path: Path) -> bool:
+        """Return whether the field at `path` is written in flow style, between brackets."""
+        owner = self.child(path).owner
+        return owner is not None and bool(owner.node.flow_style)
+
+    def is_alias(self, path: Path) -> bool:
+        """Return whether the value at `path` is written as an alias."""
+        return self.tree.has_aliases and self.child(path).site is not None
+
+    def is_merged(self, path: Path) -> bool:
+        """Return whether a merge key brings the field at `path` in."""
+        return bool(self._reader.merging) and self.child(path).owner is not self.child(path[:-1]).branch(self._reader)
+
+    @property
+    def has_merges(self) -> bool:
+        """Whether merge keys bring fields into some mapping."""
+        self.data  # noqa: B018 (reading it finds them)
+        return bool(self._reader.merging)
+
+    def merged_fields(self, path: Path) -> Iterator[tuple[str | int, Any]]:
+        """Yield the keys that merge keys bring into the mapping at `path`, each with the node where it is written."""
+        child = self.child(path)
+        if child.node in self._reader.merging:
+            branch = child.branch(self._reader)
+            for step, field in branch.children.items():
+                if field.owner is not None and field.owner is not branch:
+                    yield step, field.owner.node
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
-        """The plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""
-        if self._ambiguous:
-            for path, _ in self.entries(within):
-                if ambiguity := self._ambiguous.get((id(self._container(path)), path[-1])):
+        """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""
+        if not self.tree.is_yaml or not self._reader.is_ambiguous:
+            return
+        for path, child in self._walk(within):
+            node = child.node
+            if type(node) is ScalarNode and not node.style and node.ctag is UNTAGGED and child.site is None:
+                ambiguity = read_plain(node.value)[1]
+                if ambiguity is not None and self.source.text[node.start_mark.index] not in "&!":
                     yield path, ambiguity
 
     def written_at(self, path: Path) -> str:
-        """The source text of the value at `path`, at its definition."""
+        """Return the source text of the value at `path`, at its definition."""
         return self.source.slice(self.span(path))
 
-    def is_alias(self, container: dict[str, Any] | list[Any], step: str | int) -> bool:
-        """Whether a child of a container of this document is written as an alias."""
-        return (id(container), step) in self._alias_sites
+    def written(self, path: Path) -> str:
+        """Return the source text of the value at `path`, at its definition; empty where it is not written."""
+        return self.source.slice(self._node_span(self.child(path).node))
 
-    def is_merged(self, mapping: dict[str, Any], key: str) -> bool:
-        """Whether a merge key brings a field of a mapping of this document in."""
-        return (id(mapping), key) in self._owners
 
-    def written(self, container: dict[str, Any] | list[Any], step: str | int) -> str:
-        """The source text of a child of a container of this document, at its definition."""
-        place = self._child(container, step)
-        return self.source.text[place[-2] : place[-1]]
-
-    @cached_property
-    def containers(self) -> dict[int, Path]:
-        """The path at which each mapping and sequence is met first, by the identity of its object."""
-        paths = {id(self.data): ()} if isinstance(self.data, dict | list) else {}
-        for path, _ in self.entries():
-            value = self.value(path)
-            if isinstance(value, dict | list):
-                paths.setdefault(id(value), path)  # type: ignore[arg-type]
-        return paths  # type: ignore[return-value]
+def _mark_span(node: Any) -> Span:
+    return Span(node.start_mark.index, node.end_mark.index)

@@ -1,10 +1,10 @@
-"""Text to parser events: by the C parser, by the pure one where the C parser is not to be trusted, and from JSON."""
+"""Text to node trees: by the C parser, by the pure one where the C parser is not to be trusted, and from JSON."""
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
@@ -18,24 +18,14 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
     StreamEndEvent,
 )
+from ruamel.yaml.nodes import ScalarNode
 
 from rubric_lint.clock import check_time, watch
-from rubric_lint.cparser import open_events
+from rubric_lint.composer import compose_events
+from rubric_lint.cparser import compose, open_events
 from rubric_lint.source import Span
+from rubric_lint.tree import MAX_DEPTH, Mark, Root, SyntaxFaultError, may_have_aliases, too_deep, walk_nodes
 from rubric_lint.yaml_faults import describe_fault
-
-
-class SyntaxFaultError(Exception):
-    """Text that is not YAML or not JSON, with the place of the fault."""
-
-    def __init__(self, message: str, span: Span) -> None:
-        super().__init__(message)
-        self.message = message
-        self.span = span
-
-
-MAX_DEPTH = 500
-"""How deep values may nest. A rubric needs fewer than ten levels; what is deeper is an accident or an attack."""
 
 # Both parsers take these for line ends, as YAML 1.1 did; to YAML 1.2 and to editors they are ordinary characters.
 _OLD_LINE_ENDS = "\x85\u2028\u2029"
@@ -44,35 +34,36 @@ _PRIVATE_USE = range(0xE000, 0xF900)
 _LARGE = 100_000
 """From how many characters on reading a text may take so long that the clock is looked at."""
 
-Taken = TypeVar("Taken")
 
-
-def take_events(text: str, take: Callable[[Callable[[], Any]], Taken]) -> Taken:
-    """What `take` makes of the events of a YAML stream, given what returns the next one; asked anew of each parser.
-
-    The pure parser has the last word on what is YAML.
+def read_yaml(text: str) -> tuple[list[Root], bool]:
+    """Return the documents of a YAML stream, and whether they may hold aliases. The pure parser has the last word.
 
     Raises:
         SyntaxFaultError: when no parser can read the text.
     """
-    if len(text) > _LARGE:
-        take_unwatched = take
+    masks = _choose_masks(text)
+    roots, has_aliases = _read_yaml(text.translate(masks) if masks else text)
+    if masks:
+        originals = {ord(mask): old for old, mask in masks.items()}
+        for root in roots:
+            for node in walk_nodes(root.node):
+                if type(node) is ScalarNode:
+                    node.value = node.value.translate(originals)
+    return roots, has_aliases
 
-        def take(next_event: Callable[[], Any]) -> Taken:
-            return take_unwatched(watch(next_event))
 
-    if masks := _choose_masks(text):
-        text = text.translate(masks)
-        masked_take, originals = take, {ord(mask): old for old, mask in masks.items()}
-
-        def take(next_event: Callable[[], Any]) -> Taken:
-            return masked_take(lambda: _restore(next_event(), originals))
-
+def _read_yaml(text: str) -> tuple[list[Root], bool]:
     try:
-        return take(open_events(text))
+        if not may_have_aliases(text):
+            return compose(text), False
+        return compose_events(_watch(open_events(text), len(text))), True
     except YAMLError:
         pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
-    return take(_parse_pure(text).__next__)
+    return compose_events(_watch(_parse_pure(text).__next__, len(text))), True
+
+
+def _watch(next_event: Callable[[], Any], size: int) -> Callable[[], Any]:
+    return watch(next_event) if size > _LARGE else next_event
 
 
 def has_old_line_ends(text: str) -> bool:
@@ -86,12 +77,6 @@ def _choose_masks(text: str) -> dict[int, str]:
     lower = text.lower() if found else ""
     unused = (chr(code) for code in _PRIVATE_USE if chr(code) not in lower and f"{code:x}" not in lower)
     return dict(zip(found, unused, strict=False))
-
-
-def _restore(event: Any, originals: Mapping[int, int]) -> Any:
-    if type(event) is ScalarEvent:
-        event.value = event.value.translate(originals)
-    return event
 
 
 def _parse_pure(text: str) -> Iterator[Event]:
@@ -147,15 +132,6 @@ def _join_surrogates(value: str, at: int) -> str:
         raise SyntaxFaultError(message, Span(at, at + 1)) from None
 
 
-class _Mark:
-    """The part of a parser's mark that we read."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
 # A string that is never closed is one piece too, to the end of the text: no quote is looked at twice.
 _JSON_PIECE = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]|[^\s,:\[\]{}"]++'
 
@@ -180,12 +156,12 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
         token = next(token for token in tokens if token[0].startswith(constant.name))
         message = f"`{constant.name}` is not JSON; a number here must be finite"
         raise SyntaxFaultError(message, Span(*token.span())) from None
-    first, last = _Mark(start), _Mark(end)
+    first, last = Mark(start), Mark(end)
     events = (_read_json_token(token, json.loads) for token in tokens)
     check_time()
     ends = (DocumentEndEvent(last, last), StreamEndEvent(last, last))
     next_event = chain([DocumentStartEvent(first, first)], events, ends).__next__
-    return watch(next_event) if end - start > _LARGE else next_event
+    return _watch(next_event, end - start)
 
 
 # What Python's reader says, which changes with its version, and what we say.
@@ -236,7 +212,7 @@ def _first(token: re.Match[str]) -> str:
 
 
 def _read_json_token(token: re.Match[str], loads: Any) -> Event:
-    word, start, end = token[0], _Mark(token.start()), _Mark(token.end())
+    word, start, end = token[0], Mark(token.start()), Mark(token.end())
     match word[0]:
         case "{":
             return MappingStartEvent(None, None, True, start, end, flow_style=True)  # noqa: FBT003 (ruamel's order)
@@ -263,13 +239,6 @@ def _check_depth(tokens: list[re.Match[str]]) -> None:
                 raise too_deep(token.start())
         elif first in "]}":
             depth -= 1
-
-
-def too_deep(at: int) -> SyntaxFaultError:
-    """The fault of a value that opens below `MAX_DEPTH` others."""
-    return SyntaxFaultError(
-        f"nested more than {MAX_DEPTH} levels deep; a rubric needs fewer than ten", Span(at, at + 1)
-    )
 
 
 class _ConstantError(Exception):

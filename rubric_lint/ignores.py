@@ -8,7 +8,6 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-from rubric_lint.comments import find_comments
 from rubric_lint.document import Document
 from rubric_lint.finding import Edit, Finding, Fix, Severity
 from rubric_lint.near import find_near
@@ -47,7 +46,7 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
     if source.name.lower().endswith((".json", ".jsonl")):
         return []
     first_content = documents[0].preamble.end if documents else len(source.text)
-    comments = list(find_comments(source))
+    comments = documents[0].tree.comments if documents else []
     parts = [part for comment in comments for part in _split(source, comment)]
     if not parts:
         return []

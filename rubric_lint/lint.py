@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rubric_lint.absence import find_absence
 from rubric_lint.clock import Clock, check_time
 from rubric_lint.config import FileSettings
-from rubric_lint.cparser import Mode
 from rubric_lint.document import Document
-from rubric_lint.events import SyntaxFaultError
 from rubric_lint.finding import (
     OTHER_LINE,
     Finding,
@@ -33,13 +31,13 @@ from rubric_lint.locate import (
 )
 from rubric_lint.lost import find_lost, is_agentv, speaks_for_us
 from rubric_lint.naming import name_criterion, write_lines
-from rubric_lint.reading import read_documents, skim_documents
+from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Rubric, Shape, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.signs import could_hold_rubrics
-from rubric_lint.skim import CloserLookError
 from rubric_lint.source import Source, Span, UndecodableError
 from rubric_lint.thresholds import Thresholds
+from rubric_lint.tree import SyntaxFaultError
 from rubric_lint.unread import find_unread
 
 if TYPE_CHECKING:
@@ -80,25 +78,7 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         return _report_faults(fault.source, [(fault.message, fault.span)], settings)
-    clock, accepted = Clock(settings.time_limit), None
-    with clock.phase():
-        accepted = _accept(source, settings)
-    if clock.is_over:
-        return _stop(Result(source, ()), clock, settings)
-    return accepted or examine(source, settings).result
-
-
-def _accept(source: Source, settings: FileSettings) -> Result | None:
-    """The result of a text in which nothing is wrong; None as soon as something may be."""
-    if not Mode.is_apart or MARK in source.text.lower():  # else `skim` has nothing to read
-        return None
-    held = _Held([], [])
-    try:
-        if next(_look(skim_documents(source), settings, held), None):
-            return None
-    except CloserLookError:
-        return None
-    return Result(source, (), len(held.rubrics), _count_criteria(held.rubrics))
+    return examine(source, settings).result
 
 
 def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
@@ -260,8 +240,6 @@ def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
         try:
             for problem in checked.check(rubric):
                 yield _Found(checked.name, view.translate(problem) if view else problem, document, rubric)
-        except CloserLookError:
-            raise
         except Exception as fault:
             raise RuleError(f"rule {checked.name}: {type(fault).__name__}: {fault}") from fault
 
@@ -272,8 +250,7 @@ def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[
         located or any(holds_rubrics({duplicate.key: duplicate.shadowed}) for duplicate in duplicates)
     ):
         return
-    for mapping, key, first, second, _ in duplicates:
-        owner = document.containers.get(id(mapping), ())
+    for _, owner, key, first, second, _ in duplicates:
         message = f"duplicate key `{key}`, first at line {OTHER_LINE}; most readers keep only the last, so remove one"
         problem = Problem(message, (*owner, key), span=second, related=(Place("the first one", (), span=first),))
         holder = next((rubric for rubric in located if owner[: len(rubric.path)] == rubric.path), None)

@@ -3,16 +3,14 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
-from rubric_lint.build import Builder
+from rubric_lint.composer import compose_events
 from rubric_lint.document import Document
-from rubric_lint.events import SyntaxFaultError, open_json, take_events
-from rubric_lint.skim import CloserLookError, SkimmedDocument, skim
+from rubric_lint.events import open_json, read_yaml
 from rubric_lint.source import Source
+from rubric_lint.tree import SyntaxFaultError, Tree
 
 _JSON = (".json", ".jsonl")
-AnyDocument = TypeVar("AnyDocument", bound=Document)
 
 
 @contextmanager
@@ -27,18 +25,6 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
-def skim_documents(source: Source) -> list[SkimmedDocument]:
-    """All documents of a YAML file, without their places.
-
-    Raises:
-        CloserLookError: when that is not enough to tell what they hold.
-    """
-    if source.name.lower().endswith(_JSON):
-        raise CloserLookError
-    with _without_collections():
-        return _number(skim(source))
-
-
 @_without_collections()
 def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
     """All documents of a file, by the suffix of its name, and the faults met; a faulty line of JSON Lines is one."""
@@ -47,10 +33,20 @@ def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultErro
         if name.endswith(".jsonl"):
             return _read_lines(source)
         if name.endswith(".json"):
-            return _number(Builder(source, is_yaml=False).build(open_json(source.text))), []
-        return _number(take_events(source.text, lambda next_event: Builder(source).build(next_event))), []
+            return _number(_read_json(source)), []
+        roots, has_aliases = read_yaml(source.text)
+        return _number(_make_documents(Tree(source, roots, has_aliases))), []
     except SyntaxFaultError as fault:
         return [], [fault]
+
+
+def _read_json(source: Source, start: int = 0, end: int | None = None) -> list[Document]:
+    roots = compose_events(open_json(source.text, start, end))
+    return _make_documents(Tree(source, [root._replace(before=start) for root in roots], is_yaml=False))
+
+
+def _make_documents(tree: Tree) -> list[Document]:
+    return [Document(tree, root) for root in tree.roots]
 
 
 def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
@@ -63,7 +59,7 @@ def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]
         if not source.text[start:end].strip():
             continue
         try:
-            built = Builder(source, start, is_yaml=False).build(open_json(source.text, start, end))
+            built = _read_json(source, start, end)
             for document in built:
                 document.number = number
             documents += built
@@ -76,7 +72,7 @@ def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]
     return documents, faults
 
 
-def _number(documents: list[AnyDocument]) -> list[AnyDocument]:
+def _number(documents: list[Document]) -> list[Document]:
     if len(documents) > 1:
         for number, document in enumerate(documents):
             document.number = number

@@ -199,9 +199,9 @@ class Rubric(_RubricFields):
 class _Reader(Protocol):
     """What knows how the pieces of a value are written: a document, or a view of one."""
 
-    def is_alias(self, container: Any, step: str | int) -> bool: ...
-    def is_merged(self, mapping: Any, key: str) -> bool: ...
-    def written(self, container: Any, step: str | int) -> str: ...
+    def is_alias(self, path: Path) -> bool: ...
+    def is_merged(self, path: Path) -> bool: ...
+    def written(self, path: Path) -> str: ...
     def ambiguous_scalars(self, within: Path) -> Iterable[tuple[Path, Ambiguity]]: ...
 
 
@@ -252,7 +252,9 @@ def _build_criterion(
 ) -> Criterion:
     entry = entries[index]
     generated = f"rubric-{index + 1}"
-    borrows_id = document.is_alias(entries, index) or (isinstance(entry, dict) and document.is_merged(entry, "id"))
+    borrows_id = document.is_alias(path) or (
+        isinstance(entry, dict) and "id" in entry and document.is_merged((*path, "id"))
+    )
     if isinstance(entry, str):
         return Criterion(path, generated, None, (Shape.CHECKLIST,), entry, ONE, implied, path, None, None, borrows_id)
     own_id = entry.get("id")
@@ -262,7 +264,7 @@ def _build_criterion(
         gate = implied
     levels = _read_levels(entry["levels"], (*path, "levels")) if "levels" in entry else None
     identifier = own_id if isinstance(own_id, str) else generated
-    outcome, weight = read_outcome(entry), _read_weight(document, entry)
+    outcome, weight = read_outcome(entry), _read_weight(document, entry, path)
     scale = read_scale(entry, path, gate, gate_path)
     # By position: by name would take twice the time, for every criterion there is.
     return Criterion(path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
@@ -292,13 +294,13 @@ def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape
     return tuple(shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known) or _CHECKLIST
 
 
-def _read_weight(document: _Reader, entry: dict[str, Any]) -> Decimal | None:
+def _read_weight(document: _Reader, entry: dict[str, Any], path: Path) -> Decimal | None:
     weight = entry.get("weight", 1)
     if weight == 1 and type(weight) is int:
         return ONE
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
         return None
-    return Decimal(document.written(entry, "weight") if isinstance(weight, float) else weight)
+    return Decimal((document.written((*path, "weight")) or str(weight)) if isinstance(weight, float) else weight)
 
 
 def _read_gate(entry: Mapping[str, Any], path: Path, shape: Shape) -> tuple[int | None, Path]:

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from rubric_lint import batch, cparser
+from rubric_lint import batch
 from rubric_lint.cache import Cache
 from rubric_lint.config import FileSettings
 from rubric_lint.files import File, Unreadable
@@ -102,14 +102,15 @@ def test_where_no_more_workers_can_be_had_fewer_do(files, spare):
     assert multiprocessing.active_children() == []
 
 
-def test_an_interrupt_while_workers_load_the_parser_is_for_the_parent_alone(files, monkeypatch, capfd):
-    parent = os.getpid()
+def test_an_interrupt_of_a_worker_is_for_the_parent_alone(files, monkeypatch, capfd):
+    parent, lint_bytes = os.getpid(), batch.lint_bytes
 
-    def interrupt():
-        assert os.getpid() != parent
-        os.kill(os.getpid(), signal.SIGINT)
+    def interrupt(file, data):
+        if os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGINT)
+        return lint_bytes(file, data)
 
-    monkeypatch.setattr(cparser, "leave_apart", interrupt)
+    monkeypatch.setattr(batch, "lint_bytes", interrupt)
     assert outcomes(files, 2) == outcomes(files, 1)
     assert capfd.readouterr().err == ""
 

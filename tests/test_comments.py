@@ -4,9 +4,9 @@ from textwrap import dedent
 
 import pytest
 
-from rubric_lint.comments import find_comments
 from rubric_lint.config import FileSettings
 from rubric_lint.lint import lint
+from rubric_lint.reading import read_documents
 from rubric_lint.source import Source
 
 COMMENTS = {
@@ -29,7 +29,7 @@ COMMENTS = {
 @pytest.mark.parametrize(("text", "expected"), COMMENTS.values(), ids=COMMENTS)
 def test_comments_are_found(text, expected, line_end):
     source = Source("a.yaml", text.replace("\n", line_end))
-    assert [source.slice(span) for span in find_comments(source)] == expected
+    assert [source.slice(span) for span in read_documents(source)[0][0].tree.comments] == expected
 
 
 def check(text, settings=FileSettings()):  # noqa: B008 (frozen)

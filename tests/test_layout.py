@@ -31,7 +31,10 @@ LAYERS = (
     ),
     ("signs", "thresholds"),
     ("finding", "outcomes"),
-    ("scalar", "cparser", "pureparser", "events", "yaml_faults", "document", "build", "skim", "reading", "comments"),
+    (
+        *("scalar", "tree", "cparser", "composer", "pureparser", "events", "yaml_faults"),
+        *("plain", "document", "reading"),
+    ),
     (
         "schema",
         "violations",

@@ -6,10 +6,10 @@ import pytest
 from pages import apply_fixes, read_pages, report
 
 from rubric_lint import rules
-from rubric_lint.comments import find_comments
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
 from rubric_lint.lint import lint
+from rubric_lint.reading import read_documents
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.source import Source
 
@@ -36,7 +36,7 @@ def fix_kinds(findings):
 
 def comments(name, text):
     source = Source(name, text)
-    return [source.slice(span) for span in find_comments(source)]
+    return [source.slice(span) for span in read_documents(source)[0][0].tree.comments]
 
 
 def test_rules_modules_and_pages_have_the_same_names():

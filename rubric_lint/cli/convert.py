@@ -116,7 +116,7 @@ def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_
     first = next(iter(found.values()))
     spans = [whole(each.document) if is_whole else each.document.span(each.rubric.path) for each in found.values()]
     source = first.document.source
-    for comment in lost_comments(source, spans):
+    for comment in lost_comments(first.document.tree, spans):
         position = source.position(comment.start)
         yield f"{source.name}:{position.line}:{position.column}", "a comment: nothing that is written has comments"
 

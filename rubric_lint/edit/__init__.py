@@ -55,9 +55,9 @@ def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent
         case RenameKey(path) | ReplaceValue(path) | RemoveField(path) | NestField(path):
             _check_field(sharing, path)
         case AddField(path) | Reorder(path):
-            _check_outsider(sharing, sharing.outsider_of(_value(sharing, path)))
+            _check_outsider(sharing, sharing.outsider_of(path))
         case WrapText(path):
-            _check_outsider(sharing, sharing.outsider_of(sharing.locate(path)[0]))
+            _check_outsider(sharing, sharing.outsider_of(path[:-1]))
     if isinstance(intent, ReplaceValue | RemoveField):
         for other in _check_sharers(sharing, intent):
             is_definition = sharing.is_definition(other)
@@ -81,7 +81,7 @@ def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
 def _check_field(sharing: Sharing, path: Path) -> None:
     _check_outsider(sharing, sharing.outsider(path))
     owner, key = sharing.field(path)
-    if any((id(duplicate.mapping), duplicate.key) == (owner, key) for duplicate in sharing.document.duplicates):
+    if any((duplicate.mapping, duplicate.key) == (owner, key) for duplicate in sharing.document.duplicates):
         raise ObstacleError(f"`{key}` stands twice in this mapping; take one of them away")
 
 
@@ -115,11 +115,6 @@ def _name(sharing: Sharing, path: Path) -> str:
     site = sharing.document.span(path, Part.ENTRY) if isinstance(path[-1], int) else None
     line = sharing.document.source.position(site.start).line if site else position.line
     return f"`{pointer(path)}` (line {line})"
-
-
-def _value(sharing: Sharing, path: Path) -> object:
-    container, step = sharing.locate(path)
-    return container[step]
 
 
 def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:  # noqa: PLR0911 (one for each intent)

@@ -21,7 +21,7 @@ def add_field(sharing: Sharing, path: Path, name: str, scalar: str) -> Edit:
     """
     document, text = sharing.document, sharing.document.source.text
     mapping = document.value(path)
-    own = [(*path, key) for key in mapping if not document.is_merged(mapping, key)]
+    own = [(*path, key) for key in mapping if not document.is_merged((*path, key))]
     if not own:
         reason = "it has no field of its own, all are merged into it" if mapping else "it is empty"
         raise ObstacleError(f"{reason}; write `{name}` by hand")

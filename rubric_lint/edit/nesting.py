@@ -55,7 +55,7 @@ def _indent(document: Document, path: Path, key: Span, column: int) -> Iterator[
     start, end = document.span(path, Part.ENTRY)
     head = line_end(text, key.end)
     shift = max(0, column + _STEP - (start - line_start(text, start))) if start >= head.end else _STEP
-    if document.is_alias(document.value(path[:-1]), path[-1]) or not shift:
+    if document.is_alias(path) or not shift:
         return
     at = head.end
     while at < end:

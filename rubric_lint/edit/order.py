@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rubric_lint.document import Document
-from rubric_lint.edit.removal import ObstacleError, mask_comments
+from rubric_lint.edit.removal import ObstacleError
 from rubric_lint.finding import Edit, Path
 from rubric_lint.source import Span
 
@@ -15,7 +15,7 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
     Raises:
         ObstacleError: where comments, anchors or properties stand between them.
     """
-    text, code = document.source.text, mask_comments(document.source)
+    text, code = document.source.text, document.tree.code
     value = document.value(path)
     old = list(value) if isinstance(value, dict) else list(range(len(value)))
     spans = [_whole(document, (*path, step)) for step in old]

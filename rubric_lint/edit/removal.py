@@ -1,14 +1,12 @@
 """Taking a field out of a text: with its line or its comma, and without the comments that stand there."""
 
 import re
-from functools import lru_cache
 from itertools import pairwise
 
-from rubric_lint.comments import find_comments
 from rubric_lint.document import Document
 from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import Edit, Path
-from rubric_lint.source import Source, Span
+from rubric_lint.source import Span
 
 
 class ObstacleError(Exception):
@@ -32,7 +30,7 @@ def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
         ObstacleError: where that cannot be done.
     """
     document = sharing.document
-    text, code = document.source.text, mask_comments(document.source)
+    text, code = document.source.text, document.tree.code
     field = whole_field(document, path)
     if document.is_flow(path):
         cuts = _cut_from_flow(text, code, field)
@@ -46,22 +44,9 @@ def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
     return [Edit(cut, "") for cut in cuts]
 
 
-@lru_cache(maxsize=2)
-def mask_comments(source: Source) -> str:
-    """The text of a source with blanks in the place of comments."""
-    text = source.text
-    if "#" not in text or source.name.lower().endswith((".json", ".jsonl")):
-        return text
-    pieces, before = [], 0
-    for start, end in find_comments(source):
-        pieces += [text[before:start], " " * (end - start)]
-        before = end
-    return "".join([*pieces, text[before:]])
-
-
 def whole_field(document: Document, path: Path) -> Span:
     """From the first character that belongs to a field, be it the tag of its key, to its last."""
-    code = mask_comments(document.source)
+    code = document.tree.code
     start, end = document.extent(path)
     if end == document.span(path).end and (colon := _COLON.match(code, end)) and document.value(path) is None:
         end = colon.end()

@@ -9,8 +9,8 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.schema import suite_fields
 
-_Field = tuple[int, str | int]
-"""A field or list item: the identity of the mapping or list in which it is written, and its key or index."""
+_Field = tuple[Any, str | int]
+"""A field or list item: the node of the mapping or list in which it is written, and its key or index."""
 
 
 @dataclass(frozen=True)
@@ -25,110 +25,114 @@ class Sharing:
     rubrics: Collection[Path] = ()
 
     def locate(self, path: Path) -> tuple[Any, str | int]:
-        """The mapping or list that holds what is at `path`, and its key or index there."""
+        """Return the mapping or list that holds what is at `path`, and its key or index there."""
         return self.document.value(path[:-1]), path[-1]
 
     def field(self, path: Path) -> _Field:
-        """Where what is at `path` is written, which for a merged field is another mapping."""
-        container, step = self.locate(path)
-        return self.document._owners.get((id(container), step), id(container)), step
+        """Return where what is at `path` is written, which for a merged field is another mapping."""
+        return self.document.child(path).owner.node, path[-1]  # type: ignore[union-attr]
 
     def is_alias(self, path: Path) -> bool:
-        """Whether the value at `path` is written as an alias."""
-        return self.field(path) in self.document._alias_sites
+        """Return whether the value at `path` is written as an alias."""
+        return self.document.is_alias(path)
 
     def holders(self, path: Path) -> list[Any]:
-        """The mappings that have the field at `path`: the one in which it is written, and those that merge it."""
+        """Return the mappings that have the field at `path`: the one in which it is written, those that merge it."""
         owner, step = self.field(path)
-        ids = [owner, *self._merging.get((owner, step), ())]
-        found = [self.objects[identity] for identity in ids if identity in self.objects]
+        nodes = [owner, *self._merging.get((owner, step), ())]
+        found = [self._object(node) for node in nodes if node in self.document.paths]
         return found or [self.locate(path)[0]]
 
-    def heirs(self, container: dict[str, Any]) -> list[Any]:
-        """The mappings that merge fields of `container`."""
-        ids = {heir for (owner, _), heirs in self._merging.items() if owner == id(container) for heir in heirs}
-        return [self.objects[identity] for identity in ids if identity in self.objects]
+    def heirs(self, path: Path) -> list[Any]:
+        """Return the mappings that merge fields of the one at `path`."""
+        return [self._object(heir) for heir in self._heirs(self.document.child(path).node)]
 
     def sharers(self, path: Path) -> list[Path]:
-        """The other fields and items whose value is the one at `path`, by anchor and alias."""
+        """Return the other fields and items whose value is the one at `path`, by anchor and alias."""
         document, field = self.document, self.field(path)
-        if field not in document._shared:
+        if not document.is_shared(path):
             return []
-        users = (
-            (*document.containers[identity], step)
-            for identity, step in document._shared
-            if step is not None and (identity, step) != field and identity in document.containers
-        )
         span = document.span(path)
-        return sorted((user for user in users if document.span(user) == span), key=str)
+        users = {self.field(user): user for user in self._shared}
+        return sorted((user for at, user in users.items() if at != field and document.span(user) == span), key=str)
 
     def outsider(self, path: Path) -> Path | None:
-        """Where, outside of all rubrics, the field at `path` is used too."""
+        """Return where, outside of all rubrics, the field at `path` is used too."""
         return self._outside.get(self.field(path))
 
-    def outsider_of(self, container: Any) -> Path | None:
-        """Where, outside of all rubrics, a mapping or list, or a mapping that merges it, is used too."""
-        for user in [container, *self.heirs(container)]:
-            if (path := self._outside_containers.get(id(user))) is not None:
-                return path
+    def outsider_of(self, path: Path) -> Path | None:
+        """Return where, outside of all rubrics, the collection at `path`, or a mapping that merges it, is used too."""
+        node = self.document.child(path).node
+        for user in [node, *self._heirs(node)]:
+            if (found := self._outside_collections.get(user)) is not None:
+                return found
         return None
 
     def is_definition(self, path: Path) -> bool:
         """Return whether a field at the top level is there for anchors to share."""
         return self.field(path) in self._definitions
 
-    @cached_property
-    def objects(self) -> dict[int, Any]:
-        """Every mapping and list by its identity."""
-        data = self.document.data
-        return {id(value): value for value in (data, *(value for _, value in _walk(data, frozenset())))}
+    def _object(self, node: Any) -> Any:
+        return self.document.value(self.document.paths[node])
+
+    def _heirs(self, node: Any) -> list[Any]:
+        heirs = {heir: None for (owner, _), found in self._merging.items() if owner is node for heir in found}
+        return [heir for heir in heirs if heir in self.document.paths]
 
     @cached_property
-    def _merging(self) -> dict[_Field, list[int]]:
-        merging: dict[_Field, list[int]] = {}
-        for (identity, step), owner in self.document._owners.items():
-            merging.setdefault((owner, step), []).append(identity)  # type: ignore[arg-type]
+    def _shared(self) -> list[Path]:
+        return [path for path, _ in self.document.entries() if self.document.is_shared(path)]
+
+    @cached_property
+    def _merging(self) -> dict[_Field, list[Any]]:
+        """The mappings that merge each field."""
+        merging: dict[_Field, list[Any]] = {}
+        if self.document.has_merges:
+            for node, path in self.document.paths.items():
+                for step, owner in self.document.merged_fields(path):
+                    merging.setdefault((owner, step), []).append(node)
         return merging
 
     @cached_property
-    def _outside_containers(self) -> dict[int, Path]:
-        if not self.rubrics or not (self.document._owners or self.document._alias_sites):
+    def _outside_collections(self) -> dict[Any, Path]:
+        """The path of each collection that can be reached from the root without going through a rubric."""
+        document = self.document
+        if not self.rubrics or not (document.tree.has_aliases or document.has_merges):
             return {}
-        doors = frozenset((id(self.locate(path)[0]), path[-1]) for path in self.rubrics) | self._definitions
-        return {id(self.document.data): (), **{id(value): path for path, value in _walk(self.document.data, doors)}}
+        doors = frozenset(self.field(path) for path in self.rubrics) | self._definitions
+        return {document.root: (), **dict(_walk(document, doors))}
 
     @cached_property
     def _definitions(self) -> frozenset[_Field]:
         data = self.document.data
         if not isinstance(data, dict):
             return frozenset()
-        fields = ((id(data), key) for key in data if key not in suite_fields())
-        return frozenset(field for field in fields if field not in self.document._alias_sites)
+        keys = (key for key in data if key not in suite_fields() and not self.document.is_alias((key,)))
+        return frozenset((self.document.root, key) for key in keys)
 
     @cached_property
     def _outside(self) -> dict[_Field, Path]:
         outside: dict[_Field, Path] = {}
-        for identity, path in self._outside_containers.items():
-            value = self.objects[identity]
-            for step in value if isinstance(value, dict) else range(len(value)):
-                owner = self.document._owners.get((identity, step), identity)
-                if (identity, step) not in self._definitions:
-                    outside.setdefault((owner, step), (*path, step))
+        for node, path in self._outside_collections.items():
+            value = self.document.value(path)
+            for step in value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0):
+                if (node, step) not in self._definitions:
+                    outside.setdefault(self.field((*path, step)), (*path, step))
         return outside
 
 
-def _walk(root: Any, doors: frozenset[_Field]) -> Iterator[tuple[Path, Any]]:
-    """Every mapping and list below `root`, once, with the path that leads there first and through no door."""
-    stack: list[tuple[Path, Any]] = [((), root)]
-    seen = {id(root)}
+def _walk(document: Document, doors: frozenset[_Field]) -> Iterator[tuple[Any, Path]]:
+    """Yield every collection below the root once, with the path that leads there first and through no door."""
+    stack: list[Path] = [()]
+    seen = {document.root}
     while stack:
-        path, value = stack.pop()
-        if not isinstance(value, dict | list):
-            continue
-        steps: Any = list(value) if isinstance(value, dict) else range(len(value))
+        path = stack.pop()
+        value = document.value(path)
+        holder = document.child(path).node
+        steps: Any = list(value) if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
         for step in reversed(steps):
-            child = value[step]
-            if isinstance(child, dict | list) and id(child) not in seen and (id(value), step) not in doors:
-                seen.add(id(child))
-                yield (*path, step), child
-                stack.append(((*path, step), child))
+            node = document.child((*path, step)).node
+            if isinstance(value[step], dict | list) and node not in seen and (holder, step) not in doors:
+                seen.add(node)
+                yield node, (*path, step)
+                stack.append((*path, step))

@@ -6,9 +6,8 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from rubric_lint.comments import find_scalars
 from rubric_lint.document import Document
-from rubric_lint.edit.removal import line_end, line_start, mask_comments
+from rubric_lint.edit.removal import line_end, line_start
 from rubric_lint.finding import Edit, Finding, Part
 from rubric_lint.ignores import Entries, Ignore, find_ignores, is_alone
 from rubric_lint.source import Source, Span
@@ -95,7 +94,7 @@ class Places:
     def _behind(self, line: int) -> Iterator[Place]:
         """On the line of the finding, behind all that stands there."""
         start, end = self._source.line_span(line)
-        code = mask_comments(self._source)[start:end]
+        code = self._documents[0].tree.code[start:end]
         if not code.strip() or self._is_in_scalar(end):
             return
         if ignore := self._trailing.get(line):
@@ -142,7 +141,7 @@ class Places:
     @cached_property
     def _scalars(self) -> tuple[list[int], list[int]]:
         text = self._source.text
-        spans = find_scalars(text)
+        spans = self._documents[0].tree.scalars if self._documents else []
         # The lines of a block scalar begin at a line end; behind the last one there is no room either.
         ends = [end + (text[start] in "\r\n") for start, end in spans]
         return [start for start, _ in spans], ends

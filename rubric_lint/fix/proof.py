@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.bands import LOWEST
-from rubric_lint.comments import find_comments
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
-from rubric_lint.edit.removal import line_start, mask_comments
+from rubric_lint.edit.removal import line_start
 from rubric_lint.edit.sharing import Sharing
-from rubric_lint.events import SyntaxFaultError
 from rubric_lint.finding import (
     AddField,
     Edit,
@@ -32,6 +30,7 @@ from rubric_lint.reading import read_documents
 from rubric_lint.rubric import Criterion, Shape
 from rubric_lint.scalar import read_scalar, resolve
 from rubric_lint.source import Source, Span
+from rubric_lint.tree import SyntaxFaultError
 
 
 class Change(NamedTuple):
@@ -54,7 +53,7 @@ def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: Fi
         return "it could not be read any more"
     if len(before) != len(after):
         return "it would have another number of documents"
-    if _edited_comments(old, changes) != [new.slice(span) for span in _comments(new)]:
+    if _edited_comments(before, changes) != [new.slice(span) for span in _comments(after)]:
         return "a comment would get lost"
     if sum(map(_count_outdented, after)) > sum(map(_count_outdented, before)):
         return "a line between brackets would stand too far left for strict readers of YAML"
@@ -93,10 +92,9 @@ def _lines(source: Source, faults: Iterable[SyntaxFaultError]) -> list[int]:
 
 def _count_outdented(document: Document) -> int:
     """How many flow collections go on at or before the column of their key or dash, which YAML 1.2 forbids."""
-    code, count = mask_comments(document.source), 0
-    containers = document.containers
-    for identity, path in containers.items():
-        if identity not in document._flow or not path or document.is_flow(path):
+    code, count = document.tree.code, 0
+    for node, path in document.paths.items():
+        if not path or not node.flow_style or document.is_flow(path):
             continue
         span = document.span(path)
         own = document.span(path, Part.KEY).start if isinstance(path[-1], str) else code.rfind("-", 0, span.start)
@@ -136,17 +134,16 @@ def _follow(place: str, order: Reorder) -> str:
     return "/".join([*above, str(order.steps.index(index)), *steps[depth + 1 :]]) if index in order.steps else place
 
 
-def _comments(source: Source) -> Iterator[Span]:
-    is_json = source.name.lower().endswith((".json", ".jsonl"))
-    return iter(()) if is_json or "#" not in source.text else find_comments(source)
+def _comments(documents: Sequence[Document]) -> list[Span]:
+    return documents[0].tree.comments if documents else []
 
 
-def _edited_comments(source: Source, changes: Iterable[Change]) -> list[str]:
+def _edited_comments(documents: Sequence[Document], changes: Iterable[Change]) -> list[str]:
     """The comments of a text; what a change does that has no intents, it does to comments."""
     edits = sorted((edit for change in changes if not change.intents for edit in change.edits), reverse=True)
     comments = []
-    for start, end in _comments(source):
-        text = source.text[start:end]
+    for start, end in _comments(documents):
+        text = documents[0].source.text[start:end]
         for span, new in edits:
             if span.start < end and span.end > start:
                 text = text[: max(span.start - start, 0)] + new + text[min(span.end, end) - start :]
@@ -167,7 +164,7 @@ def _apply(document: Document, intents: Iterable[Intent]) -> None:
         _reorder(document.value(order.path), order.steps)
     for adding, container, step in additions:
         mapping = container[step]
-        for each in [mapping, *sharing.heirs(mapping)]:
+        for each in [mapping, *sharing.heirs(adding.path)]:
             each.setdefault(adding.name, resolve(adding.text))
     for wrap, container, step in wraps:
         fields = (wrap.before, (wrap.name, None), wrap.after)
@@ -221,7 +218,7 @@ def find_difference(expected: Document, found: Document, added: frozenset[str]) 
     """Where the data of two documents differs: in a value, in its type, or in the order of fields but those `added`."""
     stack: list[tuple[Path, Any, Any]] = [((), expected.data, found.data)]
     seen: set[tuple[int, int]] = set()
-    merging = {identity for identity, _ in (*expected._owners, *found._owners)}
+    merging = {id(value) for document in (expected, found) for value in document.merging()}
     while stack:
         path, one, other = stack.pop()
         if type(one) is not type(other):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from rubric_lint.config import FileSettings
-from rubric_lint.edit.removal import mask_comments
 from rubric_lint.finding import Edit, Finding, Result
 from rubric_lint.fix import Left, splice
 from rubric_lint.fix.places import Place, Places
@@ -203,4 +202,6 @@ def only_comments_differ(old: Source, new: Source) -> bool:
         return False
     if any(find_difference(one, other, frozenset()) is not None for one, other in zip(before, after, strict=True)):
         return False
-    return mask_comments(old).split() == mask_comments(new).split()
+    return [document.tree.code.split() for document in before[:1]] == [
+        document.tree.code.split() for document in after[:1]
+    ]

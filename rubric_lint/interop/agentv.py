@@ -263,7 +263,7 @@ def _read_gate(draft: Draft, index: int, entry: dict[str, Any], found: dict[str,
         return
     if dialect is A7:
         found.pop("required", None)
-    gate = read_threshold(draft.document, entry, "min_score")
+    gate = read_threshold(draft.document, (*draft.path, index, "min_score"))
     if gate:
         # Scores are integers, so 0.75 lets through what 0.8 does.
         found["required_min_score"] = int((gate * 10).to_integral_value(ROUND_CEILING))

@@ -41,7 +41,7 @@ def _view(draft: Draft, choices: dict[str, Any], prompt: str, spec: dict[str, An
     worth: dict[Decimal, list[str]] = {}
     for choice, score in choices.items():
         if isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score):
-            worth.setdefault(Decimal(document.written(choices, choice)), []).append(choice)
+            worth.setdefault(Decimal(document.written((*place, choice))), []).append(choice)
     numbers = _as_levels(list(worth))
     levels = []
     for index, (score, names) in enumerate(sorted(worth.items())):
@@ -50,10 +50,10 @@ def _view(draft: Draft, choices: dict[str, Any], prompt: str, spec: dict[str, An
             draft.put((*own, *field), key)
         outcome = " Or: ".join(_read_outcome(prompt, name) for name in names)
         level = {"level": numbers[score], "name": ", ".join(names), "expected_outcome": outcome}
-        levels.append(draft.hold(own, level))
+        levels.append(level)
     draft.put((0,), place)
     draft.put((0, "levels"), place)
-    data = [draft.hold((0,), {"levels": draft.hold((0, "levels"), levels)})]
+    data = [{"levels": levels}]
     return draft.finish(AUTOEVALS, data, name=read_text(spec, "name"), task=prompt)
 
 

@@ -31,7 +31,7 @@ def find(document: Document) -> Iterator[View]:
                 draft.rename_each(bands, _NAMES),
                 name=read_text(metric, "name"),
                 task=read_text(metric, "criteria"),
-                threshold=read_threshold(document, metric, "threshold", _PASSES_AT),
+                threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
             )
 
 

@@ -29,5 +29,5 @@ def find(document: Document) -> Iterator[View]:
                 draft.rename_each(rubrics, _NAMES),
                 name=key.removeprefix(_PREFIX),
                 task=read_text(metric, "criteria"),
-                threshold=read_threshold(document, metric, "threshold", _PASSES_AT),
+                threshold=read_threshold(document, (*path, key, "threshold"), _PASSES_AT),
             )

@@ -35,13 +35,12 @@ def find(document: Document) -> Iterator[View]:
                 PROMPTFOO,
                 list(value),
                 name=read_text(assertion, "metric"),
-                threshold=read_threshold(document, assertion, "threshold"),
+                threshold=read_threshold(document, (*path, "threshold")),
             )
 
 
 def _keep(draft: Draft, own: tuple[int], entry: dict[str, Any]) -> None:
     """An entry of ours stands for itself, so each field is where it is."""
-    draft.hold(own, entry)
     for key in entry:
         draft.put((*own, key), (*draft.path, *own, key))
 

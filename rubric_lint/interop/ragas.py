@@ -36,12 +36,11 @@ def find(document: Document) -> Iterator[View]:
             draft.put(own, place)
             draft.put((*own, "level"), place, is_key=True)
             draft.put((*own, "expected_outcome"), place)
-            levels.append(draft.hold(own, {"level": int(found["level"]), "expected_outcome": mapping[key]}))
-        draft.hold((0, "levels"), levels)
+            levels.append({"level": int(found["level"]), "expected_outcome": mapping[key]})
         task = next((mapping[field] for field in _TASKS if isinstance(mapping.get(field), str)), "")
         # Of several dictionaries in a file each goes by the key that leads to it.
         name = path[-1] if path and isinstance(path[-1], str) else ""
-        yield draft.finish(RAGAS, [draft.hold((0,), {"levels": levels})], name=name, task=task)
+        yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
 
 
 def _is_ours(path: Path, mapping: dict[str, Any], keys: dict[str, re.Match[str]]) -> bool:

@@ -48,7 +48,6 @@ class View:
     threshold: Decimal | None = None
     around: str = ""
     _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
-    _homes: Mapping[int, Path] = field(default_factory=dict)
 
     @property
     def schema(self) -> str:
@@ -92,18 +91,18 @@ class View:
         return place, Part.KEY if is_key else part
 
     # What the model asks of a document, answered for `data`.
-    def is_alias(self, container: Any, step: str | int) -> bool:
-        """Whether a child of a container of `data` is written as an alias."""
-        return (found := self._origin(container, step)) is not None and self.document.is_alias(*found)
+    def is_alias(self, path: Path) -> bool:
+        """Return whether the value at a path of `data` is written as an alias."""
+        return (place := self._written_place(path)) is not None and self.document.is_alias(place)
 
-    def is_merged(self, mapping: Any, key: str) -> bool:
-        """Whether a merge key brings a field of a mapping of `data` in."""
-        return (found := self._origin(mapping, key)) is not None and self.document.is_merged(*found)  # type: ignore[arg-type]
+    def is_merged(self, path: Path) -> bool:
+        """Return whether a merge key brings the field at a path of `data` in."""
+        return (place := self._written_place(path)) is not None and self.document.is_merged(place)
 
-    def written(self, container: Any, step: str | int) -> str:
-        """The source text of a child of a container of `data`."""
-        found = self._origin(container, step)
-        return self.document.written(*found) if found else str(container[step])
+    def written(self, path: Path) -> str:
+        """Return the source text of the value at a path of `data`; empty where it is not written as a value."""
+        place = self._written_place(path)
+        return "" if place is None else self.document.written(place)
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """The plain scalars of the rubric that readers of YAML 1.1 and 1.2 take differently."""
@@ -113,14 +112,9 @@ class View:
         own = {place: path for path, (place, _) in self._places.items()}
         return ((own[place], ambiguity) for place, ambiguity in found if place in own)
 
-    def _origin(self, container: Any, step: str | int) -> tuple[Any, str | int] | None:
-        home = self._homes.get(id(container))
-        if home is None or (*home, step) not in self._places:
-            return None
-        path, is_key = self._places[*home, step]
-        if is_key or not path:
-            return None
-        return self.document.value(path[:-1]), path[-1]
+    def _written_place(self, path: Path) -> Path | None:
+        place, is_key = self._places.get(path, ((), True))
+        return place if place and not is_key else None
 
 
 class Draft:
@@ -130,16 +124,10 @@ class Draft:
         self.document = document
         self.path = path
         self._places: dict[Path, tuple[Path, bool]] = {path: (path, False)}
-        self._homes: dict[int, Path] = {}
 
     def put(self, own: Path, source: Path, *, is_key: bool = False) -> None:
         """Say that what is at `own` in the data stands at `source`, or in the key there."""
         self._places[*self.path, *own] = source, is_key
-
-    def hold(self, own: Path, container: Any) -> Any:
-        """Say that `container` is what is at `own` in the data."""
-        self._homes[id(container)] = (*self.path, *own)
-        return container
 
     def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path) -> dict[str, Any]:
         """The fields of a mapping that `names` has a name of v2 for, under that name, at the same place in the list."""
@@ -150,7 +138,7 @@ class Draft:
             if name := names.get(key):
                 found[name] = value
                 self.put((*own, name), (*source, key))
-        return self.hold(own, found)  # type: ignore[no-any-return]
+        return found
 
     def rename_each(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
         """The same for each of a list of mappings; what is none stays as it is."""
@@ -161,10 +149,9 @@ class Draft:
 
     def finish(self, dialect: Dialect, data: list[Any], **more: Any) -> View:
         """The view."""
-        self.hold((), data)
         for index in range(len(data)):
             self._places.setdefault((*self.path, index), ((*self.path, index), False))
-        return View(dialect, self.document, self.path, data, **more, _places=self._places, _homes=self._homes)
+        return View(dialect, self.document, self.path, data, **more, _places=self._places)
 
 
 def walk(root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -190,11 +177,10 @@ def read_text(mapping: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def read_threshold(
-    document: Document, mapping: dict[str, Any], key: str, otherwise: Decimal | None = None
-) -> Decimal | None:
-    """The number in 0..1 that a mapping of the document has under `key`, exactly as written."""
-    value = mapping.get(key)
+def read_threshold(document: Document, path: Path, otherwise: Decimal | None = None) -> Decimal | None:
+    """Return the number in 0..1 at a path of the document, exactly as written; `otherwise` where there is none."""
+    mapping = document.value(path[:-1])
+    value = mapping.get(path[-1])
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return otherwise
-    return Decimal(document.written(mapping, key) if isinstance(value, float) else value)
+    return Decimal(document.written(path) if isinstance(value, float) else value)

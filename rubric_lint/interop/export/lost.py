@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.comments import find_comments
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.interop.export.fields import Field
 from rubric_lint.nunjucks import RENDERS, is_template
 from rubric_lint.rubric import Rubric
-from rubric_lint.source import Source, Span
+from rubric_lint.source import Span
+from rubric_lint.tree import Tree
 
 _SCHEMA = "$schema"
 
@@ -33,14 +33,13 @@ def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
             yield place, message
 
 
-def lost_comments(source: Source, within: Iterable[Span]) -> list[Span]:
-    """Find the comments of a YAML file in the lines of some spans; what names a schema is not one of them."""
-    if source.name.lower().endswith((".json", ".jsonl")) or "#" not in source.text:
-        return []
+def lost_comments(tree: Tree, within: Iterable[Span]) -> list[Span]:
+    """Find the comments of a file in the lines of some spans; what names a schema is not one of them."""
+    source = tree.source
     lines = [(source.position(start).line, source.position(end).line) for start, end in within]
     return [
         comment
-        for comment in find_comments(source)
+        for comment in tree.comments
         if _SCHEMA not in source.slice(comment)
         and any(first <= source.position(comment.start).line <= last for first, last in lines)
     ]
