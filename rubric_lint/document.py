@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,13 +31,12 @@ class Duplicate(NamedTuple):
 class Branch:
     """A collection and its children by key or index, found when they are first asked for."""
 
-    __slots__ = ("children", "node")
+    __slots__ = ("children",)
 
     def __init__(self, reader: Reader, node: Any) -> None:
-        self.node = node
         self.children: dict[str | int, Child] = {}
         if type(node) is SequenceNode:
-            self.children = {index: Child(self, None, item) for index, item in enumerate(node.value)}
+            self.children = {index: Child(node, None, item) for index, item in enumerate(node.value)}
             return
         bases: list[Any] = []
         for key, value in node.value:
@@ -44,7 +44,7 @@ class Branch:
                 target = value.target if type(value) is AliasNode else value
                 bases += target.value if type(target) is SequenceNode else [target]
             else:
-                self.children[reader.name_key(key)] = Child(self, key, value)
+                self.children[reader.name_key(key)] = Child(node, key, value)
         for base in bases:
             target = base.target if type(base) is AliasNode else base
             for step, child in Branch(reader, target).children.items():
@@ -52,14 +52,14 @@ class Branch:
 
 
 class Child:
-    """A value in a collection: the branch in which it is written, its key if it has one, and its node.
+    """A value in a collection: the node of the one in which it is written, its key if it has one, and its own node.
 
     `site` is the alias that stands for it, if one does; `node` is then what that repeats.
     """
 
     __slots__ = ("_branch", "key", "node", "owner", "site")
 
-    def __init__(self, owner: Branch | None, key: Any, node: Any) -> None:
+    def __init__(self, owner: Any, key: Any, node: Any) -> None:
         self.owner = owner
         self.key = key
         self.site = node if type(node) is AliasNode else None
@@ -215,9 +215,8 @@ class Document:
     def siblings(self, path: Path) -> list[Span]:
         """Return the extents of the other fields of the mapping in which the field at `path` is written, in order."""
         child = self.child(path)
-        own = Branch(self._reader, child.owner.node) if child.owner else None  # its own fields, merged ones apart
-        others = own.children.items() if own else ()
-        return sorted(self._extent(other) for step, other in others if step != path[-1] and other.owner is own)
+        fields = Branch(self._reader, child.owner).children.items()
+        return sorted(self._extent(other) for step, other in fields if step != path[-1] and other.owner is child.owner)
 
     def is_shared(self, path: Path) -> bool:
         """Return whether the value at `path` is an alias, or a scalar with an anchor that aliases may repeat."""
@@ -226,8 +225,7 @@ class Document:
 
     def is_flow(self, path: Path) -> bool:
         """Return whether the field at `path` is written in flow style, between brackets."""
-        owner = self.child(path).owner
-        return owner is not None and bool(owner.node.flow_style)
+        return bool(self.child(path).owner.flow_style)
 
     def is_alias(self, path: Path) -> bool:
         """Return whether the value at `path` is written as an alias."""
@@ -235,7 +233,7 @@ class Document:
 
     def is_merged(self, path: Path) -> bool:
         """Return whether a merge key brings the field at `path` in."""
-        return bool(self._reader.merging) and self.child(path).owner is not self.child(path[:-1]).branch(self._reader)
+        return bool(self._reader.merging) and self.child(path).owner is not self.child(path[:-1]).node
 
     @property
     def has_merges(self) -> bool:
@@ -247,10 +245,9 @@ class Document:
         """Yield the keys that merge keys bring into the mapping at `path`, each with the node where it is written."""
         child = self.child(path)
         if child.node in self._reader.merging:
-            branch = child.branch(self._reader)
-            for step, field in branch.children.items():
-                if field.owner is not None and field.owner is not branch:
-                    yield step, field.owner.node
+            for step, field in child.branch(self._reader).children.items():
+                if field.owner is not child.node:
+                    yield step, field.owner
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""
@@ -267,9 +264,12 @@ class Document:
         """Return the source text of the value at `path`, at its definition."""
         return self.source.slice(self.span(path))
 
-    def written(self, path: Path) -> str:
-        """Return the source text of the value at `path`, at its definition; empty where it is not written."""
-        return self.source.slice(self._node_span(self.child(path).node))
+    def decimal(self, path: Path) -> Decimal:
+        """Return the finite number at `path` exactly as it is written."""
+        value = self.value(path)
+        if type(value) is int or not self._reader.has_long_decimals:
+            return Decimal(str(value))
+        return Decimal(self.source.slice(self._node_span(self.child(path).node)))
 
 
 def _mark_span(node: Any) -> Span:

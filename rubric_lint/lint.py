@@ -31,7 +31,7 @@ from rubric_lint.locate import (
 )
 from rubric_lint.lost import find_lost, is_agentv, speaks_for_us
 from rubric_lint.naming import name_criterion, write_lines
-from rubric_lint.reading import read_documents
+from rubric_lint.reading import read_documents, without_collections
 from rubric_lint.rubric import Rubric, Shape, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.signs import could_hold_rubrics
@@ -81,6 +81,7 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     return examine(source, settings).result
 
 
+@without_collections()
 def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
     """Check one text.
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_lint.scalar import SPECIAL_STARTS, read_plain, resolve
+from rubric_lint.scalar import SPECIAL_STARTS, is_short_decimal, read_plain, resolve
 from rubric_lint.tree import UNTAGGED, AliasNode, node_end, node_start
 
 _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")
@@ -24,7 +24,8 @@ class Repeated(NamedTuple):
 class Reader:
     """Reads nodes of one text as plain data. An alias is the very object that its anchor names.
 
-    `repeated` are the keys met twice; `is_ambiguous` says that readers of YAML 1.1 take one of the scalars differently;
+    `repeated` are the keys met twice; `is_ambiguous` says that readers of YAML 1.1 take one of the scalars differently,
+    `has_long_decimals` that a float may not give back the decimal that is written;
     `merging` are the mappings into which merge keys bring fields.
     """
 
@@ -33,6 +34,7 @@ class Reader:
         self.has_aliases = has_aliases
         self.repeated: list[Repeated] = []
         self.is_ambiguous = False
+        self.has_long_decimals = False
         self.merging: set[MappingNode] = set()
         self._made: dict[Any, Any] = {}  # what aliases may name again
 
@@ -76,10 +78,15 @@ class Reader:
             return node.value  # the non-specific tag: a string, however it looks
         if ambiguity is not None:
             self.is_ambiguous = True
+        if type(value) is float and not is_short_decimal(node.value):
+            self.has_long_decimals = True
         return value
 
     def _read_tagged(self, node: Any) -> Any:
-        return resolve(node.value) if str(node.ctag).endswith(_RESOLVING_TAGS) else node.value
+        if not str(node.ctag).endswith(_RESOLVING_TAGS):
+            return node.value
+        self.has_long_decimals = True
+        return resolve(node.value)
 
     def _read_mapping(self, node: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -14,8 +14,8 @@ _JSON = (".json", ".jsonl")
 
 
 @contextmanager
-def _without_collections() -> Iterator[None]:
-    """Nothing is garbage until a text is all read; looking for some in between costs several times the reading."""
+def without_collections() -> Iterator[None]:
+    """Pause the garbage collector while a text is read and checked; running it costs several times the reading."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -25,7 +25,6 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
-@_without_collections()
 def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
     """All documents of a file, by the suffix of its name, and the faults met; a faulty line of JSON Lines is one."""
     name = source.name.lower()

@@ -201,7 +201,7 @@ class _Reader(Protocol):
 
     def is_alias(self, path: Path) -> bool: ...
     def is_merged(self, path: Path) -> bool: ...
-    def written(self, path: Path) -> str: ...
+    def decimal(self, path: Path) -> Decimal | None: ...
     def ambiguous_scalars(self, within: Path) -> Iterable[tuple[Path, Ambiguity]]: ...
 
 
@@ -300,7 +300,7 @@ def _read_weight(document: _Reader, entry: dict[str, Any], path: Path) -> Decima
         return ONE
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
         return None
-    return Decimal((document.written((*path, "weight")) or str(weight)) if isinstance(weight, float) else weight)
+    return document.decimal((*path, "weight"))
 
 
 def _read_gate(entry: Mapping[str, Any], path: Path, shape: Shape) -> tuple[int | None, Path]:

@@ -152,14 +152,14 @@ def scalar_end(text: str, node: Any) -> int:
     """Return where a scalar ends; the parsers let a block scalar run on over the blank lines below it."""
     end: int = node.end_mark.index
     if node.style in BLOCK_STYLES:
-        start = node.start_mark.index
+        start: int = node.start_mark.index
         return start + len(text[start:end].rstrip())
     return end
 
 
 def node_end(text: str, node: Any) -> int:
     """Return where a node ends: a block collection ends with its last child, not with the next token."""
-    start = node.start_mark.index
+    start: int = node.start_mark.index
     while type(node) is MappingNode or type(node) is SequenceNode:
         if node.flow_style or not node.value:
             return node.end_mark.index  # type: ignore[no-any-return]

@@ -30,7 +30,7 @@ class Sharing:
 
     def field(self, path: Path) -> _Field:
         """Return where what is at `path` is written, which for a merged field is another mapping."""
-        return self.document.child(path).owner.node, path[-1]  # type: ignore[union-attr]
+        return self.document.child(path).owner, path[-1]
 
     def is_alias(self, path: Path) -> bool:
         """Return whether the value at `path` is written as an alias."""

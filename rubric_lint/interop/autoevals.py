@@ -41,7 +41,7 @@ def _view(draft: Draft, choices: dict[str, Any], prompt: str, spec: dict[str, An
     worth: dict[Decimal, list[str]] = {}
     for choice, score in choices.items():
         if isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score):
-            worth.setdefault(Decimal(document.written((*place, choice))), []).append(choice)
+            worth.setdefault(document.decimal((*place, choice)), []).append(choice)
     numbers = _as_levels(list(worth))
     levels = []
     for index, (score, names) in enumerate(sorted(worth.items())):

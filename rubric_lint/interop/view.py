@@ -99,10 +99,10 @@ class View:
         """Return whether a merge key brings the field at a path of `data` in."""
         return (place := self._written_place(path)) is not None and self.document.is_merged(place)
 
-    def written(self, path: Path) -> str:
-        """Return the source text of the value at a path of `data`; empty where it is not written as a value."""
+    def decimal(self, path: Path) -> Decimal | None:
+        """Return the number at a path of `data` exactly as it is written; None where it is not written as a value."""
         place = self._written_place(path)
-        return "" if place is None else self.document.written(place)
+        return None if place is None else self.document.decimal(place)
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """The plain scalars of the rubric that readers of YAML 1.1 and 1.2 take differently."""
@@ -183,4 +183,4 @@ def read_threshold(document: Document, path: Path, otherwise: Decimal | None = N
     value = mapping.get(path[-1])
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return otherwise
-    return Decimal(document.written(path) if isinstance(value, float) else value)
+    return document.decimal(path)
