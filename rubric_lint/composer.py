@@ -43,6 +43,7 @@ def compose_events(next_event: Callable[[], Any]) -> list[Root]:  # noqa: C901, 
     aliased = 0  # how many values the aliases in it stand for
     root: Any = None
     before = 0
+    has_aliases = False
     anchors: dict[str, _Anchor] = {}
     while True:
         event = next_event()
@@ -83,16 +84,17 @@ def compose_events(next_event: Callable[[], Any]) -> list[Root]:  # noqa: C901, 
         elif kind is AliasEvent:
             site = Span(event.start_mark.index, event.end_mark.index)
             found = _find_anchor(anchors, event.anchor, site, is_root=node is None)
+            has_aliases = True
             child = AliasNode(found.node, event.start_mark, event.end_mark)
             if not (type(node) is MappingNode and key is None):
                 aliased += found.size
                 if aliased > MAX_ALIASED:
                     raise _too_large(f"up to `*{event.anchor}`", site)
         elif kind is DocumentStartEvent:
-            anchors = {}
+            anchors, has_aliases = {}, False
             continue
         elif kind is DocumentEndEvent:
-            roots.append(Root(root, before))
+            roots.append(Root(root, before, has_aliases))
             before = event.end_mark.index
             continue
         elif kind is StreamEndEvent:

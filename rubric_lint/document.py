@@ -1,7 +1,7 @@
 """One document: its node tree, plain data made of it, and where each key and value is written."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -85,8 +85,9 @@ class Document:
         self.source = tree.source
         self.number: int | None = None
         self.root = root.node
+        self.has_aliases = root.has_aliases
         self._before = root.before
-        self._reader = Reader(tree.source.text, has_aliases=tree.has_aliases)
+        self._reader = Reader(tree.source.text, has_aliases=root.has_aliases)
         self._top = Child(None, None, root.node)
 
     @cached_property
@@ -133,10 +134,11 @@ class Document:
             child = child.branch(self._reader).children[step]
         return child
 
-    def merging(self) -> Iterator[Any]:
-        """Yield the mappings into which merge keys bring fields."""
+    @property
+    def merging(self) -> Mapping[Any, dict[str, Any]]:
+        """The mappings into which merge keys bring fields, as they are in the data, by their nodes."""
         self.data  # noqa: B018 (reading it finds them)
-        return (self.value(self.paths[node]) for node in self._reader.merging if node in self.paths)
+        return self._reader.merging
 
     def value(self, path: Path) -> Any:
         """Return the value at `path`."""
@@ -229,17 +231,11 @@ class Document:
 
     def is_alias(self, path: Path) -> bool:
         """Return whether the value at `path` is written as an alias."""
-        return self.tree.has_aliases and self.child(path).site is not None
+        return self.has_aliases and self.child(path).site is not None
 
     def is_merged(self, path: Path) -> bool:
         """Return whether a merge key brings the field at `path` in."""
         return bool(self._reader.merging) and self.child(path).owner is not self.child(path[:-1]).node
-
-    @property
-    def has_merges(self) -> bool:
-        """Whether merge keys bring fields into some mapping."""
-        self.data  # noqa: B018 (reading it finds them)
-        return bool(self._reader.merging)
 
     def merged_fields(self, path: Path) -> Iterator[tuple[str | int, Any]]:
         """Yield the keys that merge keys bring into the mapping at `path`, each with the node where it is written."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
+from ruamel.yaml.composer import ComposerError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
     DocumentEndEvent,
@@ -35,31 +36,34 @@ _LARGE = 100_000
 """From how many characters on reading a text may take so long that the clock is looked at."""
 
 
-def read_yaml(text: str) -> tuple[list[Root], bool]:
-    """Return the documents of a YAML stream, and whether they may hold aliases. The pure parser has the last word.
+def read_yaml(text: str) -> list[Root]:
+    """Return the documents of a YAML stream. The pure parser has the last word.
 
     Raises:
         SyntaxFaultError: when no parser can read the text.
     """
     masks = _choose_masks(text)
-    roots, has_aliases = _read_yaml(text.translate(masks) if masks else text)
+    roots = _read_yaml(text.translate(masks) if masks else text)
     if masks:
         originals = {ord(mask): old for old, mask in masks.items()}
         for root in roots:
             for node in walk_nodes(root.node):
                 if type(node) is ScalarNode:
                     node.value = node.value.translate(originals)
-    return roots, has_aliases
+    return roots
 
 
-def _read_yaml(text: str) -> tuple[list[Root], bool]:
+def _read_yaml(text: str) -> list[Root]:
     try:
         if not may_have_aliases(text):
-            return compose(text), False
-        return compose_events(_watch(open_events(text), len(text))), True
+            try:
+                return compose(text)
+            except ComposerError:
+                pass  # an alias without an anchor, or a name that two anchors have, which is no fault
+        return compose_events(_watch(open_events(text), len(text)))
     except YAMLError:
         pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
-    return compose_events(_watch(_parse_pure(text).__next__, len(text))), True
+    return compose_events(_watch(_parse_pure(text).__next__, len(text)))
 
 
 def _watch(next_event: Callable[[], Any], size: int) -> Callable[[], Any]:

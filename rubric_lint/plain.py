@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_lint.scalar import SPECIAL_STARTS, is_short_decimal, read_plain, resolve
+from rubric_lint.scalar import SPECIAL_STARTS, read_plain, resolve
 from rubric_lint.tree import UNTAGGED, AliasNode, node_end, node_start
 
 _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")
@@ -24,9 +24,9 @@ class Repeated(NamedTuple):
 class Reader:
     """Reads nodes of one text as plain data. An alias is the very object that its anchor names.
 
-    `repeated` are the keys met twice; `is_ambiguous` says that readers of YAML 1.1 take one of the scalars differently,
-    `has_long_decimals` that a float may not give back the decimal that is written;
-    `merging` are the mappings into which merge keys bring fields.
+    `repeated` are the keys met twice; `is_ambiguous` says that readers of YAML 1.1 take a scalar differently,
+    `has_long_decimals` that a float may not give back the decimal that is written. `merging` are the mappings into
+    which merge keys bring fields, as data.
     """
 
     def __init__(self, text: str, *, has_aliases: bool) -> None:
@@ -35,7 +35,7 @@ class Reader:
         self.repeated: list[Repeated] = []
         self.is_ambiguous = False
         self.has_long_decimals = False
-        self.merging: set[MappingNode] = set()
+        self.merging: dict[MappingNode, dict[str, Any]] = {}
         self._made: dict[Any, Any] = {}  # what aliases may name again
 
     def read(self, node: Any) -> Any:
@@ -78,7 +78,7 @@ class Reader:
             return node.value  # the non-specific tag: a string, however it looks
         if ambiguity is not None:
             self.is_ambiguous = True
-        if type(value) is float and not is_short_decimal(node.value):
+        if type(value) is float and str(value) != node.value:
             self.has_long_decimals = True
         return value
 
@@ -108,7 +108,7 @@ class Reader:
                 self._note_repeated(node, key, key_node, found[key])
             found[key] = value
         if merges:
-            self.merging.add(node)
+            self.merging[node] = found
             for base in merges:
                 for key, value in base.items():
                     found.setdefault(key, value)

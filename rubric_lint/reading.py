@@ -33,8 +33,7 @@ def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultErro
             return _read_lines(source)
         if name.endswith(".json"):
             return _number(_read_json(source)), []
-        roots, has_aliases = read_yaml(source.text)
-        return _number(_make_documents(Tree(source, roots, has_aliases))), []
+        return _number(_make_documents(Tree(source, read_yaml(source.text)))), []
     except SyntaxFaultError as fault:
         return [], [fault]
 

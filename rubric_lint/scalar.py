@@ -84,15 +84,6 @@ SPECIAL_STARTS = frozenset(["", *"~+-.0123456789nNtTfFyYoO"])
 _LONGEST = 40
 
 
-# Up to this many significant digits a double gives a decimal back as it was (C's DBL_DIG).
-_EXACT_DIGITS = 15
-
-
-def is_short_decimal(text: str) -> bool:
-    """Whether a float is written so that the float, written out again, is the same number."""
-    return len(text) <= _EXACT_DIGITS and _PLAIN_DECIMAL.fullmatch(text) is not None
-
-
 def read_plain(text: str) -> tuple[str | int | float | bool | None, Ambiguity | None]:
     """The value of a plain scalar, and whether other readers take another."""
     return _read_short(text) if len(text) <= _LONGEST else (resolve(text), None)

@@ -60,15 +60,15 @@ class Root(NamedTuple):
 
     node: Any
     before: int
+    has_aliases: bool = False
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The node trees of a text. `has_aliases`: some of the nodes may be aliases. Only YAML has comments."""
+    """The node trees of a text. Only YAML has comments."""
 
     source: Source
     roots: list[Root]
-    has_aliases: bool = False
     is_yaml: bool = True
 
     @cached_property

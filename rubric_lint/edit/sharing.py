@@ -40,21 +40,21 @@ class Sharing:
         """Return the mappings that have the field at `path`: the one in which it is written, those that merge it."""
         owner, step = self.field(path)
         nodes = [owner, *self._merging.get((owner, step), ())]
-        found = [self._object(node) for node in nodes if node in self.document.paths]
+        found = [self.document.value(self.document.paths[node]) for node in nodes if node in self.document.paths]
         return found or [self.locate(path)[0]]
 
     def heirs(self, path: Path) -> list[Any]:
         """Return the mappings that merge fields of the one at `path`."""
-        return [self._object(heir) for heir in self._heirs(self.document.child(path).node)]
+        return [self.document.merging[heir] for heir in self._heirs(self.document.child(path).node)]
 
     def sharers(self, path: Path) -> list[Path]:
         """Return the other fields and items whose value is the one at `path`, by anchor and alias."""
         document, field = self.document, self.field(path)
         if not document.is_shared(path):
             return []
-        span = document.span(path)
-        users = {self.field(user): user for user in self._shared}
-        return sorted((user for at, user in users.items() if at != field and document.span(user) == span), key=str)
+        span, paths = document.span(path), document.paths
+        users = {(*paths[owner], step) for owner, step in self._shared if owner in paths and (owner, step) != field}
+        return sorted((user for user in users if document.span(user) == span), key=str)
 
     def outsider(self, path: Path) -> Path | None:
         """Return where, outside of all rubrics, the field at `path` is used too."""
@@ -72,22 +72,20 @@ class Sharing:
         """Return whether a field at the top level is there for anchors to share."""
         return self.field(path) in self._definitions
 
-    def _object(self, node: Any) -> Any:
-        return self.document.value(self.document.paths[node])
-
     def _heirs(self, node: Any) -> list[Any]:
         heirs = {heir: None for (owner, _), found in self._merging.items() if owner is node for heir in found}
         return [heir for heir in heirs if heir in self.document.paths]
 
     @cached_property
-    def _shared(self) -> list[Path]:
-        return [path for path, _ in self.document.entries() if self.document.is_shared(path)]
+    def _shared(self) -> set[_Field]:
+        """The fields and items that have an alias or an anchor."""
+        return {self.field(path) for path, _ in self.document.entries() if self.document.is_shared(path)}
 
     @cached_property
     def _merging(self) -> dict[_Field, list[Any]]:
         """The mappings that merge each field."""
         merging: dict[_Field, list[Any]] = {}
-        if self.document.has_merges:
+        if self.document.merging:
             for node, path in self.document.paths.items():
                 for step, owner in self.document.merged_fields(path):
                     merging.setdefault((owner, step), []).append(node)
@@ -97,7 +95,7 @@ class Sharing:
     def _outside_collections(self) -> dict[Any, Path]:
         """The path of each collection that can be reached from the root without going through a rubric."""
         document = self.document
-        if not self.rubrics or not (document.tree.has_aliases or document.has_merges):
+        if not self.rubrics or not (document.has_aliases or document.merging):
             return {}
         doors = frozenset(self.field(path) for path in self.rubrics) | self._definitions
         return {document.root: (), **dict(_walk(document, doors))}

@@ -218,7 +218,7 @@ def find_difference(expected: Document, found: Document, added: frozenset[str]) 
     """Where the data of two documents differs: in a value, in its type, or in the order of fields but those `added`."""
     stack: list[tuple[Path, Any, Any]] = [((), expected.data, found.data)]
     seen: set[tuple[int, int]] = set()
-    merging = {id(value) for document in (expected, found) for value in document.merging()}
+    merging = {id(value) for document in (expected, found) for value in document.merging.values()}
     while stack:
         path, one, other = stack.pop()
         if type(one) is not type(other):
