@@ -88,7 +88,7 @@ class Document:
         self.has_aliases = root.has_aliases
         self._before = root.before
         self._reader = Reader(tree.source.text, has_aliases=root.has_aliases)
-        self._top = Child(None, None, root.node)
+        self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # what was asked for by its path
 
     @cached_property
     def data(self) -> Any:
@@ -129,9 +129,9 @@ class Document:
         Raises:
             KeyError: when nothing is.
         """
-        child = self._top
-        for step in path:
-            child = child.branch(self._reader).children[step]
+        child = self._children.get(path)
+        if child is None:
+            child = self._children[path] = self.child(path[:-1]).branch(self._reader).children[path[-1]]
         return child
 
     @property

@@ -223,7 +223,7 @@ def has_finite_numbers(data):
 def is_mere_data(file):
     """Whether the data is all there is to a file: no aliases, no comments to the linter, no key twice."""
     documents = file.documents
-    spoken = any(document.duplicates or document.tree.has_aliases or document.has_merges for document in documents)
+    spoken = any(document.duplicates or document.has_aliases or document.merging for document in documents)
     return bool(documents) and not spoken and "rubric-lint:" not in file.text
 
 
