@@ -104,7 +104,7 @@ class Reader:
                 if key == MERGE and is_merge(key_node, child):
                     merges += value if type(value) is list else [value]
                     continue
-            if key in found:
+            if key in found and not _names_merge(key_node):
                 self._note_repeated(node, key, key_node, found[key])
             found[key] = value
         if merges:
@@ -135,9 +135,14 @@ class Reader:
         return self.text[start : node_end(self.text, node)]
 
 
+def _names_merge(key: Any) -> bool:
+    """Return whether a key is a plain `<<`, which a mapping may have several times."""
+    return type(key) is ScalarNode and key.value == MERGE and not key.style and key.ctag is UNTAGGED
+
+
 def is_merge(key: Any, value: Any) -> bool:
     """Return whether a pair of nodes is a merge key: a plain `<<` with a mapping, or with a list of mappings."""
-    if type(key) is not ScalarNode or key.value != MERGE or key.style or key.ctag is not UNTAGGED:
+    if not _names_merge(key):
         return False
     value = value.target if type(value) is AliasNode else value
     if type(value) is SequenceNode:
