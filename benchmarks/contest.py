@@ -29,15 +29,16 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A command that is timed: which tool it runs, on how many files, and variables set for it."""
+    """A command that is timed: which tool it runs, on how many files, variables set for it, and how it must exit."""
 
     tool: str
     files: int
     command: tuple[str, ...]
     environment: tuple[tuple[str, str], ...] = ()
+    exit_code: int = 0
 
     def run(self) -> Run:
-        """Run the command once; it must find nothing, as the files are clean."""
+        """Run the command once; any exit code but the expected one ends the benchmark."""
         environment = {**os.environ, **dict(self.environment)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # nobody compiles a program anew for each run
         start = time.perf_counter()
@@ -47,7 +48,7 @@ class Contestant:
             _, status, usage = os.wait4(process.pid, 0)
             wall = time.perf_counter() - start
             process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
+        if process.returncode != self.exit_code:
             sys.exit(f"{self.tool}: exit code {process.returncode} from {' '.join(self.command)[:300]}")
         kilobytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
         return Run(wall, usage.ru_utime + usage.ru_stime, kilobytes / 1024)

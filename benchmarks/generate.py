@@ -1,12 +1,15 @@
-"""Writes evaluation suites to measure with: about 4 kB and ten criteria each, clean, and the same for the same seed.
+"""Writes evaluation suites to measure with, in three sets; the same seed gives the same bytes.
 
-They are clean under `rubric-lint` and under yamllint's default rules, so that no tool spends its time on printing.
+`clean` suites, made here, have about 4 kB and ten criteria each. They are clean under `rubric-lint` and under
+yamllint's default rules, so that no tool spends its time on printing. `faulty` ones are these with faults
+(`faulty.py`). `long` ones are suites of several dialects of which rubrics are a fifth (`long_suites.py`).
 """
 
 import argparse
 import random
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 CRITERIA = 10
@@ -14,7 +17,7 @@ SIZE = 4_000
 _WIDTH = 80
 
 # name of the case, what it is about, what the user asks
-_TOPICS = (
+TOPICS = (
     ("refund-window", "the refund window", "I bought the annual plan nine days ago. Can I still get my money back?"),
     ("rate-limits", "the rate limits", "Our import job stops after a few hundred calls. What are we running into?"),
     ("quicksort", "quicksort", "Explain to a first-year student how quicksort works and what it costs."),
@@ -30,7 +33,7 @@ _TOPICS = (
 )
 
 # id, then what earns the lowest to the highest band
-_SCALES = (
+SCALES = (
     (
         "accuracy",
         "States something about {0} that the source contradicts",
@@ -90,7 +93,7 @@ _SCALES = (
 )
 
 # id, then the statement that is true or false
-_CHECKS = (
+CHECKS = (
     ("names-subject", "Names {0} in the first two sentences"),
     ("no-invention", "Cites no document about {0} other than the ones it was given"),
     ("asks-back", "Asks one question back where the request on {0} is ambiguous"),
@@ -115,7 +118,7 @@ _ANSWERS = (
 )
 
 
-def _text(indent: int, lead: str, text: str) -> Iterator[str]:
+def fold(indent: int, lead: str, text: str) -> Iterator[str]:
     """One field or entry, folded when it does not fit into a line."""
     line = f"{' ' * indent}{lead} {text}"
     if len(line) <= _WIDTH:
@@ -128,9 +131,9 @@ def _text(indent: int, lead: str, text: str) -> Iterator[str]:
 
 def _checks(rng: random.Random, count: int, subject: str) -> Iterator[str]:
     """The criteria of a checklist."""
-    for name, outcome in rng.sample(_CHECKS, count):
+    for name, outcome in rng.sample(CHECKS, count):
         yield f"      - id: {name}"
-        yield from _text(8, "expected_outcome:", outcome.format(subject))
+        yield from fold(8, "expected_outcome:", outcome.format(subject))
         if rng.random() < 0.5:
             yield f"        weight: {rng.choice(('0.5', '1.0', '2.0', '3'))}"
         if rng.random() < 0.25:
@@ -139,7 +142,7 @@ def _checks(rng: random.Random, count: int, subject: str) -> Iterator[str]:
 
 def _scales(rng: random.Random, count: int, subject: str) -> Iterator[str]:
     """Criteria with score ranges, some in the short form; a gate stands where a band begins."""
-    for name, *outcomes in rng.sample(_SCALES, count):
+    for name, *outcomes in rng.sample(SCALES, count):
         cuts = rng.choice(_CUTS)
         bands = list(zip(cuts, [cut - 1 for cut in cuts[1:]] + [10], outcomes[-len(cuts) :], strict=True))
         yield f"      - id: {name}"
@@ -150,17 +153,17 @@ def _scales(rng: random.Random, count: int, subject: str) -> Iterator[str]:
         short = rng.random() < 0.25
         for low, high, outcome in bands:
             if short:
-                yield from _text(10, f"{low}:", outcome.format(subject))
+                yield from fold(10, f"{low}:", outcome.format(subject))
             else:
                 yield f"          - score_range: [{low}, {high}]"
-                yield from _text(12, "expected_outcome:", outcome.format(subject))
+                yield from fold(12, "expected_outcome:", outcome.format(subject))
 
 
 def _messages(rng: random.Random, question: str, answer: list[str]) -> Iterator[str]:
     """What the user asks and what a good answer says."""
     yield "    input_messages:"
     yield "      - role: user"
-    yield from _text(8, "content:", question)
+    yield from fold(8, "content:", question)
     if answer:
         yield "    expected_messages:"
         yield "      - role: assistant"
@@ -175,24 +178,24 @@ def _suite(number: int, seed: int, answers: int) -> str:
     """A suite with `answers` sentences in its expected messages."""
     rng = random.Random(f"{seed}/{number}")  # noqa: S311 -- it must be repeatable, not secret
     checks = rng.randint(5, 7)
-    (first, one, ask), (second, other, inquire) = rng.sample(_TOPICS, 2)
+    (first, one, ask), (second, other, inquire) = rng.sample(TOPICS, 2)
     lines = [
         "---",
         f"# Suite {number:05d}",
-        *_text(0, "description:", f"How the assistant answers questions about {one} and {other}"),
+        *fold(0, "description:", f"How the assistant answers questions about {one} and {other}"),
         "",
         "execution:",
         "  target: default",
         "",
         "evalcases:",
         f"  - id: {first}",
-        *_text(4, "expected_outcome:", f"An answer about {one} that the user can act on"),
+        *fold(4, "expected_outcome:", f"An answer about {one} that the user can act on"),
         "    rubrics:",
         *_checks(rng, checks, one),
         *_messages(rng, ask, []),
         "",
         f"  - id: {second}",
-        *_text(4, "expected_outcome:", f"An answer about {other} that needs no second question"),
+        *fold(4, "expected_outcome:", f"An answer about {other} that needs no second question"),
         "    rubrics:",
         *_scales(rng, CRITERIA - checks, other),
         *_messages(rng, inquire, [rng.choice(_ANSWERS).format(other) for _ in range(answers)]),
@@ -210,12 +213,12 @@ def suite(number: int, seed: int = 0) -> str:
     return text
 
 
-def write(folder: Path, count: int, seed: int = 0) -> list[Path]:
-    """Write `count` suites into `folder` and return their paths in order."""
+def write(folder: Path, count: int, seed: int = 0, make: Callable[[int, int], str] = suite) -> list[Path]:
+    """Write `count` suites, as `make` makes them, into `folder` and return their paths in order."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"suite-{number:05d}.yaml" for number in range(count)]
     for number, path in enumerate(paths):
-        path.write_text(suite(number, seed), encoding="utf-8", newline="\n")
+        path.write_text(make(number, seed), encoding="utf-8", newline="\n")
     return paths
 
 
@@ -223,10 +226,13 @@ def main() -> None:
     """Write the suites that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--set", choices=("clean", "faulty", "long"), default="clean")
     parser.add_argument("--count", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    write(options.folder, options.count, options.seed)
+    makers = {"faulty": "faulty", "long": "long_suites"}
+    make = import_module(makers[options.set]).suite if options.set in makers else suite
+    write(options.folder, options.count, options.seed, make)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
 """Times rubric-lint beside other tools, whole processes in turn on the same files, and holds it to its promises.
 
+There are three sets of files: clean ones, faulty ones, and long suites of several dialects; see `generate.py`. The CPU
+of the engine beside the bare events of the parser is measured in one process; see `engine.py`.
+
 The exit code is 1 when a promise is missed.
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +15,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import faulty
 import generate
+import long_suites
 from contest import Contestant, Medians, Promise, Run, measure, note, table, verdicts
 
 from tools import (
@@ -20,13 +26,17 @@ from tools import (
     CLIB,
     COLD,
     EVENTS,
+    FAULTY,
     HASH,
+    LONG,
     WARM,
     YAMLLINT,
     Suites,
     contestants,
     install,
     lint,
+    others,
+    program,
 )  # fmt: skip
 
 COUNTS = (100, 1_000, 10_000)
@@ -72,31 +82,86 @@ def growth(folder: Path, paths: Sequence[Path]) -> list[Contestant]:
     return field + [lint(-megabytes, large_file(folder, megabytes)) for megabytes in SIZES]
 
 
-def promises(medians: Medians, count: int, grown: Medians) -> list[Promise]:
+Figures = dict[str, dict[str, float]]
+"""What `engine.py` prints: for each set the seconds of CPU for `events` and `engine`, and the findings in each file."""
+
+MOST = {"clean": 2.0, "faulty": 3.5, "long": 2.0}
+"""How many times the CPU of the bare events the engine may take, by set."""
+
+MEMORY = 20
+"""How many MB of memory each MB of a large file may take."""
+
+
+def engine(rounds: int) -> Figures:
+    """Measure the engine in a process of its own, with the Python that rubric-lint is installed for."""
+    command = [program("python"), str(Path(__file__).with_name("engine.py")), "--rounds", str(3 * rounds)]
+    figures: Figures = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return figures
+
+
+def promises(medians: Medians, count: int, grown: Medians, figures: Figures) -> list[Promise]:
     """Each promise beside what was measured; those on tools that could not be had are left out."""
+    return [
+        *_promises_of_engine(figures),
+        *_promises_of_processes(medians, count),
+        *_promises_of_growth(grown, medians[COLD, 1].peak),
+    ]
+
+
+def _promises_of_engine(figures: Figures) -> list[Promise]:
+    ratios = {name: figures[name]["engine"] / figures[name]["events"] for name in MOST}
+    return [
+        Promise(
+            f"CPU of the engine, {name}: at most {most:g} times the bare events", f"{ratio:.2f} times", ratio <= most
+        )
+        for (name, most), ratio in zip(MOST.items(), ratios.values(), strict=True)
+    ]
+
+
+def _promises_of_processes(medians: Medians, count: int) -> list[Promise]:
     cold, warm, cold_one, warm_one = (medians[tool, files].wall for files in (count, 1) for tool in (COLD, WARM))
     yamllint_one = medians[YAMLLINT, 1].wall
     held = [
         _at_most(f"cold, {count:,} files: at most 2.5 times the bare events", cold, medians[EVENTS, count], 2.5),
         *(
             _faster(f"cold, {count:,} files: {factor} times faster than {tool}", cold, medians[tool, count], factor)
-            for tool, factor in ((CLIB, 10), (YAMLLINT, 30), (AGENTV, 10), (AJV, 1))
+            for tool, factor in ((CLIB, 10), (YAMLLINT, 25), (AGENTV, 10), (AJV, 1))
             if (tool, count) in medians
+        ),
+        _faster(
+            f"cold, {count:,} faulty files: 15 times faster than {YAMLLINT}",
+            medians[COLD + FAULTY, count].wall,
+            medians[YAMLLINT + FAULTY, count],
+            15,
         ),
         _at_most(f"warm, {count:,} files: at most 3 times reading and hashing", warm, medians[HASH, count], 3),
     ]
     for state, wall in (("cold", cold_one), ("warm", warm_one)):
         figure = f"{100 * wall / yamllint_one:.0f}%"
         held.append(Promise(f"{state}, one small file: at most 70% of {YAMLLINT}", figure, wall <= 0.7 * yamllint_one))
+    faulty_one = medians[COLD + FAULTY, 1].wall
+    return [
+        *held,
+        _at_most("cold, one small faulty file: at most 1.3 times a clean one", faulty_one, medians[COLD, 1], 1.3),
+    ]
+
+
+def _promises_of_growth(grown: Medians, small: float) -> list[Promise]:
+    """The promises on many files, and on large ones; `small` is the memory, in MB, of a run on one small file."""
     per_megabyte = [grown[COLD, -size].cpu / size for size in SIZES]
     per_file = [grown[COLD, files].cpu / files * 1_000 for files in COUNTS]
     peaks = [grown[COLD, files].peak for files in COUNTS]
+    memory = (grown[COLD, -SIZES[-1]].peak - small) / SIZES[-1]
     return [
-        *held,
         Promise(
             "a file of 1, 2, 4 MB: linear in its size",
             ", ".join(f"{seconds:.2f}" for seconds in per_megabyte) + " s/MB",
             per_megabyte[-1] <= 1.1 * per_megabyte[0],
+        ),
+        Promise(
+            f"a file of {SIZES[-1]} MB: at most {MEMORY} MB of memory for each MB",
+            f"{memory:.1f} MB",
+            memory <= MEMORY,
         ),
         Promise(
             "100, 1,000, 10,000 files: the same cost each",
@@ -109,6 +174,12 @@ def promises(medians: Medians, count: int, grown: Medians) -> list[Promise]:
             peaks[-1] <= 1.1 * peaks[0],
         ),
     ]
+
+
+def _own(medians: Medians, tool: str, files: int) -> Run:
+    """Return the cold run of this tool on the files that a tool has read."""
+    of = next((each for each in (FAULTY, LONG) if tool.endswith(each)), "")
+    return medians[COLD + of, files]
 
 
 def _at_most(text: str, wall: float, floor: Run, factor: float) -> Promise:
@@ -134,15 +205,24 @@ def main() -> int:
         for path, copy in zip(paths, for_agentv, strict=True):
             copy.write_text(as_agentv(path.read_text("utf-8")), encoding="utf-8", newline="\n")
         suites = Suites(folder / "suites", paths, for_agentv)
-        medians = measure(contestants(suites, folder / "cache", has_npm=has_npm), options.rounds)
+        field = contestants(suites, folder / "cache", has_npm=has_npm)
+        field += others(FAULTY, faulty.write(folder / "faulty", options.files), folder / "faulty-cache")
+        field += others(LONG, long_suites.write(folder / "long", options.files // 10), folder / "long-cache")
+        medians = measure(field, options.rounds)
         grown = measure(growth(folder, generate.write(folder / "more", COUNTS[-1])), min(options.rounds, 3))
+        figures = engine(options.rounds)
         note("")
     rows = [
-        (tool, f"{files:,}", f"{run.wall:.3f}", f"{run.cpu:.3f}", f"{run.wall / medians[COLD, files].wall:.2f}")
+        (tool, f"{files:,}", f"{run.wall:.3f}", f"{run.cpu:.3f}", f"{run.wall / _own(medians, tool, files).wall:.2f}")
         for (tool, files), run in medians.items()
     ]
     print(table(("medians of whole processes", "files", "wall, s", "CPU, s", "x rubric-lint"), *rows), end="\n\n")
-    held = promises(medians, options.files, grown)
+    rows = [
+        (name, f"{each['findings']:.1f}", *(f"{each[kind] * 1_000:.0f}" for kind in ("events", "engine")))
+        for name, each in figures.items()
+    ]
+    print(table(("CPU in one process", "findings a file", "events, ms", "engine, ms"), *rows), end="\n\n")
+    held = promises(medians, options.files, grown, figures)
     print(verdicts(held))
     return 0 if all(promise.met for promise in held) else 1
 

@@ -20,6 +20,9 @@ NPM = ("ajv-cli@5.0.0", "agentv@4.42.4")
 COLD, WARM = "rubric-lint --no-cache", "rubric-lint, nothing changed"
 CLIB, PURE, YAMLLINT = "check-jsonschema with clib", "check-jsonschema without clib", "yamllint"
 AJV, AGENTV = "ajv-cli", "agentv validate"
+FAULTY, LONG = ", faulty files", ", long suites"
+"""What stands behind the name of a tool that reads the other sets."""
+
 EVENTS, HASH, START = (
     "floor: the C parser's bare events",
     "floor: reading and hashing the bytes",
@@ -79,10 +82,31 @@ def install() -> bool:
     return (CACHE / "npm" / "node_modules").is_dir()
 
 
-def lint(files: int, *paths: Path, cache: Path | None = None) -> Contestant:
-    """This tool on some files, with its cache in the folder `cache`, or without one."""
+def lint(files: int, *paths: Path, cache: Path | None = None, of: str = "") -> Contestant:
+    """This tool on some files of a set, with its cache in the folder `cache`, or without one."""
     command = (program("rubric-lint"), *(() if cache else ("--no-cache",)), *map(str, paths))
-    return Contestant(WARM if cache else COLD, files, command, (("RUBRIC_LINT_CACHE_DIR", str(cache)),))
+    variables = (("RUBRIC_LINT_CACHE_DIR", str(cache)),)
+    return Contestant((WARM if cache else COLD) + of, files, command, variables, exit_code=1 if of else 0)
+
+
+def others(of: str, paths: Sequence[Path], cache: Path) -> list[Contestant]:
+    """This tool, cold and warm, and the others on a set that has findings."""
+    folder, count = paths[0].parent, len(paths)
+    schema = ("--schemafile", str(SCHEMA))
+    field = [
+        lint(count, folder, of=of),
+        lint(count, folder, cache=cache, of=of),
+        Contestant(YAMLLINT + of, count, (program("yamllint"), *(RELAXED if of == LONG else ()), str(folder))),
+        Contestant(EVENTS + of, count, (program("python"), "-c", _EVENTS, str(folder))),
+    ]
+    if of == FAULTY:
+        check = (program("check-jsonschema"), *schema, *map(str, paths))
+        field += [Contestant(CLIB + of, count, check, exit_code=1), lint(1, paths[0], of=of)]
+    return field
+
+
+RELAXED = ("-d", "{extends: default, rules: {line-length: disable}}")
+"""What yamllint is told on the long suites, whose lines are as long as people write them."""
 
 
 def contestants(suites: Suites, cache: Path, *, has_npm: bool) -> list[Contestant]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.lint import lint
+from rubric_lint.lint import examine, lint
+from rubric_lint.source import Source
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -17,8 +18,9 @@ def measuring(monkeypatch):
     return importlib.import_module("lint")
 
 
-def generate(folder, count, seed):
-    command = [sys.executable, BENCHMARKS / "generate.py", folder, "--count", str(count), "--seed", str(seed)]
+def generate(folder, count, seed, kind="clean"):
+    options = ["--count", str(count), "--seed", str(seed), "--set", kind]
+    command = [sys.executable, BENCHMARKS / "generate.py", folder, *options]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -60,17 +62,66 @@ def test_a_suite_has_ten_criteria_in_two_rubrics_and_no_findings(suites):
     assert seen == dict.fromkeys(suites, (2, 10, ()))
 
 
+@pytest.fixture(scope="module")
+def faulty_suites(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("faulty"), count=40, seed=0, kind="faulty")
+
+
+@pytest.fixture(scope="module")
+def long_suites(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("long"), count=20, seed=0, kind="long")
+
+
+def test_a_faulty_suite_has_about_fourteen_findings(faulty_suites):
+    results = [lint(name, data).findings for name, data in faulty_suites.items()]
+    assert 13 <= statistics.mean(map(len, results)) <= 16
+    assert {finding.rule for findings in results for finding in findings} == {
+        "deprecated-description",
+        "deprecated-required",
+        "split-band",
+        "unknown-field",
+    }
+
+
+def test_a_fifth_of_a_long_suite_is_rubrics(long_suites):
+    whole = sum(map(len, long_suites.values()))
+    rubrics = 0
+    for name, data in long_suites.items():
+        examined = examine(Source(name, data.decode()))
+        rubrics += sum(
+            document.extent(rubric.path).end - document.extent(rubric.path).start
+            for document, rubric in examined.rubrics
+        )
+    assert 0.15 <= rubrics / whole <= 0.25
+
+
+def test_long_suites_are_of_several_dialects_with_a_few_findings(long_suites):
+    examined = [examine(Source(name, data.decode())) for name, data in long_suites.items()]
+    assert {rubric.dialect for each in examined for _, rubric in each.rubrics} == {
+        "",
+        "agentv-a4",
+        "agentv-a6",
+        "autoevals",
+        "lightspeed",
+        "promptfoo",
+    }
+    assert 0.5 <= statistics.mean(len(each.result.findings) for each in examined) <= 4
+
+
 KEPT = {
     "COLD": (1.0, 0.069),
     "WARM": (0.3, 0.06),
     "EVENTS": (0.4, None),
     "HASH": (0.1, None),
     "CLIB": (10.0, None),
-    "YAMLLINT": (30.0, 0.1),
+    "YAMLLINT": (25.0, 0.1),
     "AGENTV": (10.0, None),
     "AJV": (1.0, None),
+    "COLD FAULTY": (2.0, 0.085),
+    "YAMLLINT FAULTY": (30.0, None),
 }
-GROWN = {100: (0.1, 40.0), 1_000: (1.0, 40.0), 10_000: (10.0, 44.0), -1: (0.1, 0), -2: (0.2, 0), -4: (0.4, 0)}
+RATIOS = {"clean": 2.0, "faulty": 3.5, "long": 2.0}
+GROWN = {100: (0.1, 40.0), 1_000: (1.0, 40.0), 10_000: (10.0, 44.0), -1: (0.1, 60), -2: (0.2, 80), -4: (0.4, 120)}
 
 
 @pytest.mark.parametrize(
@@ -79,13 +130,16 @@ GROWN = {100: (0.1, 40.0), 1_000: (1.0, 40.0), 10_000: (10.0, 44.0), -1: (0.1, 0
         pytest.param({}, {}, None, id="all-kept"),
         pytest.param({"EVENTS": (0.39, None)}, {}, "2.5 times the bare events", id="events"),
         pytest.param({"CLIB": (9.9, None)}, {}, "check-jsonschema", id="check-jsonschema"),
-        pytest.param({"YAMLLINT": (29.9, 0.1)}, {}, "faster than yamllint", id="yamllint"),
+        pytest.param({"YAMLLINT": (24.9, 0.1)}, {}, "files: 25 times faster than yamllint", id="yamllint"),
+        pytest.param({"COLD FAULTY": (2.1, 0.085)}, {}, "faulty files: 15 times faster than yamllint", id="faulty"),
+        pytest.param({"COLD FAULTY": (2.0, 0.091)}, {}, "one small faulty file", id="one-faulty-file"),
         pytest.param({"AGENTV": (9.9, None)}, {}, "agentv", id="agentv"),
         pytest.param({"AJV": (0.9, None)}, {}, "ajv-cli", id="ajv"),
         pytest.param({"WARM": (0.31, 0.06)}, {}, "reading and hashing", id="warm"),
         pytest.param({"COLD": (1.0, 0.071)}, {}, "cold, one small file", id="one-file"),
         pytest.param({"WARM": (0.3, 0.071)}, {}, "warm, one small file", id="one-file-again"),
-        pytest.param({}, {-4: (0.45, 0)}, "linear", id="large-file"),
+        pytest.param({}, {-4: (0.45, 120)}, "linear", id="large-file"),
+        pytest.param({}, {-4: (0.4, 121)}, "memory for each MB", id="memory-of-a-large-file"),
         pytest.param({}, {10_000: (11.1, 44.0)}, "the same cost", id="many-files"),
         pytest.param({}, {10_000: (10.0, 44.1)}, "the same memory", id="memory-grows"),
     ],
@@ -95,11 +149,29 @@ def test_a_promise_is_kept_or_missed(measuring, figures, grown, missed):
     for name, walls in {**KEPT, **figures}.items():
         for files, wall in zip((9, 1), walls, strict=True):
             if wall is not None:
-                medians[getattr(measuring, name), files] = measuring.Run(wall, wall, 40.0)
+                tool = "".join(getattr(measuring, part) for part in name.split())
+                medians[tool, files] = measuring.Run(wall, wall, 40.0)
     growth = {(measuring.COLD, n): measuring.Run(cpu, cpu, peak) for n, (cpu, peak) in {**GROWN, **grown}.items()}
-    held = measuring.promises(medians, 9, growth)
-    assert len(held) == 11
+    held = measuring.promises(medians, 9, growth, engine_figures(RATIOS))
+    assert len(held) == 17
     assert [missed in promise.text for promise in held if not promise.met] == [True] * (missed is not None)
+
+
+def engine_figures(ratios):
+    return {name: {"findings": 0, "events": 0.1, "engine": 0.0999 * ratio} for name, ratio in ratios.items()}
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_the_engine_keeps_its_promise_on_each_set(measuring, name):
+    medians = {}
+    for tool, walls in KEPT.items():
+        whole = "".join(getattr(measuring, part) for part in tool.split())
+        medians |= {
+            (whole, files): measuring.Run(wall, wall, 40.0) for files, wall in zip((9, 1), walls, strict=True) if wall
+        }
+    growth = {(measuring.COLD, n): measuring.Run(cpu, cpu, peak) for n, (cpu, peak) in GROWN.items()}
+    held = measuring.promises(medians, 9, growth, engine_figures({**RATIOS, name: RATIOS[name] + 0.1}))
+    assert [promise.text.split(":")[0] for promise in held if not promise.met] == [f"CPU of the engine, {name}"]
 
 
 def test_the_table_is_markdown_with_aligned_columns(measuring):
