@@ -498,5 +498,5 @@ def test_a_disk_without_room_ends_the_run_and_names_the_file(tmp_path):
 
 
 def test_a_device_is_no_results_file():
-    with pytest.raises(JournalError, match="is no regular file"):
+    with pytest.raises(JournalError, match="is not a regular file"):
         Journal(Path(os.devnull))

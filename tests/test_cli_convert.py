@@ -142,7 +142,7 @@ def test_a_new_file_has_the_mode_of_any_new_file(run, tmp_path):
     [
         (("r.yaml", "-o", "./r.yaml"), "--output names the file that is read"),
         (("r.yaml", "-o", "no/such/folder.yaml"), "no/such/folder.yaml: cannot be written: No such file or directory"),
-        (("r.yaml", "-o", "."), ".: is no regular file, and only such are written"),
+        (("r.yaml", "-o", "."), ".: is not a regular file; only regular files can be written"),
         (("none.yaml",), "none.yaml: does not exist"),
         ((".",), ".: cannot be read: it is a folder"),
         (("r.yaml", "--to", "excel"), "'excel' is not one of"),

@@ -70,7 +70,7 @@ def test_statistics_go_to_the_file_too():
     ("name", "reason"),
     [
         ("none/x.sarif", "the folder none does not exist; make it first"),
-        ("bad.yaml/x.sarif", "bad.yaml is no folder"),
+        ("bad.yaml/x.sarif", "bad.yaml is not a folder"),
         (".", "is a folder; name a file in it"),
         ("circle", "cannot be written: "),
     ],

@@ -139,10 +139,10 @@ def test_a_read_only_file_is_left_alone_even_by_the_superuser(file):
     [
         pytest.param(lambda path: path.unlink(), "cannot be written: No such file or directory", id="gone"),
         pytest.param(
-            lambda path: (path.unlink(), path.mkdir()), "is no regular file, and only such are written", id="folder"
+            lambda path: (path.unlink(), path.mkdir()), "is not a regular file; only regular files can be written", id="folder"
         ),
         pytest.param(
-            lambda path: (path.unlink(), os.mkfifo(path)), "is no regular file, and only such are written", id="pipe"
+            lambda path: (path.unlink(), os.mkfifo(path)), "is not a regular file; only regular files can be written", id="pipe"
         ),
     ],
 )

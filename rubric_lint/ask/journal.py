@@ -71,7 +71,7 @@ class Journal:
 
     def _require_file(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
-            raise JournalError("is no regular file; results go into one that can be read again")
+            raise JournalError("is not a regular file; results go into one that can be read again")
 
     def _lock(self) -> None:
         try:

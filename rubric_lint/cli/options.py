@@ -1,6 +1,8 @@
 """Options that several commands have in common."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -74,6 +76,24 @@ def require_file_name(name: str, option: str) -> None:
     """
     if name == "-":
         raise click.UsageError(f"{option}: -: is not standard output here; name a file")
+
+
+@contextmanager
+def open_output(name: str, option: str) -> Iterator[TextIO]:
+    """Yield a stream for the file that an option names; the file is replaced at the end, unless an error is raised.
+
+    Raises:
+        click.UsageError: when the file cannot be written.
+    """
+    from rubric_lint.fix.write import WriteError, open_whole  # noqa: PLC0415  (most output goes to standard output)
+
+    require_file_name(name, option)
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(open_whole(name))
+        except WriteError as fault:
+            raise click.UsageError(f"{option}: {name}: {fault}") from None
+        yield stream
 
 
 def check_sources(paths: tuple[str, ...], stdin_filename: str | None, config: str | None, *, isolated: bool) -> None:

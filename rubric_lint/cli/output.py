@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import click
 
+from rubric_lint.cli.options import open_output
 from rubric_lint.cli.progress import Progress
 from rubric_lint.report import Look, Write
 
@@ -26,9 +27,7 @@ def open_report(name: str | None, progress: Progress, look: Look) -> Iterator[Wr
         click.UsageError: when the file cannot be written.
     """
     if name is not None:
-        from rubric_lint.cli.whole import open_whole  # noqa: PLC0415  (most reports go to standard output)
-
-        with open_whole(name, "--output-file") as stream:
+        with open_output(name, "--output-file") as stream:
             yield stream.write
         return
 

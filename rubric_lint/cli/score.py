@@ -14,6 +14,7 @@ from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, complain, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.judge import judge
+from rubric_lint.cli.options import open_output
 from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.rubrics import extract_option, load, with_settings
@@ -153,9 +154,7 @@ def _open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO 
     for name in read:
         if name != STDIN and Path(report).exists() and Path(report).samefile(name):
             raise click.UsageError(f"--report: {report}: is read as well, and would be replaced; name another file")
-    from rubric_lint.cli.whole import open_whole  # noqa: PLC0415  (few runs write a page)
-
-    return open_whole(report, "--report")
+    return open_output(report, "--report")
 
 
 def _start_report() -> "HtmlReport":

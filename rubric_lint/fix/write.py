@@ -1,11 +1,11 @@
-"""Writing a file so that at every moment it is the old one or the new one, whole."""
+"""Write a file so that at every moment it is the old one or the new one, whole."""
 
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from rubric_lint.capped import LIMIT, RefusedError, read_file
 
@@ -23,6 +23,80 @@ class Written:
         self.others = others
 
 
+@contextlib.contextmanager
+def open_whole(name: str) -> Iterator[TextIO]:
+    """Yield a stream of text that replaces the file `name` when the block ends, and only if it raises nothing.
+
+    A symbolic link stays one. A device or a pipe is written to directly: replacing it would be a disaster.
+
+    Raises:
+        WriteError: when the file cannot be opened for writing.
+        OSError: when writing fails later; it names the file.
+    """
+    with contextlib.ExitStack() as cleaning:
+        try:
+            mode = _writable_mode(Path(name))
+            is_replaced = mode is None or stat.S_ISREG(mode)
+            path = Path(name).resolve() if is_replaced else Path(name)
+            if is_replaced:
+                descriptor, beside = _open_beside(path, 0o666)
+                cleaning.callback(beside.unlink, missing_ok=True)
+            else:
+                descriptor, beside = os.open(path, os.O_WRONLY), path
+        except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: links in a circle, before Python 3.13
+            raise WriteError(_explain(name, fault)) from None
+        with _naming(name):
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+                yield stream
+                stream.flush()
+                if is_replaced:
+                    if mode is not None and os.chmod in os.supports_fd:
+                        with contextlib.suppress(OSError):  # a file system without modes
+                            os.chmod(descriptor, stat.S_IMODE(mode))
+                    os.fsync(descriptor)
+            if is_replaced:
+                beside.replace(path)
+
+
+def _writable_mode(path: Path) -> int | None:
+    """Return the mode of what is at `path`, or None if nothing is there.
+
+    Raises:
+        OSError: when it is a folder or a read-only file.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError
+    if stat.S_ISREG(mode) and not os.access(path, os.W_OK):
+        raise PermissionError
+    return mode
+
+
+@contextlib.contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the file in an error, not the temporary one beside it, which the user does not know."""
+    try:
+        yield
+    except OSError as fault:
+        fault.filename = name
+        raise
+
+
+def _explain(name: str, fault: Exception) -> str:
+    if isinstance(fault, FileNotFoundError):
+        return f"the folder {Path(name).parent} does not exist; make it first"
+    if isinstance(fault, NotADirectoryError):
+        return f"{Path(name).parent} is not a folder"
+    if isinstance(fault, IsADirectoryError):
+        return "is a folder; name a file in it"
+    if isinstance(fault, PermissionError):
+        return "permission denied"
+    return f"cannot be written: {getattr(fault, 'strerror', None) or fault}"
+
+
 def write_file(name: str, data: bytes) -> None:
     """Have the file `name` hold `data`, whether there is one by now or not; a symbolic link stays one.
 
@@ -35,7 +109,7 @@ def write_file(name: str, data: bytes) -> None:
             replace_file(name, read_file(str(path), LIMIT), data)
             return
         if path.exists():
-            raise WriteError("is no regular file, and only such are written")
+            raise WriteError("is not a regular file; only regular files can be written")
         with _write_beside(path, data, None) as beside:
             beside.replace(path)
     except (OSError, RuntimeError) as fault:  # as in replace_file
@@ -80,7 +154,7 @@ def _refuse(fault: OSError | RuntimeError) -> WriteError:
 
 def _check(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise WriteError("is no regular file, and only such are written")
+        raise WriteError("is not a regular file; only regular files can be written")
     # The superuser may write everything; what is marked as read-only is to stay as it is nevertheless.
     if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
         raise WriteError("is read-only; allow writing to it first")
@@ -90,23 +164,28 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
+def _open_beside(path: Path, mode: int) -> tuple[int, Path]:
+    """Create an empty file in the folder of `path`; return its descriptor and its path.
+
+    Its suffix keeps what a killed process leaves behind out of every search for rubrics.
+    """
+    beside = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")
+    return os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), beside
+
+
 @contextlib.contextmanager
 def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
     """A file in the same folder that holds `data`, is on the disk, and is gone in the end if nobody has renamed it.
 
     Who may do what with it is as it is with the file at `path`, whose status is `like`, or as with any new file.
     """
-    # The suffix keeps what a killed process leaves behind out of every search for rubrics.
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".rubric-fix", dir=path.parent)
-    beside = Path(name)
+    descriptor, beside = _open_beside(path, 0o600 if like else 0o666)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
             if like:
                 _copy_rights(descriptor, beside, path, like)
-            else:
-                beside.chmod(0o666 & ~_umask())
             os.fsync(descriptor)
         yield beside
     finally:
@@ -148,12 +227,6 @@ def _read_attributes(path: Path) -> dict[str, bytes]:
     with contextlib.suppress(OSError):  # a file system without any
         return {name: os.getxattr(path, name) for name in os.listxattr(path)}
     return {}
-
-
-def _umask() -> int:
-    mask = os.umask(0)  # there is no other way to read it
-    os.umask(mask)
-    return mask
 
 
 def _sync_folder(folder: Path) -> None:
