@@ -21,14 +21,7 @@ from rubric_lint.finding import (
     pointer,
 )
 from rubric_lint.finding import Path as DataPath
-from rubric_lint.locate import (
-    Location,
-    Search,
-    holds_rubrics,
-    locate,
-    search,
-    speaks_of_rubrics,
-)
+from rubric_lint.locate import Location, Search, holds_rubrics, locate, search, speaks_of_rubrics
 from rubric_lint.lost import find_lost, is_agentv, speaks_for_us
 from rubric_lint.naming import name_criterion, write_lines
 from rubric_lint.reading import read_documents, without_collections
@@ -77,7 +70,7 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     try:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
-        return _report_faults(fault.source, [(fault.message, fault.span)], settings)
+        return _report_crashs(fault.source, [(fault.message, fault.span)], settings)
     return examine(source, settings).result
 
 
@@ -97,12 +90,12 @@ def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
             found.append(each)
             check_time()
     if faults and not documents:
-        result = _report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
+        result = _report_crashs(source, [(fault.message, fault.span) for fault in faults], settings)
         return Examined(result, documents, [])
     with clock.phase():
         findings = _make_findings(clock.take(found), rubrics, settings)
     if rubrics and faults:
-        findings += _report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
+        findings += _report_crashs(source, [(fault.message, fault.span) for fault in faults], settings).findings
     ignored = 0
     if MARK in source.text.lower() and (findings or rubrics or settings.claimed):
         findings, ignored = _silence(source, documents, findings, settings)
@@ -197,7 +190,7 @@ def _is_enabled(rule: str, settings: FileSettings) -> bool:
     return settings.enabled is None or rule in settings.enabled
 
 
-def _report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
+def _report_crashs(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
     """The findings of a file that cannot be read, if it was meant for us."""
     if not (settings.claimed or speaks_of_rubrics(source)):
         message, span = next(iter(faults))

@@ -13,9 +13,9 @@ import pytest
 import report_pictures
 from report_pictures import CHROMIUM, PICTURES, ROOT
 
-from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.scoring import Scoring
 from rubric_lint.config import FileSettings
+from rubric_lint.progress import Progress
 from rubric_lint.report.html import HtmlReport
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records import score_entry

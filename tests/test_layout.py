@@ -14,6 +14,7 @@ PACKAGE = ROOT / "rubric_lint"
 LAYERS = (
     (
         "capped",
+        "write",
         "clock",
         "source",
         "near",
@@ -52,8 +53,9 @@ LAYERS = (
     ("rule",),
     ("rules", "naming"),
     ("settings_file", "config", "skipped", "files", "edit"),
-    ("absence", "ignores", "lint", "cache", "batch", "fingerprint"),
-    ("fix", "sieve"),
+    ("absence", "ignores", "lint", "cache", "batch", "fingerprint", "console", "progress", "summary", "reporter"),
+    ("sieve", "unchecked", "linting", "watching"),
+    ("fix",),
     ("scoring", "judge", "ask", "report", "compare", "lsp"),
     ("api",),
     ("cli",),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.cli.progress import Progress
+from rubric_lint.progress import Progress
 
 ROOT = Path(__file__).parents[1]
 

@@ -4,9 +4,10 @@ import pytest
 
 from rubric_lint.finding import Edit, Finding, Fix, Related, Severity
 from rubric_lint.lint import Result
-from rubric_lint.report import REPORTERS, Look, Statistics, Summary
+from rubric_lint.report import REPORTERS, Look, Statistics
 from rubric_lint.report.visible import head, tail, visible, width
 from rubric_lint.source import Source, Span
+from rubric_lint.summary import Summary
 
 
 def spans(text, *needles):

@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.fix.write import WriteError, replace_file, write_file
+from rubric_lint.write import WriteError, replace_file, write_file
 
 ROOT = Path(__file__).parent.parent
+NOT_REGULAR = "is not a regular file; only regular files can be written"
 OLD, NEW = b"old: 1\n" * 1000, b"new: 2\n" * 1000
 
 # One process that imports once; each run is a fork of it that rewrites a file in turns until it is killed.
 KILLED = """
 import os, random, signal, sys, time
 from pathlib import Path
-from rubric_lint.fix.write import replace_file
+from rubric_lint.write import replace_file
 
 path, runs = Path(sys.argv[1]), int(sys.argv[2])
 texts = [bytes([letter]) * 200_000 for letter in b"ab"]
@@ -46,7 +47,7 @@ sys.exit(0 if len(seen) == 2 else "was never killed at another moment")
 ONE_WRITE = """
 import sys
 from pathlib import Path
-from rubric_lint.fix.write import WriteError, replace_file
+from rubric_lint.write import WriteError, replace_file
 try:
     replace_file(sys.argv[1], Path(sys.argv[1]).read_bytes(), b"n" * int(sys.argv[2]))
 except WriteError as fault:
@@ -139,10 +140,14 @@ def test_a_read_only_file_is_left_alone_even_by_the_superuser(file):
     [
         pytest.param(lambda path: path.unlink(), "cannot be written: No such file or directory", id="gone"),
         pytest.param(
-            lambda path: (path.unlink(), path.mkdir()), "is not a regular file; only regular files can be written", id="folder"
+            lambda path: (path.unlink(), path.mkdir()),
+            "is not a regular file; only regular files can be written",
+            id="folder",
         ),
         pytest.param(
-            lambda path: (path.unlink(), os.mkfifo(path)), "is not a regular file; only regular files can be written", id="pipe"
+            lambda path: (path.unlink(), os.mkfifo(path)),
+            "is not a regular file; only regular files can be written",
+            id="pipe",
         ),
     ],
 )
@@ -204,7 +209,7 @@ def test_many_writers_at_once_leave_one_whole_text(file):
     loop = """
     import sys, time
     from pathlib import Path
-    from rubric_lint.fix.write import WriteError, replace_file
+    from rubric_lint.write import WriteError, replace_file
     path, mine = sys.argv[1], sys.argv[2].encode() * 100_000
     until = time.monotonic() + 1.5
     while time.monotonic() < until:

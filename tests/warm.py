@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 LOADED = (
-    *("cli.lint", "cli.fix", "cli.score", "cli.watch", "cli.rules", "batch", "lint", "fix.write", "schema", "cache"),
+    *("cli.lint", "cli.fix", "cli.score", "watching", "cli.rules", "batch", "lint", "write", "schema", "cache"),
     *("violations", "scoring.streams", "report.text", "report.html", "sieve.git", "lsp.server", "ask.run"),
 )
 OTHERS = ("jsonschema", "jsonschema_rs", "msgspec", "openai", "watchfiles")

@@ -1,18 +1,21 @@
 """Options that bring `rubric-lint` into a repository full of old faults."""
 
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from rubric_lint.cli.exits import complain
+from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.options import FileName
+from rubric_lint.console import complain
 from rubric_lint.sieve import Sieve
+from rubric_lint.wording import visible
 
 if TYPE_CHECKING:
-    from rubric_lint.cli.progress import Progress
     from rubric_lint.config import SettingsFinder
+    from rubric_lint.fix.silence import Silenced
+    from rubric_lint.progress import Progress
     from rubric_lint.sieve.baseline import Gone
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -68,11 +71,21 @@ class Adoption(NamedTuple):
 
     def silence(
         self, paths: Iterable[str], finder: "SettingsFinder", progress: "Progress", *, fail_on: str, quiet: bool
-    ) -> int:
-        """Write the ignore comments; the exit code."""
-        from rubric_lint.cli.silencing import Silencing  # noqa: PLC0415
+    ) -> Exit:
+        """Write the ignore comments, and return the exit code."""
+        from rubric_lint.finding import Severity  # noqa: PLC0415
+        from rubric_lint.fix.silence_run import SilenceRun  # noqa: PLC0415
 
-        return Silencing(progress, (self.reason or "").strip(), quiet=quiet).silence_all(paths, finder, fail_on)
+        run = SilenceRun(progress, (self.reason or "").strip(), partial(_report_silenced, quiet=quiet))
+        totals = run.silence_all(paths, finder)
+        if not quiet:
+            click.echo(totals.word())
+        if totals.crashes:
+            return Exit.FAULT
+        if totals.refused:
+            return Exit.USAGE
+        failing = {"error": {Severity.ERROR}, "warning": set(Severity), "never": set[Severity]()}[fail_on]
+        return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
 
     def sieves(self, finder: "SettingsFinder") -> list[Sieve]:
         """What is to be left out of the findings.
@@ -97,8 +110,8 @@ class Adoption(NamedTuple):
             SettingsError: when one cannot be written.
             click.UsageError: when there is none to write.
         """
-        from rubric_lint.report.summary import counted  # noqa: PLC0415
         from rubric_lint.sieve.baseline import Baselines  # noqa: PLC0415
+        from rubric_lint.summary import counted  # noqa: PLC0415
 
         for sieve in sieves:
             if not isinstance(sieve, Baselines):
@@ -114,8 +127,19 @@ class Adoption(NamedTuple):
                 _tell_gone(list(sieve.gone()))
 
 
+def _report_silenced(name: str, done: "Silenced", *, quiet: bool) -> None:
+    """Print what became of one file; unless `quiet`, also what went well."""
+    from rubric_lint.summary import counted  # noqa: PLC0415
+
+    if done.is_changed and not quiet:
+        click.echo(f"{visible(name)}: {counted(done.findings, 'finding')} silenced")
+    for finding, why in done.left:
+        line, column, _ = done.result.source.position(finding.span.start)
+        click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {visible(why)}")
+
+
 def _tell_gone(gone: "list[Gone]") -> None:
-    from rubric_lint.report.summary import counted  # noqa: PLC0415
+    from rubric_lint.summary import counted  # noqa: PLC0415
 
     for name, file, rule, count, is_file_gone in gone:
         where = f"{file}, a file that is gone" if is_file_gone else file

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.given import STDIN, UnusableError, find_settings, load_given, read_given, refuse
 from rubric_lint.cli.options import FileName
 from rubric_lint.cli.rubrics import with_settings
+from rubric_lint.console import complain
 from rubric_lint.interop.export import TARGETS
 from rubric_lint.wording import join_words
 
@@ -150,7 +151,7 @@ def _write(data: bytes, output: str | None) -> int:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return Exit.CLEAN
-    from rubric_lint.fix.write import WriteError, write_file  # noqa: PLC0415
+    from rubric_lint.write import WriteError, write_file  # noqa: PLC0415
 
     try:
         write_file(output, data)

@@ -1,7 +1,7 @@
-"""How a command ends: its exit codes, and what it says of a fault of its own."""
+"""Run a command as a program and end it with its exit code."""
 
 # No pathlib here, see config.py.
-# ruff: noqa: PTH109, PTH119, PTH123
+# ruff: noqa: PTH109, PTH123
 
 import gc
 import os
@@ -13,11 +13,8 @@ from typing import NoReturn
 
 import click
 
-from rubric_lint import __version__
+from rubric_lint.console import complain, report_crash
 from rubric_lint.report.visible import visible
-
-DEBUG = "RUBRIC_LINT_DEBUG"
-"""The environment variable that asks for the traceback of a fault."""
 
 
 class Exit(IntEnum):
@@ -28,41 +25,6 @@ class Exit(IntEnum):
     USAGE = 2
     FAULT = 3
     INTERRUPTED = 130
-
-
-def complain(message: str) -> None:
-    """Tell something on standard error, in the name of the command that runs."""
-    context = click.get_current_context(silent=True)
-    name = (context.find_root().info_name if context else None) or os.path.basename(sys.argv[0])
-    click.echo(f"{name if name.startswith('rubric-') else 'rubric-lint'}: {visible(message)}", err=True)
-
-
-def report_fault(fault: Exception, file: str = "") -> None:
-    """Say on standard error that the tool itself is at fault, where, and what to report."""
-    python = ".".join(map(str, sys.version_info[:3]))
-    subject = f"{file}: " if file else ""
-    import traceback  # noqa: PLC0415  (a run without a fault does without)
-
-    complain(f"{subject}a fault of rubric-lint, not of the file: {type(fault).__name__}: {fault}{_place(fault)}")
-    which = ", the file" if file else ""
-    hint = f"please report this line{which} and: rubric-lint {__version__}, Python {python}, {sys.platform}"
-    complain(hint if os.environ.get(DEBUG) else f"{hint} ({DEBUG}=1 shows the traceback)")
-    if os.environ.get(DEBUG):
-        lines = "".join(traceback.format_exception(fault)).splitlines()
-        click.echo("\n".join(map(visible, lines)), err=True)
-
-
-def _place(fault: Exception) -> str:
-    """The last place of our own that the fault came through; a rule's module is the rule's name."""
-    import traceback  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
-
-    package = Path(__file__).parents[1]
-    for frame in reversed(traceback.extract_tb((fault.__cause__ or fault).__traceback__)):
-        file = Path(frame.filename)
-        if file.is_relative_to(package):
-            return f" ({file.relative_to(package.parent).as_posix()}, line {frame.lineno})"
-    return ""
 
 
 def _word(fault: OSError) -> str:
@@ -101,7 +63,7 @@ def launch(command: click.Command, name: str | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.USAGE
     except Exception as fault:
-        report_fault(fault)
+        report_crash(fault)
         code = Exit.FAULT
     gc.freeze()  # the interpreter, as it ends, need not look for garbage in what ends with it
     sys.exit(code)

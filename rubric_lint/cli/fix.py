@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.exits import Exit, complain, launch
+from rubric_lint.cli.exits import Exit, launch
 from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, AnyPath, check_sources, choice
-from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.rules import print_version
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.console import complain
+from rubric_lint.progress import Progress
 
 if TYPE_CHECKING:
-    from rubric_lint.report.fixes import Outcome, Totals
+    from rubric_lint.fix.totals import FixOutcome, FixTotals
 
 
 @click.command(
@@ -74,8 +75,8 @@ def fix(
     _check_output(form, diff=diff, is_stdin_fixed="-" in paths and not is_dry)
 
     # --help and completion do without the engine.
-    from rubric_lint.cli.fixing import Fixing  # noqa: PLC0415
     from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.fix.run import FixRun  # noqa: PLC0415
     from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
@@ -86,7 +87,7 @@ def fix(
     aside = diff or "-" in paths
     files: list[dict[str, Any]] = []
 
-    def report(outcome: "Outcome") -> None:
+    def report(outcome: "FixOutcome") -> None:
         if form == "json":
             files.append(as_data(outcome))
             return
@@ -99,7 +100,7 @@ def fix(
 
     try:
         finder = SettingsFinder(Overrides(select or None, ignore, force_exclude), file=config, isolated=isolated)
-        fixing = Fixing(
+        fixing = FixRun(
             report, progress, is_dry=is_dry, unsafe=unsafe_fixes, target=target, unsaid_is_required=unsaid != "optional"
         )
         totals = fixing.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
@@ -122,7 +123,7 @@ def _check_output(form: str, *, diff: bool, is_stdin_fixed: bool) -> None:
         raise click.UsageError("standard output cannot take the fixed text and the JSON report; add --check")
 
 
-def exit_code(totals: "Totals", *, check: bool = False) -> Exit:
+def exit_code(totals: "FixTotals", *, check: bool = False) -> Exit:
     """How a run that came to these totals ends."""
     if totals.faults:
         return Exit.FAULT

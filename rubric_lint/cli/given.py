@@ -3,8 +3,9 @@
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.options import check_settings
+from rubric_lint.console import complain
 
 if TYPE_CHECKING:
     from rubric_lint.config import SettingsFinder

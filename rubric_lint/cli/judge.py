@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 import click
 
 from rubric_lint.capped import open_stream
-from rubric_lint.cli.exits import Exit, complain
-from rubric_lint.cli.progress import Progress
+from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.rubrics import extract_option, require, rubric_argument, with_settings
+from rubric_lint.console import complain
+from rubric_lint.progress import Progress
 from rubric_lint.report.visible import visible
 from rubric_lint.wording import join_words
 

@@ -15,8 +15,9 @@ from rubric_lint.ask.answers import Answer
 from rubric_lint.ask.endpoint import Endpoint
 from rubric_lint.ask.journal import Journal
 from rubric_lint.ask.run import Plan, Run, StoppedError, Tally
-from rubric_lint.cli.exits import Exit, complain
-from rubric_lint.cli.progress import Progress
+from rubric_lint.cli.exits import Exit
+from rubric_lint.console import complain
+from rubric_lint.progress import Progress
 from rubric_lint.report.visible import visible
 
 _TICK = 0.2

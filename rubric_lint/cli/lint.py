@@ -1,7 +1,7 @@
 """`rubric-lint`: tells the authors of rubrics what is wrong, and where."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -9,28 +9,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rubric_lint.cli.adoption import Adoption, with_adoption
-from rubric_lint.cli.exits import Exit, complain, launch
+from rubric_lint.cli.exits import Exit, launch
 from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.options import (
-    ASKED,
-    CONFIG,
-    FORCE_EXCLUDE,
-    NAMES,
-    OUTPUT_FILE,
-    AnyPath,
-    check_sources,
-    choice,
-)
-from rubric_lint.cli.progress import Progress
+from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, OUTPUT_FILE, AnyPath, check_sources, choice
 from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
 from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
+from rubric_lint.console import complain
+from rubric_lint.progress import Progress
 from rubric_lint.report import REPORTERS, Look, Statistics
 
 if TYPE_CHECKING:
     from rubric_lint.cache import Cache
     from rubric_lint.config import SettingsFinder
-    from rubric_lint.report import Summary
-    from rubric_lint.report.fixes import Outcome
+    from rubric_lint.fix.totals import FixOutcome
+    from rubric_lint.summary import Summary
 
 
 _FOR_PEOPLE = (Statistics, REPORTERS["full"], REPORTERS["concise"])
@@ -114,9 +106,9 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
 
     # --help, --explain and completion do without the engine.
     from rubric_lint.batch import lint_files  # noqa: PLC0415
-    from rubric_lint.cli.output import choose_format, open_report  # noqa: PLC0415
-    from rubric_lint.cli.run import Run, spare  # noqa: PLC0415
+    from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415
     from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.linting import LintRun  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
@@ -134,7 +126,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
                 fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet)
             reporter = make_reporter(write, look)
             sieves = adoption.sieves(finder)
-            engine = Run(reporter, progress, sieves, **files)
+            engine = LintRun(reporter, progress, sieves, **files)
             summary = engine.lint_all(paths or (".",), stdin_filename or "<stdin>", finder)
             reporter.end(summary)
         says_summary = output_file is not None or make_reporter in _FOR_PEOPLE
@@ -146,9 +138,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     overrides = Overrides(select or None, ignore, force_exclude)
     try:
         if watch:
-            from rubric_lint.cli.watch import Watch  # noqa: PLC0415
-
-            return Watch(paths or (".",), run, progress, overrides, config=config, isolated=isolated).run()
+            return _watch(paths or (".",), run, progress, overrides, config=config, isolated=isolated)
         finder = SettingsFinder(overrides, file=config, isolated=isolated)
         if adoption.add_ignores:
             return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
@@ -169,6 +159,17 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
         return Exit.FOUND
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
     return max(Exit.FOUND if failing[fail_on] else Exit.CLEAN, fixed)
+
+
+def _watch(paths: Sequence[str], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
+    """Lint again what changes, until the program is interrupted or cannot watch."""
+    from rubric_lint.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
+
+    try:
+        Watch(paths, show, *others, **settings).run()
+    except WatchError as fault:
+        complain(str(fault))
+        return Exit.USAGE
 
 
 def _open_cache() -> "Cache":
@@ -213,16 +214,16 @@ def _check_watch(paths: tuple[str, ...], form: str | None, *, fix: bool, writes:
 def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, unsafe: bool, quiet: bool) -> Exit:
     """Fix the files and tell of it on standard error, as standard output is for the findings."""
     from rubric_lint.cli.fix import exit_code  # noqa: PLC0415
-    from rubric_lint.cli.fixing import Fixing  # noqa: PLC0415
+    from rubric_lint.fix.run import FixRun  # noqa: PLC0415
     from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
 
-    def report(outcome: "Outcome") -> None:
+    def report(outcome: "FixOutcome") -> None:
         progress.clear()
         for line in word_troubles(outcome):
             complain(line)
 
     # What cannot be read is told when it is linted.
-    totals = Fixing(report, progress, unsafe=unsafe, refuse=lambda _: None).fix_all(paths, "", finder)
+    totals = FixRun(report, progress, unsafe=unsafe, refuse=lambda _: None).fix_all(paths, "", finder)
     if not quiet:
         click.echo(totals.word(is_dry=False), err=True)
     return exit_code(totals)

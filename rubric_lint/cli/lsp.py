@@ -4,7 +4,8 @@ import sys
 
 import click
 
-from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.exits import Exit
+from rubric_lint.console import complain
 
 
 @click.command()

@@ -85,7 +85,7 @@ def open_output(name: str, option: str) -> Iterator[TextIO]:
     Raises:
         click.UsageError: when the file cannot be written.
     """
-    from rubric_lint.fix.write import WriteError, open_whole  # noqa: PLC0415  (most output goes to standard output)
+    from rubric_lint.write import WriteError, open_whole  # noqa: PLC0415  (most output goes to standard output)
 
     require_file_name(name, option)
     with ExitStack() as stack:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.options import CONFIG, check_settings, choice
+from rubric_lint.console import complain
 
 if TYPE_CHECKING:
     from rubric_lint.config import FileSettings

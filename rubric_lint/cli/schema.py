@@ -12,8 +12,9 @@ import click
 
 import rubric_lint
 from rubric_lint.capped import SMALL_LIMIT, read_file
-from rubric_lint.cli.exits import Exit, complain
+from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.options import FileName
+from rubric_lint.console import complain
 from rubric_lint.report.visible import visible
 
 if TYPE_CHECKING:

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import click
 
 from rubric_lint.capped import open_stream
-from rubric_lint.cli.exits import Exit, complain, launch
+from rubric_lint.cli.exits import Exit, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.judge import judge
 from rubric_lint.cli.options import open_output
-from rubric_lint.cli.progress import Progress
 from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.rubrics import extract_option, load, with_settings
 from rubric_lint.cli.rules import print_version
+from rubric_lint.console import complain
+from rubric_lint.progress import Progress
 
 if TYPE_CHECKING:
     from rubric_lint.cli.scoring import Scoring

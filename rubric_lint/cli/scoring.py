@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Protocol, Self
 
-from rubric_lint.cli.progress import Progress
+from rubric_lint.progress import Progress
 from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric

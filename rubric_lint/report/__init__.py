@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from rubric_lint.report.base import Failure, Look, Reporter, Write
-from rubric_lint.report.summary import Summary, counted
+from rubric_lint.report.base import Look, Write
 from rubric_lint.report.text import Concise, Full, Statistics
+from rubric_lint.reporter import Failure, Reporter
+from rubric_lint.summary import Summary, counted
 
 MakeReporter = Callable[[Write, Look], Reporter]
 

@@ -1,13 +1,9 @@
-"""What a reporter is, and how its output may look."""
+"""Colours and widths of reports that people read."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import click
-
-if TYPE_CHECKING:
-    from rubric_lint.finding import Result
-    from rubric_lint.report.summary import Summary
 
 Write = Callable[[str], object]
 """Takes the next piece of the output."""
@@ -34,24 +30,3 @@ class Look(NamedTuple):
         if not self.color:
             return text
         return click.style(text, **_STYLES[role])
-
-
-class Failure(NamedTuple):
-    """A file that was not linted, and why. `is_fault`: for a fault of this tool."""
-
-    file: str
-    reason: str
-    is_fault: bool = False
-
-
-class Reporter(Protocol):
-    """Takes results one by one and writes them in one format; it keeps no result, so memory stays small."""
-
-    def add(self, result: "Result") -> None:
-        """Take the findings of one file."""
-
-    def fail(self, failure: Failure) -> None:
-        """Take a file that was not linted; people are told on standard error, so that only some formats tell it."""
-
-    def end(self, summary: "Summary") -> None:
-        """Write what comes after the last file."""

@@ -11,9 +11,9 @@ import click
 from rubric_lint.compare.change import Change, Value, What
 from rubric_lint.compare.outputs import INVALID, Effect, Effects
 from rubric_lint.markdown import escape, table
-from rubric_lint.report.summary import counted
 from rubric_lint.report.visible import visible
 from rubric_lint.scoring.grading import Verdict
+from rubric_lint.summary import counted
 from rubric_lint.wording import join_words, name_scores, percent
 
 VERSION = 1

@@ -5,101 +5,26 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rubric_lint.report.portable import dump
-from rubric_lint.report.summary import counted, word_outside, word_passed_over
 from rubric_lint.report.visible import is_obeyed, shown, visible
+from rubric_lint.summary import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rubric_lint.fix import Fixed
+    from rubric_lint.fix.totals import FixOutcome, FixTotals
+
 
 VERSION = 1
 """The version of the JSON report."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
-
-    `unsafe`: unsafe fixes were asked for.
-    """
-
-    fixed: Fixed
-    unsafe: bool = False
-    failure: str = ""
-    others: int = 0
-
-    @property
-    def name(self) -> str:
-        """The name of the file."""
-        return self.fixed.before.name
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the file is, or would be, another one now."""
-        return self.fixed.is_changed and not self.failure
-
-
-@dataclass(slots=True)
-class Totals:
-    """Counts over the files of a run.
-
-    Those of `unreadable` could not be read or written, those of `faults` were left as they were for a doubt.
-    `passed_over` is what was found under the name of a file and is none, `outside` are links out of the repository.
-    """
-
-    files: int = 0
-    changed: int = 0
-    left: int = 0
-    unreadable: int = 0
-    faults: int = 0
-    passed_over: int = 0
-    outside: int = 0
-    rubrics: int = 0
-    fixes: Counter[str] = field(default_factory=Counter)
-
-    def add(self, outcome: Outcome) -> None:
-        """Count one file."""
-        self.files += 1
-        self.rubrics += outcome.fixed.result.rubrics
-        self.faults += bool(outcome.fixed.doubt)
-        self.unreadable += bool(outcome.failure)
-        self.changed += outcome.is_changed
-        if not outcome.fixed.doubt:
-            self.left += sum(1 for _ in outcome.fixed.left(unsafe=outcome.unsafe))
-        if outcome.is_changed:
-            self.fixes.update(applied.rule for applied in outcome.fixed.applied)
-
-    def word(self, *, is_dry: bool) -> str:
-        """One line on all files."""
-        kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
-        read = counted(self.files, "file")
-        if self.changed:
-            verb = "Would fix" if is_dry else "Fixed"
-            text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
-        elif self.files and not self.rubrics + self.left + self.faults + self.unreadable:
-            text = f"0 rubrics found in {read}, so there was nothing to fix."
-        else:
-            text = f"Nothing to fix in {read}." if not self.faults + self.unreadable else f"Nothing fixed in {read}."
-        more = [
-            (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
-            (self.passed_over, word_passed_over(self.passed_over)),
-            (self.outside, word_outside(self.outside)),
-            (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
-            (self.faults, f"{counted(self.faults, 'file')} left alone for doubt in the outcome"),
-        ]
-        notes = "; ".join(note for count, note in more if count)
-        return text + (f"\n{notes}." if notes else "")
-
-
-def word_outcome(outcome: Outcome, *, is_dry: bool) -> Iterator[str]:
+def word_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
     """The lines that tell people about one file; none where there was nothing to fix."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if outcome.is_changed:
@@ -109,7 +34,7 @@ def word_outcome(outcome: Outcome, *, is_dry: bool) -> Iterator[str]:
     yield from word_troubles(outcome)
 
 
-def word_troubles(outcome: Outcome) -> Iterator[str]:
+def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     """The lines that say what could not be done with a file."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:
@@ -128,7 +53,7 @@ def word_troubles(outcome: Outcome) -> Iterator[str]:
             yield f"{name}:{line}:{column}: {finding.rule} not fixed: {visible(reason)}"
 
 
-def as_data(outcome: Outcome) -> dict[str, Any]:
+def as_data(outcome: FixOutcome) -> dict[str, Any]:
     """One file in the JSON report."""
     fixed = outcome.fixed
     kinds = sorted(Counter(fixed.applied).items()) if outcome.is_changed else []
@@ -152,7 +77,7 @@ def as_data(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
+def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
     """The JSON report of a run, with the files that there is something to say about."""
     counts = {
         "files": totals.files,
@@ -171,7 +96,7 @@ def as_report(files: list[dict[str, Any]], totals: Totals) -> str:
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
-def write_diff(outcome: Outcome, *, color: bool) -> str:
+def write_diff(outcome: FixOutcome, *, color: bool) -> str:
     """Return the unified diff of one file, as `patch` and `git apply` read it; empty where nothing changes.
 
     A diff with a line that a CI system would obey is shown with escapes, in a form that nobody takes for a patch.

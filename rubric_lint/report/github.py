@@ -6,15 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rubric_lint.finding import Severity
-from rubric_lint.report.base import Failure, Look, Reporter, Write
+from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range
-from rubric_lint.report.summary import counted
 from rubric_lint.report.visible import visible
+from rubric_lint.reporter import Failure, Reporter
 from rubric_lint.repository import repository_path
+from rubric_lint.summary import counted
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result
-    from rubric_lint.report.summary import Summary
+    from rubric_lint.summary import Summary
 
 SHOWN = 10
 """How many errors, and how many warnings, of one step GitHub shows beside the code; the log has all of them."""

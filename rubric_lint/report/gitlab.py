@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from rubric_lint.finding import Severity
 from rubric_lint.fingerprint import fingerprints
-from rubric_lint.report.base import Failure, Look, Reporter, Write
+from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range, dump, whole
+from rubric_lint.reporter import Failure, Reporter
 from rubric_lint.repository import repository_path
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result
-    from rubric_lint.report.summary import Summary
+    from rubric_lint.summary import Summary
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 

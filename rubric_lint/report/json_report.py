@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rubric_lint.report.base import Look, Reporter, Write
+from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import dump, whole
+from rubric_lint.reporter import Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Fix, Result
-    from rubric_lint.report.summary import Summary
     from rubric_lint.source import Source, Span
+    from rubric_lint.summary import Summary
 
 VERSION = 1
 _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warnings", "ignored")

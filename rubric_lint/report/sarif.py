@@ -9,17 +9,18 @@ from urllib.parse import quote
 
 from rubric_lint import __version__
 from rubric_lint.fingerprint import VERSION, fingerprints
-from rubric_lint.report.base import Failure, Look, Reporter, Write
+from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range, dump, whole
+from rubric_lint.reporter import Failure, Reporter
 from rubric_lint.repository import find_root, repository_path
 from rubric_lint.rule import HOME
 from rubric_lint.rules import RULES
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Fix, Result
-    from rubric_lint.report.summary import Summary
     from rubric_lint.rule import Rule
     from rubric_lint.source import Source, Span
+    from rubric_lint.summary import Summary
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

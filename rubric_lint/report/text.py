@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rubric_lint.report.base import Look, Reporter, Write
+from rubric_lint.report.base import Look, Write
 from rubric_lint.report.frame import frame
 from rubric_lint.report.visible import visible
+from rubric_lint.reporter import Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result, Severity
-    from rubric_lint.report.summary import Summary
     from rubric_lint.source import Source
+    from rubric_lint.summary import Summary
 
 
 class Concise(Reporter):

@@ -77,7 +77,7 @@ def write_known(path: str, shown: str, known: Iterable[Known]) -> None:
     lines = ",\n".join(f"  {_dump(each)}" for each in sorted(known))
     findings = f"[\n{lines}\n ]" if lines else "[]"
     data = f'{{"version": {VERSION},\n "findings": {findings}}}\n'.encode()
-    from rubric_lint.fix.write import WriteError, write_file  # noqa: PLC0415  (most runs write none)
+    from rubric_lint.write import WriteError, write_file  # noqa: PLC0415  (most runs write none)
 
     try:
         write_file(path, data)

@@ -7,7 +7,7 @@ from typing import TextIO, TypeVar
 
 import click
 
-from rubric_lint.cli.exits import complain
+from rubric_lint.console import complain
 
 _DELAY = 1.0
 """Seconds before a run shows its bar."""

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from rubric_lint.finding import Result, Unread
-from rubric_lint.report.summary import Summary, counted
+from rubric_lint.summary import Summary, counted
 
 _MOST = 10
 """How many lines of one kind are shown; the rest is counted."""
 
 
-class Explaining:
+class Unchecked:
     """Gathers what was not checked in a run.
 
     `named`: the files that the user named. Of those each is explained that holds no rubrics; of files that were found

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
 
-from rubric_lint.cli.exits import complain, report_fault
-from rubric_lint.cli.progress import Progress
-from rubric_lint.cli.run import STDIN
 from rubric_lint.config import SettingsFinder
+from rubric_lint.console import complain, report_crash
 from rubric_lint.files import File, Unreadable, find, read, read_stdin
 from rubric_lint.fix import Fixed, fix
-from rubric_lint.fix.write import WriteError, replace_file
-from rubric_lint.report.fixes import Outcome, Totals
-from rubric_lint.report.summary import counted
+from rubric_lint.fix.totals import FixOutcome, FixTotals
+from rubric_lint.linting import STDIN
+from rubric_lint.progress import Progress
 from rubric_lint.skipped import Skipped
+from rubric_lint.summary import counted
+from rubric_lint.write import WriteError, replace_file
 
 
-class Fixing:
+class FixRun:
     """Fixes the files at `paths` and tells `report`; with `unsafe` the unsafe fixes are made too.
 
     `is_dry`: nothing is written. `target` is what the suites are rewritten for, and `unsaid_is_required` how.
@@ -27,7 +27,7 @@ class Fixing:
 
     def __init__(
         self,
-        report: Callable[[Outcome], object],
+        report: Callable[[FixOutcome], object],
         progress: Progress,
         *,
         is_dry: bool = False,
@@ -45,9 +45,9 @@ class Fixing:
         self._tell_refusal = refuse
         self._stdin: File | None = None
         self._refused: set[str] = set()
-        self._totals = Totals()
+        self._totals = FixTotals()
 
-    def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Totals:
+    def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
         """Fix everything.
 
         Raises:
@@ -82,13 +82,13 @@ class Fixing:
             fixed = self._fix(file, data)
         except Exception as fault:
             self._progress.clear()
-            report_fault(fault, file.name)
+            report_crash(fault, file.name)
             self._totals.faults += 1
             return
         for place in fixed.faults():
             line, column, _ = fixed.result.source.position(place.span.start)
             self._refuse(Unreadable(file.name, f"not fixed: {line}:{column} syntax: {place.message}"))
-        outcome = Outcome(fixed, self._unsafe)
+        outcome = FixOutcome(fixed, self._unsafe)
         if not self._is_dry:
             outcome = self._write(file, data, outcome)
         self._totals.add(outcome)
@@ -117,7 +117,7 @@ class Fixing:
         self._totals.unreadable += what.path not in self._refused  # a settings file may have several faults
         self._refused.add(what.path)
 
-    def _write(self, file: File, data: bytes, outcome: Outcome) -> Outcome:
+    def _write(self, file: File, data: bytes, outcome: FixOutcome) -> FixOutcome:
         fixed = outcome.fixed
         if file is self._stdin:
             sys.stdout.buffer.write(fixed.data if fixed.is_changed else data)

@@ -1,24 +1,21 @@
 """One run of the linter: each file reported in its turn, whatever becomes of it."""
 
 import gc
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import click
-
 from rubric_lint.batch import Outcome, lint_bytes, lint_files
-from rubric_lint.cli.exits import complain, report_fault
-from rubric_lint.cli.explaining import Explaining
-from rubric_lint.cli.progress import Progress
 from rubric_lint.config import SettingsFinder
+from rubric_lint.console import complain, report_crash
 from rubric_lint.files import File, Unreadable, find, read_stdin, tidy
 from rubric_lint.finding import Result
-from rubric_lint.report import Failure, Reporter, Summary
-from rubric_lint.report.summary import counted
+from rubric_lint.progress import Progress
+from rubric_lint.reporter import Failure, Reporter
 from rubric_lint.settings_file import SettingsError
 from rubric_lint.sieve import Sieve
 from rubric_lint.skipped import Skipped
+from rubric_lint.summary import Summary, counted
+from rubric_lint.unchecked import Unchecked
 from rubric_lint.wording import join_words
 
 STDIN = "-"
@@ -28,28 +25,7 @@ Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[File | Unread
 Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, Outcome]]]
 
 
-def spare(name: str | None, lint: Lint) -> Lint:
-    """As `lint`, but the file `name`, to which the report is to go, is not replaced when it holds rubrics itself.
-
-    Raises:
-        click.UsageError: by what is returned, when it does.
-    """
-    if name is None:
-        return lint
-    real = os.path.realpath(name)
-
-    def lint_all(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, Outcome]]:
-        for file, outcome in lint(files):
-            # An earlier report is JSON too, and may be found; it holds nothing of ours.
-            is_ours = isinstance(outcome, Result) and bool(outcome.rubrics or outcome.findings)
-            if is_ours and isinstance(file, File) and os.path.realpath(file.name) == real:
-                raise click.UsageError(f"--output-file: {name} holds rubrics, which would be lost; name another file")
-            yield file, outcome
-
-    return lint_all
-
-
-class Run:
+class LintRun:
     """Lints files and tells `reporter` what `sieves` leave of the findings."""
 
     def __init__(
@@ -68,7 +44,7 @@ class Run:
         self._find = find
         self._lint = lint
         self._refused: set[str] = set()
-        self.explaining = Explaining(())
+        self.explaining = Unchecked(())
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
         """Lint everything at `paths`; standard input goes by `stdin_name`.
@@ -84,7 +60,7 @@ class Run:
 
         with self._progress.reporting_interrupt(word):
             paths = list(paths)
-            self.explaining = Explaining([tidy(path) for path in paths] + [stdin_name] * (STDIN in paths))
+            self.explaining = Unchecked([tidy(path) for path in paths] + [stdin_name] * (STDIN in paths))
             stdin: list[File] = []
             if STDIN in paths:
                 paths = [path for path in paths if path != STDIN]
@@ -134,7 +110,7 @@ class Run:
             outcome = fault
         self._progress.clear()
         name = file.name if isinstance(file, File) else file.path
-        report_fault(outcome, name)
+        report_crash(outcome, name)
         self._reporter.fail(Failure(name, f"{type(outcome).__name__}: {outcome}", is_fault=True))
         return Summary(faults=1)
 

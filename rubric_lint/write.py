@@ -52,7 +52,7 @@ def open_whole(name: str) -> Iterator[TextIO]:
                 if is_replaced:
                     if mode is not None and os.chmod in os.supports_fd:
                         with contextlib.suppress(OSError):  # a file system without modes
-                            os.chmod(descriptor, stat.S_IMODE(mode))
+                            os.chmod(descriptor, stat.S_IMODE(mode))  # noqa: PTH101 (Path.chmod takes no descriptor)
                     os.fsync(descriptor)
             if is_replaced:
                 beside.replace(path)

@@ -7,22 +7,21 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from typing import NamedTuple, cast
+from typing import NamedTuple, NoReturn, cast
 
 import click
 
 from rubric_lint.batch import Outcome, lint_files
-from rubric_lint.cli.exits import Exit, complain
-from rubric_lint.cli.progress import Progress
 from rubric_lint.config import Overrides, Settings, SettingsFinder
+from rubric_lint.console import complain
 from rubric_lint.files import File, Unreadable, find
 from rubric_lint.finding import Result
-from rubric_lint.report import counted
-from rubric_lint.report.visible import visible
+from rubric_lint.progress import Progress
 from rubric_lint.settings_file import NAMES, SettingsError
 from rubric_lint.skipped import Skipped
 from rubric_lint.source import Source
-from rubric_lint.wording import join_words
+from rubric_lint.summary import counted
+from rubric_lint.wording import join_words, visible
 
 _STEP = 50
 """Milliseconds without a change that end a batch of changes."""
@@ -71,6 +70,10 @@ class _Finder(SettingsFinder):
         return super().for_folder(folder)
 
 
+class WatchError(Exception):
+    """Watching is not possible, and why."""
+
+
 class Watch:
     """Watches the files at `paths`; `show` reports on everything that it is handed."""
 
@@ -95,17 +98,18 @@ class Watch:
         self._searched: set[str] = set()
         self._fault: SettingsError | None = None
 
-    def run(self) -> Exit:
+    def run(self) -> NoReturn:
         """Watch until something ends the program.
 
         Raises:
+            WatchError: when the system cannot watch, or the package for it is missing.
             SettingsError: when the settings named on the command line cannot be used to begin with.
         """
         try:
             from watchfiles import watch  # noqa: PLC0415  (an extra)
         except ImportError:
-            complain("--watch needs the watchfiles package; install it with: pip install 'rubric-lint[watch]'")
-            return Exit.USAGE
+            needed = "--watch needs the watchfiles package; install it with: pip install 'rubric-lint[watch]'"
+            raise WatchError(needed) from None
         self._look(is_first=True)
         while True:
             folders = self._folders()
@@ -124,8 +128,7 @@ class Watch:
                 except FileNotFoundError:  # a folder went in between
                     continue
                 except OSError as fault:
-                    complain(f"{counted(len(folders), 'folder')} cannot be watched: {fault}")
-                    return Exit.USAGE
+                    raise WatchError(f"{counted(len(folders), 'folder')} cannot be watched: {fault}") from fault
                 self._look()
                 if self._folders() == folders:
                     next(filter(None, changes))

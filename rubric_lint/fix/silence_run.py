@@ -1,0 +1,110 @@
+"""Add ignore comments to many files: read, silence, write and report each file before the next."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from rubric_lint.config import SettingsFinder
+from rubric_lint.console import complain, report_crash
+from rubric_lint.files import File, Unreadable, find, read
+from rubric_lint.finding import Severity
+from rubric_lint.fix.silence import Silenced, silence
+from rubric_lint.progress import Progress
+from rubric_lint.skipped import Skipped
+from rubric_lint.summary import counted, word_outside, word_passed_over
+from rubric_lint.write import WriteError, replace_file
+
+
+@dataclass(slots=True)
+class SilenceTotals:
+    """Counts over the files of a run, and the severities of the findings that no comment silences.
+
+    `refused` holds the names of the files that could not be read or written; `crashes` counts bugs of ours.
+    """
+
+    files: int = 0
+    changed: int = 0
+    findings: int = 0
+    comments: int = 0
+    left: int = 0
+    crashes: int = 0
+    severities_left: set[Severity] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    skipped: Skipped = field(default_factory=Skipped)
+
+    def word(self) -> str:
+        """Return one sentence on all files, and one on what else there is to know."""
+        if self.changed:
+            done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
+            text = f"{done} in {self.changed} of {counted(self.files, 'file')}."
+        else:
+            text = f"No comment written in {counted(self.files, 'file')}."
+        more = [
+            (self.left, f"{counted(self.left, 'finding')} left that no comment silences"),
+            (len(self.skipped.dead), word_passed_over(len(self.skipped.dead))),
+            (len(self.skipped.outside), word_outside(len(self.skipped.outside))),
+            (len(self.refused), f"{counted(len(self.refused), 'file')} could not be read or written"),
+        ]
+        notes = "; ".join(note for count, note in more if count)
+        return text + (f"\n{notes}." if notes else "")
+
+
+class SilenceRun:
+    """Adds ignore comments with `reason` to the files at paths, and calls `report` with what became of each."""
+
+    def __init__(self, progress: Progress, reason: str, report: Callable[[str, Silenced], object]) -> None:
+        self._progress = progress
+        self._reason = reason
+        self._report = report
+        self._totals = SilenceTotals()
+
+    def silence_all(self, paths: Iterable[str], finder: SettingsFinder) -> SilenceTotals:
+        """Silence everything at `paths`."""
+        totals = self._totals
+        with self._progress.reporting_interrupt(lambda: f"{counted(totals.files, 'file')}: {totals.changed} changed"):
+            files: Iterable[File | Unreadable] = find(paths, finder, totals.skipped)
+            total = len(files := list(files)) if self._progress.is_shown else 0
+            for file in self._progress.over(files, total):
+                self._take(file)
+        for line in totals.skipped.word_other_kinds():
+            complain(line)
+        return totals
+
+    def _take(self, file: File | Unreadable) -> None:
+        data = file if isinstance(file, Unreadable) else read(file)
+        if isinstance(data, Unreadable) or isinstance(file, Unreadable):
+            self._refuse(data.path, data.reason)  # type: ignore[union-attr]
+            return
+        try:
+            done = silence(file.name, data, file.settings, self._reason)
+        except Exception as fault:
+            self._progress.clear()
+            report_crash(fault, file.name)
+            self._totals.crashes += 1
+            return
+        self._totals.files += 1
+        if done.is_changed and not self._write(file.name, data, done):
+            return
+        self._totals.left += len(done.left)
+        self._totals.severities_left.update(finding.severity for finding, _ in done.left)
+        self._progress.clear()
+        self._report(file.name, done)
+
+    def _write(self, name: str, data: bytes, done: Silenced) -> bool:
+        """Write a changed file; return whether that worked."""
+        try:
+            others = replace_file(name, data, done.data).others
+        except WriteError as fault:
+            self._refuse(name, f"left as it was: {fault}")
+            return False
+        if others:
+            self._progress.clear()
+            complain(f"{name}: warning: {counted(others, 'other hard link')} to the file still hold the old text")
+        self._totals.changed += 1
+        self._totals.findings += done.findings
+        self._totals.comments += done.comments
+        return True
+
+    def _refuse(self, name: str, why: str) -> None:
+        self._progress.clear()
+        complain(f"{name}: {why}")
+        self._totals.refused.add(name)  # a settings file may have several errors

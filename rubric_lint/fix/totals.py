@@ -1,0 +1,87 @@
+"""Count what a run of the fixer did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rubric_lint.summary import counted, word_outside, word_passed_over
+
+if TYPE_CHECKING:
+    from rubric_lint.fix import Fixed
+
+
+@dataclass(frozen=True, slots=True)
+class FixOutcome:
+    """What became of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
+
+    `unsafe`: unsafe fixes were asked for.
+    """
+
+    fixed: Fixed
+    unsafe: bool = False
+    failure: str = ""
+    others: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.fixed.before.name
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file is, or would be, another one now."""
+        return self.fixed.is_changed and not self.failure
+
+
+@dataclass(slots=True)
+class FixTotals:
+    """Counts over the files of a run.
+
+    Those of `unreadable` could not be read or written, those of `faults` were left as they were for a doubt.
+    `passed_over` is what was found under the name of a file and is none, `outside` are links out of the repository.
+    """
+
+    files: int = 0
+    changed: int = 0
+    left: int = 0
+    unreadable: int = 0
+    faults: int = 0
+    passed_over: int = 0
+    outside: int = 0
+    rubrics: int = 0
+    fixes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, outcome: FixOutcome) -> None:
+        """Count one file."""
+        self.files += 1
+        self.rubrics += outcome.fixed.result.rubrics
+        self.faults += bool(outcome.fixed.doubt)
+        self.unreadable += bool(outcome.failure)
+        self.changed += outcome.is_changed
+        if not outcome.fixed.doubt:
+            self.left += sum(1 for _ in outcome.fixed.left(unsafe=outcome.unsafe))
+        if outcome.is_changed:
+            self.fixes.update(applied.rule for applied in outcome.fixed.applied)
+
+    def word(self, *, is_dry: bool) -> str:
+        """One line on all files."""
+        kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
+        read = counted(self.files, "file")
+        if self.changed:
+            verb = "Would fix" if is_dry else "Fixed"
+            text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
+        elif self.files and not self.rubrics + self.left + self.faults + self.unreadable:
+            text = f"0 rubrics found in {read}, so there was nothing to fix."
+        else:
+            text = f"Nothing to fix in {read}." if not self.faults + self.unreadable else f"Nothing fixed in {read}."
+        more = [
+            (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
+            (self.passed_over, word_passed_over(self.passed_over)),
+            (self.outside, word_outside(self.outside)),
+            (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
+            (self.faults, f"{counted(self.faults, 'file')} left alone for doubt in the outcome"),
+        ]
+        notes = "; ".join(note for count, note in more if count)
+        return text + (f"\n{notes}." if notes else "")
