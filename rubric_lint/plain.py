@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_lint.scalar import SPECIAL_STARTS, read_plain, resolve
+from rubric_lint.scalar import NON_SPECIFIC, SPECIAL_STARTS, read_plain, resolve
 from rubric_lint.tree import UNTAGGED, AliasNode, node_end, node_start
 
 _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")
@@ -74,8 +74,9 @@ class Reader:
 
     def _read_special(self, node: Any) -> Any:
         value, ambiguity = read_plain(node.value)
-        if self.text[node.start_mark.index : node.start_mark.index + 1] == "!":
-            return node.value  # the non-specific tag: a string, however it looks
+        start = node.start_mark.index
+        if self.text[start : start + 1] in ("&", "!") and NON_SPECIFIC.match(self.text, start):
+            return node.value
         if ambiguity is not None:
             self.is_ambiguous = True
         if type(value) is float and str(value) != node.value:

@@ -37,6 +37,9 @@ _MOST_DIGITS = 4000
 PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+(?:#[^\r\n]*\s+)*)+")
 """The anchor and the tag of a value, up to where the value itself begins."""
 
+NON_SPECIFIC = re.compile(r"(?:&[^\s,\[\]{}]*+\s++(?:#[^\r\n]*+\s++)*+)?!(?=\s)")
+"""The tag that makes any value a string, however it looks, with the anchor that may come before it."""
+
 
 def resolve(text: str) -> str | int | float | bool | None:
     """The value of a plain scalar by the core schema of YAML 1.2."""

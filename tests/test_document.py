@@ -157,6 +157,52 @@ def test_merged_fields_stand_at_their_definition():
     assert [slices(document, ("b", key))[:2] for key in "yx"] == [["y", "2"], ["x", "1"]]
 
 
+SHARED = """\
+a: &a {x: 1, z: &s t}
+b: &b {y: 2}
+list: &l [*a, *b]
+c:
+  <<: *l
+  own: *s
+  x: [*b, *s, p]
+"""
+
+
+def test_fields_from_a_list_of_merges_stand_at_their_definitions():
+    document = read_one(SHARED)
+    merged = [(key, document.written_at(("c", key)), document.is_merged(("c", key))) for key in ("y", "z", "x", "own")]
+    assert merged == [("y", "2", True), ("z", "t", True), ("x", "[*b, *s, p]", False), ("own", "t", False)]
+    assert [step for step, _ in document.merged_fields(("c",))] == ["z", "y"]
+
+
+def test_ambiguous_scalars_are_found_before_anything_else_is_asked():
+    document = read_one("a: [yes, 'no', ! on, {b: 0o7}]\n")
+    assert [(path, found.text) for path, found in document.ambiguous_scalars(("a",))] == [
+        (("a", 0), "yes"),
+        (("a", 3, "b"), "0o7"),
+    ]
+
+
+def test_an_item_that_is_an_alias_extends_over_the_alias():
+    document = read_one(SHARED)
+    assert [document.source.slice(document.extent(("c", "x", index))) for index in range(3)] == ["*b", "*s", "p"]
+    assert document.source.slice(document.extent(("c", "own"))) == "own: *s"
+
+
+def test_siblings_are_the_fields_that_are_written_beside_one():
+    document = read_one(SHARED)
+    assert [document.source.slice(span) for span in document.siblings(("c", "own"))] == ["x: [*b, *s, p]"]
+    assert [document.source.slice(span) for span in document.siblings(("c", "z"))] == ["x: 1"]
+
+
+def test_a_value_is_shared_that_an_alias_may_repeat():
+    document = read_one(SHARED)
+    paths = [("a",), ("a", "x"), ("a", "z"), ("c", "own"), ("c", "x"), ("c", "x", 0), ("c", "x", 2)]
+    assert [path for path in paths if document.is_shared(path)] == [("a", "z"), ("c", "own"), ("c", "x", 0)]
+    assert [path for path in paths if document.is_alias(path)] == [("c", "own"), ("c", "x", 0)]
+    assert [path for path in paths if document.is_flow(path)] == [("a", "x"), ("a", "z"), ("c", "x", 0), ("c", "x", 2)]
+
+
 def test_every_repeated_key_is_kept_with_both_places():
     text = "a: 1\nb: {c: [x], c: 2, c: 3}\n'a': 4\n"
     document = read_one(text)

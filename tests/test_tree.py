@@ -67,6 +67,18 @@ def test_an_alias_bomb_is_refused():
     assert "stand for more than 1,000,000 values" in fault_of("\n".join(lines))[1]
 
 
+def test_aliases_may_stand_for_a_million_values():
+    listed = f"a: &a [{', '.join('x' * 999)}]\nb: "  # with the list itself a thousand
+    (document,) = read(f"{listed}[{', '.join(['*a'] * 1000)}]\n")
+    assert len(document.data["b"]) == 1000
+    message = "the aliases up to `*a` stand for more than 1,000,000 values"
+    assert fault_of(f"{listed}[{', '.join(['*a'] * 1001)}]\n") == ("*a", message)
+    once = f"{listed}&b [{', '.join(['*a'] * 500)}]\nc: "
+    assert len(read(f"{once}[*a, *a]\n")) == 1
+    message = "the aliases in this value stand for more than 1,000,000 values"
+    assert fault_of(f"{once}[*b]\n") == ("[", message)
+
+
 @pytest.mark.parametrize(
     ("written", "value"),
     [("! 12", "12"), ("12", 12), ("!!int 12", 12), ("!!str 12", "12"), ("!mine 12", "12"), ("! yes", "yes")],
@@ -74,6 +86,21 @@ def test_an_alias_bomb_is_refused():
 def test_a_tag_says_what_a_scalar_is(written, value):
     (document,) = read(f"a: {written}\n")
     assert document.data == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        *(("&x 12", 12), ("&x ! 12", "12"), ("! &x 12", "12"), ("&x !!str 12", "12"), ("&x !!int '12'", 12)),
+        *(("&x # !\n  12", 12), ("&x # a\n  # b\n  ! 12", "12"), ("&x!\n  12", 12)),
+    ],
+)
+def test_a_tag_says_so_beside_an_anchor_too(written, value):
+    (document,) = read(f"a: {written}\n")
+    assert document.data == {"a": value}
+    name = "x!" if "x!" in written else "x"
+    (document,) = read(f"a: {written}\nb: *{name}\n")
+    assert document.data == {"a": value, "b": value}
 
 
 DEEP = "nested more than 250 levels deep; a rubric needs fewer than ten"
@@ -85,7 +112,7 @@ DEEP = "nested more than 250 levels deep; a rubric needs fewer than ten"
 @pytest.mark.parametrize("anchors", ["", "# &x\n--- # *x\n"], ids=["composed", "from events"])
 def test_depth_ends_where_a_small_stack_would(opens, closes, anchors):
     assert len(read(f"{anchors}{opens * 250}a{closes * 250}\n")) == 1
-    assert fault_of(f"{anchors}{opens * 251}a{closes * 251}\n")[1] == DEEP
+    assert fault_of(f"{anchors}{opens * 251}a{closes * 251}\n") == (opens[0], DEEP)
 
 
 def test_many_brackets_are_not_many_levels():
@@ -112,6 +139,21 @@ def test_plain_merge_keys_may_repeat_and_others_may_not():
     assert [(found.key, found.owner) for found in document.duplicates] == [("<<", ("c",))]
 
 
+def test_what_a_merge_key_cannot_merge_is_a_value():
+    (document,) = read("a: &x {b: 1}\nc: {<<: []}\nd: {<<: [*x, 1]}\n")
+    assert document.data == {"a": {"b": 1}, "c": {"<<": []}, "d": {"<<": [{"b": 1}, 1]}}
+
+
+def test_a_collection_as_a_key_is_named_as_it_is_written():
+    (document,) = read("? &x [a]\n: 1\n? *x\n: 2\n")
+    assert document.data == {"[a]": 1, "*x": 2}
+
+
+def test_the_anchor_of_a_first_key_is_not_that_of_its_mapping():
+    (document,) = read("a:\n  &k b: 1\n  c: 2\nd: &l {e: *k}\n")
+    assert [document.written_at((key,)) for key in "ad"] == ["&k b: 1\n  c: 2", "{e: *k}"]
+
+
 def test_a_document_begins_behind_the_one_before_it():
     text = "# a\na: 1\n# still a\n--- # b\nb: 2\n...\n# c\n---\nc: 3\n"
     preambles = [document.source.slice(document.preamble) for document in read(text)]
@@ -122,6 +164,11 @@ def test_comments_are_what_no_scalar_holds():
     text = "a: 'b # c' # d\ne: | # f\n  # g\nh: i#j\n# k\nl: \"m\n  # n\" # o\n"
     (document,) = read(text)
     assert [text[slice(*span)] for span in document.tree.comments] == ["# d", "# f", "# k", "# o"]
+
+
+def test_json_lines_have_no_comments_not_even_in_the_lines_of_others():
+    documents = read('{"a": 1}\n{"b": "c # d"}\n', "a.jsonl")
+    assert [document.tree.comments for document in documents] == [[], []]
 
 
 def test_composing_a_large_text_looks_at_the_clock(monkeypatch):
