@@ -235,18 +235,19 @@ class Document:
 
     def is_merged(self, path: Path) -> bool:
         """Return whether a merge key brings the field at `path` in."""
-        return bool(self._reader.merging) and self.child(path).owner is not self.child(path[:-1]).node
+        return bool(self.merging) and self.child(path).owner is not self.child(path[:-1]).node
 
     def merged_fields(self, path: Path) -> Iterator[tuple[str | int, Any]]:
         """Yield the keys that merge keys bring into the mapping at `path`, each with the node where it is written."""
         child = self.child(path)
-        if child.node in self._reader.merging:
+        if child.node in self.merging:
             for step, field in child.branch(self._reader).children.items():
                 if field.owner is not child.node:
                     yield step, field.owner
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""
+        self.data  # noqa: B018 (reading it finds out whether there are any)
         if not self.tree.is_yaml or not self._reader.is_ambiguous:
             return
         for path, child in self._walk(within):
