@@ -29,8 +29,7 @@ OURS = {  # what is opened elsewhere, none of it a user's file to read
     "cli/exits.py: os.open": "the null device",
     "cli/schema.py: open": "a new file, to be written",
     "cli/schema.py: read_text": "schemas of the package",
-    "cli/whole.py: os.open": "a report, to be written",
-    "fix/write.py: os.open": "a folder, to be synchronized",
+    "write.py: os.open": "files to be written, and a folder to be synchronized",
     "report/html.py: read_text": "a template of the package",
     "rule.py: read_text": "the page of a rule",
 }
