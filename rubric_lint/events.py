@@ -36,14 +36,16 @@ _LARGE = 100_000
 """From how many characters on reading a text may take so long that the clock is looked at."""
 
 
-def read_yaml(text: str) -> list[Root]:
+def read_yaml(text: str, lines: int = 0) -> list[Root]:
     """Return the documents of a YAML stream. The pure parser has the last word.
+
+    `lines` counts the lines that are left out before whatever may be wrong, for messages that name a line.
 
     Raises:
         SyntaxFaultError: when no parser can read the text.
     """
     masks = _choose_masks(text)
-    roots = _read_yaml(text.translate(masks) if masks else text)
+    roots = _read_yaml(text.translate(masks) if masks else text, lines)
     if masks:
         originals = {ord(mask): old for old, mask in masks.items()}
         for root in roots:
@@ -53,7 +55,7 @@ def read_yaml(text: str) -> list[Root]:
     return roots
 
 
-def _read_yaml(text: str) -> list[Root]:
+def _read_yaml(text: str, lines: int) -> list[Root]:
     try:
         if not may_have_aliases(text):
             try:
@@ -63,7 +65,7 @@ def _read_yaml(text: str) -> list[Root]:
         return compose_events(_watch(open_events(text), len(text)))
     except YAMLError:
         pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
-    return compose_events(_watch(_parse_pure(text).__next__, len(text)))
+    return compose_events(_watch(_parse_pure(text, lines).__next__, len(text)))
 
 
 def _watch(next_event: Callable[[], Any], size: int) -> Callable[[], Any]:
@@ -83,7 +85,7 @@ def _choose_masks(text: str) -> dict[int, str]:
     return dict(zip(found, unused, strict=False))
 
 
-def _parse_pure(text: str) -> Iterator[Event]:
+def _parse_pure(text: str, lines: int) -> Iterator[Event]:
     from rubric_lint.pureparser import parse  # noqa: PLC0415  (most files never need it)
 
     # Without this guard the pure scanner stumbles over a NUL as if the text ended there.
@@ -114,7 +116,7 @@ def _parse_pure(text: str) -> Iterator[Event]:
         ) from None
     except MarkedYAMLError as fault:
         opened = [at for at in brackets if text[at : at + 1] in ("[", "{")]
-        raise SyntaxFaultError(*describe_fault(fault, text, opened)) from None
+        raise SyntaxFaultError(*describe_fault(fault, text, opened, lines)) from None
     except YAMLError as fault:
         at = min(getattr(fault, "position", 0), len(text) - 1)
         message = f"character U+{ord(text[at]):04X} is not allowed in YAML; write it as an escape in double quotes"

@@ -1,6 +1,6 @@
 """The engine: the bytes of one file to its findings."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.absence import find_absence
@@ -58,6 +58,9 @@ class Examined(NamedTuple):
 
 DEFAULTS = FileSettings()
 
+Writer = Callable[[str, Iterable[int]], str]
+"""What makes the words of a problem and the lines of its related places into a message."""
+
 
 def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     """Check one file; the suffix of `name` says whether it is YAML, JSON or JSON Lines.
@@ -70,13 +73,13 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     try:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
-        return _report_crashs(fault.source, [(fault.message, fault.span)], settings)
+        return report_faults(fault.source, [(fault.message, fault.span)], settings)
     return examine(source, settings).result
 
 
 @without_collections()
-def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
-    """Check one text.
+def examine(source: Source, settings: FileSettings = DEFAULTS, *, write: Writer = write_lines) -> Examined:
+    """Check one text. `write` puts the lines of related places into the messages.
 
     Raises:
         RuleError: when a rule crashes; nothing that stands in the text should make one.
@@ -90,12 +93,12 @@ def examine(source: Source, settings: FileSettings = DEFAULTS) -> Examined:
             found.append(each)
             check_time()
     if faults and not documents:
-        result = _report_crashs(source, [(fault.message, fault.span) for fault in faults], settings)
+        result = report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
         return Examined(result, documents, [])
     with clock.phase():
-        findings = _make_findings(clock.take(found), rubrics, settings)
+        findings = _make_findings(clock.take(found), rubrics, settings, write)
     if rubrics and faults:
-        findings += _report_crashs(source, [(fault.message, fault.span) for fault in faults], settings).findings
+        findings += report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
     ignored = 0
     if MARK in source.text.lower() and (findings or rubrics or settings.claimed):
         findings, ignored = _silence(source, documents, findings, settings)
@@ -190,7 +193,7 @@ def _is_enabled(rule: str, settings: FileSettings) -> bool:
     return settings.enabled is None or rule in settings.enabled
 
 
-def _report_crashs(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
+def report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
     """The findings of a file that cannot be read, if it was meant for us."""
     if not (settings.claimed or speaks_of_rubrics(source)):
         message, span = next(iter(faults))
@@ -252,7 +255,7 @@ def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[
 
 
 def _make_findings(
-    found: Iterable[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings
+    found: Iterable[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, write: Writer
 ) -> list[Finding]:
     """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
     paths: dict[int, list[DataPath]] = {}
@@ -270,10 +273,11 @@ def _make_findings(
             related = tuple(
                 Related(place.message, place.span or document.span(place.path, place.part)) for place in problem.related
             )
+            lines = (document.source.position(place.span.start).line for place in related)
             findings[key] = Finding(
                 rule=rule,
                 severity=_severity(rule, settings),
-                message=name_criterion(problem, rubric) + write_lines(problem.message, document.source, related),
+                message=name_criterion(problem, rubric) + write(problem.message, lines),
                 span=span,
                 pointer=pointer(_number(problem.path, document)),
                 related=related,

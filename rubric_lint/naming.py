@@ -1,10 +1,9 @@
 """The two things that the engine adds to every message: which criterion it is about, and the lines of other places."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from rubric_lint.finding import OTHER_LINE, Problem, Related
+from rubric_lint.finding import OTHER_LINE, Problem
 from rubric_lint.rubric import Criterion, Rubric, Shape
-from rubric_lint.source import Source
 
 
 def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
@@ -21,8 +20,8 @@ def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
     return found if found and found.shapes[0] is not Shape.HOLISTIC else None
 
 
-def write_lines(message: str, source: Source, related: Sequence[Related]) -> str:
-    """Put the line of each related place where the message leaves room for it."""
-    for place in related:
-        message = message.replace(OTHER_LINE, str(source.position(place.span.start).line), 1)
+def write_lines(message: str, lines: Iterable[int]) -> str:
+    """Put the lines of the related places where the message leaves room for them."""
+    for line in lines:
+        message = message.replace(OTHER_LINE, str(line), 1)
     return message

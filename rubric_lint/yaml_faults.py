@@ -73,10 +73,10 @@ _OTHERWISE = "this is not valid YAML; check the quotes, the brackets and the ind
 _QUOTES = {"'": "''", '"': '\\"'}
 
 
-def describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> YamlFault:  # noqa: PLR0911 (one return a place)
+def describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int], lines: int = 0) -> YamlFault:  # noqa: PLR0911 (one return a place)
     """Word a parser's complaint at one place: where an unclosed quote or bracket opens, else where parsing stopped.
 
-    `brackets` are the places of the brackets that are open.
+    `brackets` are the places of the brackets that are open; `lines` counts the lines that are left out of the text.
     """
     problem, opened = fault.problem or "", fault.context_mark
     mark = fault.problem_mark or opened
@@ -87,7 +87,7 @@ def describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> Ya
     if brackets and is_at_end:
         return YamlFault(f"this `{text[brackets[-1]]}` is never closed", Span(brackets[-1], brackets[-1] + 1))
     if opened is not None and brackets and _is_left_open(fault):
-        line = fault.problem_mark.line + 1
+        line = fault.problem_mark.line + 1 + lines
         message = f"this `{text[brackets[-1]]}` is not closed before line {line}, where something else begins"
         return YamlFault(message, Span(brackets[-1], brackets[-1] + 1))
     if opened is not None and "could not find expected ':'" in problem:

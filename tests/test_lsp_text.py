@@ -1,5 +1,6 @@
 """What is shown and offered at a place in a text."""
 
+import json
 import re
 import textwrap
 
@@ -10,7 +11,7 @@ from steps import steps
 from rubric_lint.config import SettingsFinder
 from rubric_lint.lsp.analysis import State, analyse
 from rubric_lint.lsp.completion import complete
-from rubric_lint.lsp.diagnostics import make_diagnostics
+from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.hover import make_hover
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
@@ -260,10 +261,10 @@ def test_the_outline_goes_from_cases_to_bands():
 def test_h1_the_other_places_that_a_message_names_are_related_information(rule):
     for text in re.findall(r"^```yaml\n(.*?)^```", rule.page, re.MULTILINE | re.DOTALL):
         analysis = analyse(state_of(text, "/a.rubric.yaml"))
-        for found in make_diagnostics(analysis, shape_errors="always", schema_server=False):
-            named = {int(line) for line in re.findall(r"\bline (\d+)", found.message)}
-            related = {each.location.range.start.line + 1 for each in found.related_information or ()}
-            assert named <= related, found.message
+        for found in json.loads(write_diagnostics(analysis, shape_errors="always", schema_server=False)):
+            named = {int(line) for line in re.findall(r"\bline (\d+)", found["message"])}
+            related = {each["location"]["range"]["start"]["line"] + 1 for each in found.get("relatedInformation", ())}
+            assert named <= related, found["message"]
 
 
 def test_every_entry_of_several_lines_folds_and_the_outermost_go_first():

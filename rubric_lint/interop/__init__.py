@@ -73,6 +73,11 @@ def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bo
 _SIGNS_OF_ASSERTIONS = ("assert", "llm-rubric", "agent-rubric")
 
 
+def may_have_views(text: str) -> bool:
+    """Return whether a text has words of a dialect."""
+    return any(family.may_be_in(text) for family in _FAMILIES)
+
+
 def find_views(document: "Document") -> list["View"]:
     """The rubrics of a document that are written in a dialect, in the order of the dialects."""
     found: dict[Path, View] = {}

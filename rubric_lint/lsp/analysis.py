@@ -1,6 +1,6 @@
 """What the engine makes of one state of a document: findings, and the rubrics in it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -10,9 +10,10 @@ from rubric_lint.catalogue import CURRENT
 from rubric_lint.config import FileSettings
 from rubric_lint.document import Document
 from rubric_lint.finding import Finding, Part, Path, Result
-from rubric_lint.lint import Examined, build_rubrics, examine, find_shape_problems
+from rubric_lint.lint import Examined, build_rubrics, examine, find_shape_problems, report_faults
 from rubric_lint.locate import find_claim
 from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.reuse import Memory, Placed, join_cases
 from rubric_lint.naming import name_criterion
 from rubric_lint.reading import read_documents
 from rubric_lint.recognition import FIELD
@@ -65,17 +66,28 @@ class Located(NamedTuple):
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found in a state. `result` is None, and `notice` says why, where it was not looked at.
+    """What was found in a state: as a `whole`, or in each of its `cases`; `notice` says why, where it was not checked.
 
-    `findings` are those to be shown, in order of place: all of the result but what a baseline holds.
+    `shown` are the findings of the whole that no baseline holds.
     """
 
     state: State
-    result: Result | None = None
-    findings: tuple[Finding, ...] = ()
+    whole: Result | None = None
+    shown: tuple[Finding, ...] = ()
     examined: Examined | None = None
     notice: str = ""
     fault: Exception | None = None
+    cases: Sequence[Placed] = ()
+
+    @cached_property
+    def result(self) -> Result | None:
+        """What the text came to; None where it was not checked."""
+        return join_cases(self.source, self.cases) if self.cases else self.whole
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings to show, in order of place."""
+        return self.result.findings if self.cases and self.result else self.shown
 
     @property
     def source(self) -> Source:
@@ -145,7 +157,7 @@ Sift = Callable[[Result], Result]
 """What leaves findings out; it may raise `SettingsError`."""
 
 
-def analyse(state: State, sift: Sift = lambda result: result) -> Analysis:
+def analyse(state: State, memory: Memory | None = None, sift: Sift | None = None) -> Analysis:
     """Lint a state. A crash becomes a notice, because it must not stop the server."""
     if state.settings is None:
         return Analysis(state, notice=state.obstacle)
@@ -156,8 +168,7 @@ def analyse(state: State, sift: Sift = lambda result: result) -> Analysis:
     if not state.settings.claimed and not could_hold_rubrics(data):
         return Analysis(state, Result(source, ()))
     try:
-        examined = examine(source, state.settings)
-        return Analysis(state, examined.result, sift(examined.result).findings, examined)
+        return _check(state, source, memory or Memory(), sift)
     except SettingsError as fault:
         blocked = state.blocked(fault)
         return Analysis(blocked, notice=blocked.obstacle)
@@ -167,3 +178,22 @@ def analyse(state: State, sift: Sift = lambda result: result) -> Analysis:
             notice="rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log",
             fault=fault,
         )
+
+
+def _check(state: State, source: Source, memory: Memory, sift: Sift | None) -> Analysis:
+    """Check a text case by case where that can be, else as a whole."""
+    settings = state.settings or FileSettings()
+    if cases := memory.examine(source, settings):
+        if sift is None:
+            return Analysis(state, cases=cases)
+        result = join_cases(source, cases)
+        return Analysis(state, result, sift(result).findings)
+    if fault := memory.find_fault(source, settings):
+        examined = Examined(report_faults(source, [(fault.message, fault.span)], settings), [], [])
+    else:
+        examined = examine(source, settings)
+    return Analysis(state, examined.result, (sift or _keep)(examined.result).findings, examined)
+
+
+def _keep(result: Result) -> Result:
+    return result

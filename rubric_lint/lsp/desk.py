@@ -1,6 +1,7 @@
 """The open documents: each is looked at again when it has changed and its author has paused."""
 
 import asyncio
+import json
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,11 +13,12 @@ from lsprotocol import types
 
 from rubric_lint import __version__
 from rubric_lint.lsp.analysis import Analysis, State, analyse
-from rubric_lint.lsp.diagnostics import make_diagnostics
+from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.lanes import Answer, Lanes
 from rubric_lint.lsp.options import Options
 from rubric_lint.lsp.positions import Change, Text
 from rubric_lint.lsp.protocol import Connection
+from rubric_lint.lsp.reuse import Memory
 from rubric_lint.lsp.workspace import Folder, Origin, Workspace, find_origin
 from rubric_lint.settings_file import SettingsError
 
@@ -33,6 +35,7 @@ class Open:
     job: asyncio.Future[Analysis | None] | None = None
     readable: Analysis | None = None
     told: set[str] = field(default_factory=set)
+    memory: Memory = field(default_factory=Memory)
 
     @property
     def origin(self) -> Origin:
@@ -144,19 +147,19 @@ class Desk:
             await asyncio.sleep(delay)
             if (found := await self.analysis(document.uri)) is None:
                 return
-            message = await self.run(found.state.text, self._make_message, document, found)
+            params = await self.run(found.state.text, self._write_params, document, found)
             if self._documents.get(document.uri) is document and document.text is found.state.text:
-                self._connection.protocol.send(message)
+                self._connection.protocol.send_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
             sources = self._folder_of(document).find_sources(document.origin)
             await self._connection.register(self._connection.watch(*(Path(source).name for source in sources)))
         except Exception as fault:
             self.report(fault, document.uri)
 
-    def _make_message(self, document: Open, found: Analysis) -> dict[str, Any]:
+    def _write_params(self, document: Open, found: Analysis) -> str:
         shape_errors = self._folder_of(document).options.shape_errors
-        diagnostics = make_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
-        params = types.PublishDiagnosticsParams(document.uri, diagnostics, found.state.version)
-        return self._connection.protocol.make_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        diagnostics = write_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
+        head = json.dumps({"uri": document.uri, "version": found.state.version})
+        return f'{head[:-1]}, "diagnostics": {diagnostics}}}'
 
     def _folder_of(self, document: Open) -> Folder:
         return self._workspace.folder_of(document.origin.path)
@@ -164,8 +167,9 @@ class Desk:
     def _analyse(self, document: Open, version: int | None, text: Text) -> Analysis | None:
         if document.text is not text:
             return None  # overtaken while it waited
-        sift = partial(self._folder_of(document).sift, document.origin)
-        return analyse(self._read_state(document, version, text), sift)
+        folder = self._folder_of(document)
+        sift = partial(folder.sift, document.origin) if folder.has_baseline(document.origin) else None
+        return analyse(self._read_state(document, version, text), document.memory, sift)
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:
         state = State(document.uri, document.origin.name, document.language, version, text, None)

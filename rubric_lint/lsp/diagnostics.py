@@ -1,13 +1,21 @@
 """Findings as diagnostics."""
 
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 
-from rubric_lint.finding import Finding, Severity
+from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.locate import find_claim
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.options import When
+from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.workspace import uri_of
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
@@ -27,15 +35,45 @@ _TAGS = {
 }
 
 
-def make_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> list[types.Diagnostic]:
-    """Return the diagnostics of a document, without those that another server has, as far as that is wanted."""
+def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> str:
+    """Return the diagnostics of a document as JSON, without those that another server has, as far as that is wanted."""
     if analysis.notice:
-        return [_word_notice(analysis)]
-    return [
-        make_diagnostic(analysis.state, finding)
-        for finding in analysis.findings
-        if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
-    ]
+        return _write([_word_notice(analysis)])
+    if not analysis.cases:
+        return _write(
+            make_diagnostic(analysis.state, finding)
+            for finding in analysis.findings
+            if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
+        )
+    written = (
+        _write_case(analysis.state, case, shape_errors, schema_server=schema_server)
+        for case in analysis.cases
+        if case.excerpt.findings
+    )
+    return f"[{', '.join(each for each in written if each)}]"
+
+
+def _write(diagnostics: Iterable[types.Diagnostic]) -> str:
+    return json.dumps(_converter().unstructure(list(diagnostics)))
+
+
+_LINE = re.compile(r'"line": (\d+)')  # no string has this in it, as a quote in one comes with a backslash
+
+
+def _write_case(state: State, case: Placed, shape_errors: When, *, schema_server: bool) -> str:
+    """Return the diagnostics of a case, without the brackets around; all but their lines is kept with its excerpt."""
+    excerpt = case.excerpt
+    key = (state.uri, state.text.pieces.encoding, shape_errors, schema_server, excerpt.names_lines and case.lines)
+    if key not in excerpt.written:
+        alone = replace(state, text=Text.of(excerpt.source.text, state.text.pieces.encoding))
+        found = tuple(map(case.word, excerpt.findings))
+        analysis = Analysis(alone, Result(excerpt.source, found), found)
+        text = write_diagnostics(analysis, shape_errors=shape_errors, schema_server=schema_server)[1:-1]
+        lines = [int(line) for line in _LINE.findall(text)]
+        excerpt.written.clear()
+        excerpt.written[key] = _LINE.sub('"line": %d', text.replace("%", "%%")), lines
+    template, lines = excerpt.written[key]
+    return template % tuple([line + case.lines for line in lines])
 
 
 def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
@@ -100,3 +138,8 @@ def has_schema(analysis: Analysis) -> bool:
 @cache
 def _page_uri(rule: str) -> str:
     return uri_of(str(BY_NAME[rule].page_file))
+
+
+@cache
+def _converter() -> Any:
+    return get_converter()

@@ -1,6 +1,7 @@
 """pygls with some habits changed: texts are ours, all questions answered in their time, faults only logged."""
 
 import asyncio
+import json
 import re
 import sys
 from collections.abc import Callable, Generator
@@ -83,13 +84,12 @@ class Protocol(LanguageServerProtocol):
             return JsonRpcInvalidRequest("the server is initialized already") if self._workspace else None
         return None if self._workspace else JsonRpcServerNotInitialized("`initialize` comes first")
 
-    def make_notification(self, method: str, params: Any) -> dict[str, Any]:
-        """Make plain data of a notification, which for thousands of findings is not to be done on the loop."""
-        return {"jsonrpc": self.VERSION, "method": method, "params": self._converter.unstructure(params)}
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Send a message that is plain data."""
-        self._send_data(message)
+    def send_notification(self, method: str, params: str) -> None:
+        """Send a notification whose parameters are JSON: for thousands of findings they are not made on the loop."""
+        body = f'{{"jsonrpc": "{self.VERSION}", "method": {json.dumps(method)}, "params": {params}}}'
+        if self.writer is not None:
+            head = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n"
+            self.writer.write((head + body).encode("ascii"))
 
     @property
     def is_shut_down(self) -> bool:

@@ -93,6 +93,15 @@ class Folder:
             with suppress(SettingsError):
                 yield from filter(None, [self.finder.for_folder(os.path.dirname(origin.path)).baseline])  # noqa: PTH120
 
+    def has_baseline(self, origin: Origin) -> bool:
+        """Return whether the settings of a document name a baseline, or cannot be used."""
+        if isinstance(self.finder, SettingsError) or origin.path is None:
+            return False
+        try:
+            return self.finder.for_folder(os.path.dirname(origin.path)).baseline is not None  # noqa: PTH120
+        except SettingsError:
+            return True
+
     def sift(self, origin: Origin, result: Result) -> Result:
         """A document's result without what the baseline in its settings holds; read anew, as anybody may write it.
 

@@ -1,0 +1,196 @@
+"""What was found in the cases of a suite, kept for as long as their text stays the same.
+
+A case is checked in an excerpt: the suite with that case alone. Where nothing in it depends on the other cases, what is
+found there is what is found in the whole suite, but for where the case begins.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import NamedTuple
+
+from rubric_lint.clock import Clock
+from rubric_lint.config import FileSettings
+from rubric_lint.events import has_old_line_ends, read_yaml
+from rubric_lint.finding import Edit, Finding, Fix, Intent, Replace, Result
+from rubric_lint.interop import may_have_views
+from rubric_lint.lint import examine
+from rubric_lint.locate import search
+from rubric_lint.lsp.cases import Cut, compose_case, cut, is_plain
+from rubric_lint.naming import write_lines
+from rubric_lint.source import Source, Span
+from rubric_lint.tree import SyntaxFaultError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Excerpt:
+    """What was found in a case.
+
+    `place` is that of the case in the excerpt's source, `items` says how many entries of the list it has. The messages
+    of `findings` leave room for lines. `is_plain`: all parsers read it alike. `written` keeps what was made of it.
+    """
+
+    source: Source
+    place: Span
+    items: int
+    findings: tuple[Finding, ...]
+    rubrics: int
+    criteria: int
+    is_plain: bool
+    written: dict[object, tuple[str, list[int]]] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> int:
+        """How many lines the case has."""
+        return self.source.text.count("\n", *self.place)
+
+    @property
+    def names_lines(self) -> bool:
+        """Whether messages may name lines, so that they depend on where the case begins."""
+        return any(finding.related for finding in self.findings)
+
+
+class Placed(NamedTuple):
+    """An excerpt at its place: how many characters, lines and entries more there are before it than in its source."""
+
+    excerpt: Excerpt
+    offset: int
+    lines: int
+    items: int
+
+    def word(self, finding: Finding) -> Finding:
+        """Return a finding of the excerpt with the lines of the whole text in its message."""
+        position = self.excerpt.source.position
+        lines = (position(place.span.start).line + self.lines for place in finding.related)
+        return finding._replace(message=write_lines(finding.message, lines)) if finding.related else finding
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield the findings as they are in the whole text."""
+        for finding in map(self.word, self.excerpt.findings):
+            _, key, index, *rest = finding.pointer.split("/")
+            yield finding._replace(
+                span=self._move(finding.span),
+                pointer="/".join(["", key, str(int(index) + self.items), *rest]),
+                related=tuple(place._replace(span=self._move(place.span)) for place in finding.related),
+                fix=finding.fix and self._move_fix(finding.fix),
+            )
+
+    def _move(self, span: Span) -> Span:
+        return Span(span.start + self.offset, span.end + self.offset)
+
+    def _move_fix(self, fix: Fix) -> Fix:
+        edits = tuple(Edit(self._move(edit.span), edit.text) for edit in fix.edits)
+        return fix._replace(edits=edits, intents=tuple(map(self._move_intent, fix.intents)))
+
+    def _move_intent(self, intent: Intent) -> Intent:
+        if isinstance(intent, Replace):
+            return intent._replace(span=self._move(intent.span))
+        key, index, *rest = intent.path
+        return intent._replace(path=(key, int(index) + self.items, *rest))
+
+
+class Memory:
+    """What is kept of one document from one state to the next."""
+
+    def __init__(self) -> None:
+        self._of: tuple[str, FileSettings] | None = None
+        self._known: dict[tuple[str, str, str], Excerpt] = {}
+        self._last: Cut | None = None
+
+    def examine(self, source: Source, settings: FileSettings) -> list[Placed] | None:
+        """Check a suite case by case, and only those that are new; None where it must be checked as a whole."""
+        if self._of != (source.name, settings):
+            self._of, self._known, self._last = (source.name, settings), {}, None
+        if settings.claimed or source.name.lower().endswith((".json", ".jsonl")):
+            return None
+        parts = cut(source.text)
+        if parts is None:
+            return None
+        known: dict[tuple[str, str, str], Excerpt] = {}
+        placed: list[Placed] = []
+        offset = lines = items = 0
+        for case in parts.cases:
+            key = (parts.head, case, parts.tail)
+            excerpt = self._known.get(key) or _read(source.name, parts, case, settings)
+            if excerpt is None:
+                self._known |= known
+                return None
+            known[key] = excerpt
+            placed.append(Placed(excerpt, offset, lines, items))
+            offset, lines, items = offset + len(case), lines + excerpt.lines, items + excerpt.items
+        self._known, self._last = known, parts
+        return placed
+
+    def find_fault(self, source: Source, settings: FileSettings) -> SyntaxFaultError | None:
+        """Find the fault of a text that cannot be read, without the cases above it; None where that cannot be told.
+
+        All parsers are in the same state before each of the cases that are left out, and before the one that follows.
+        """
+        text, parts = source.text, self._last
+        if parts is None or not text.startswith(parts.head) or has_old_line_ends(text) or "%YAML" in text:
+            return None
+        at, starts = len(parts.head), list[int]()
+        for case in parts.cases:
+            if not text.startswith(case, at):
+                break
+            starts.append(at)
+            at += len(case)
+        alike = [self._known[parts.head, case, parts.tail] for case in parts.cases[: len(starts)]]
+        plain = len(list(takewhile(lambda excerpt: excerpt.is_plain, alike)))
+        if not starts or not plain:
+            return None
+        start = starts[min(plain, len(starts) - 1)]
+        gap, clock = start - len(parts.head), Clock(settings.time_limit)
+        with clock.phase():
+            try:
+                read_yaml(parts.head + text[start:], text.count("\n", len(parts.head), start))
+            except SyntaxFaultError as fault:
+                if fault.span.start >= len(parts.head):
+                    return SyntaxFaultError(fault.message, Span(fault.span.start + gap, fault.span.end + gap))
+        return None
+
+
+def join_cases(source: Source, cases: Sequence[Placed]) -> Result:
+    """Return what the cases of a suite come to together."""
+    return Result(
+        source,
+        tuple(finding for case in cases for finding in case.findings()),
+        rubrics=sum(case.excerpt.rubrics for case in cases),
+        criteria=sum(case.excerpt.criteria for case in cases),
+    )
+
+
+def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt | None:
+    """Check a case; None where what is found in it may depend on the other cases, or on where it stands."""
+    source, place = Source(name, parts.excerpt(case)), Span(len(parts.head), len(parts.head) + len(case))
+    composed = compose_case(parts, case)
+    if composed is None or may_have_views(source.text):
+        return None
+    result, (document, *_), rubrics = examine(source, settings, write=lambda message, _: message)
+    if result.is_stopped or not all(_is_within(finding, place) for finding in result.findings):
+        return None
+    if any(rubric.path[0] != composed.key for _, rubric in rubrics):
+        return None  # it would count for each of the cases
+    if not rubrics and (document.duplicates or search(document, version=settings.version).leftovers):
+        return None  # whether these are faults depends on the rubrics of the other cases
+    return Excerpt(
+        source=source,
+        place=place,
+        items=composed.items,
+        findings=result.findings,
+        rubrics=result.rubrics,
+        criteria=result.criteria,
+        is_plain=is_plain(source.text, composed.root),
+    )
+
+
+def _is_within(finding: Finding, place: Span) -> bool:
+    """Return whether everything that a finding speaks of is in a case, its fix too."""
+    spans = [finding.span, *(related.span for related in finding.related)]
+    paths = [finding.pointer.split("/")[1:]]
+    if finding.fix:
+        spans += [edit.span for edit in finding.fix.edits]
+        paths += [[*map(str, intent.path)] for intent in finding.fix.intents if not isinstance(intent, Replace)]
+    return all(place.start <= span.start and span.end <= place.end for span in spans) and all(
+        len(path) > 1 and path[1].isdecimal() for path in paths
+    )

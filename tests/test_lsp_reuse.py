@@ -1,0 +1,177 @@
+"""What is kept of the cases of a suite from one edit to the next never shows: the report is that of the whole text."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_lint.config import FileSettings, SettingsFinder
+from rubric_lint.finding import Severity
+from rubric_lint.lint import examine
+from rubric_lint.lsp.analysis import Analysis, State, analyse
+from rubric_lint.lsp.diagnostics import write_diagnostics
+from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.reuse import Memory
+from rubric_lint.source import Source
+
+CASES = [
+    """\
+  - id: sound
+    input: Explain to a first-year student how quicksort works, and what it costs in time and in space at worst.
+    rubrics:
+      - id: accuracy
+        expected_outcome: Every statement about the cost agrees with the source that the question names 😀
+""",
+    """\
+  - id: overlapping # a comment
+    input: "How do I get there now: by bus, or on foot?"
+    rubrics:
+      - id: tone
+        score_ranges:
+          - {score_range: [0, 5], expected_outcome: Says nothing of the reason}
+          - {score_range: [5, 10], expected_outcome: Says the reason and where it is from 😀}
+      - {id: tone, description: Says so, required: true, wieght: 100%}
+""",
+    """\
+  - id: block
+    input: |
+      Two lines of text, the second of which looks like
+        - a list
+      and is none.
+
+    rubrics:
+      # what follows is old
+      - description: >-
+          Names the figure
+          and its page
+        required: yes
+        weight: -1
+      - Names the figure
+""",
+    """\
+  - id: 'twice'
+    id: 'twice again'
+    rubrics:
+      - id: a
+        levels:
+          - {level: 1, expected_outcome: Says nothing}
+          - {level: 1, expected_outcome: Says something}
+        id: b
+      - [wrong, "%d", '"line": 7']
+      - expected_outcome: It is good, and the answer is complete, correct and appropriate
+""",
+    """\
+  - id: without
+    input: Summarise the leaflet so that a carer knows when to call a doctor, and whom to call when none is there.
+    expected: nothing in particular is judged in this case, which is here because suites have such cases as well.
+""",
+    """\
+  - id: lost
+    input: What is nearly a rubric is one in a suite that has others, and may be nothing at all in one that has none.
+    rubric:
+      - id: a
+        expected_outcome: Says so
+    notes: this goes on for so long that it is worth while to check the case apart from those that are around it
+""",
+    """\
+  - id: dialect
+    assert:
+      - type: llm-rubric
+        value:
+          - id: a
+            outcome: Says so, and says why, and where it is from, so that everybody can see for themselves
+            weight: 2
+            required: true
+""",
+]
+HEADS = [
+    "tests:\n",
+    "evalcases:\n\n  # the first one\n",
+    "description: A suite\nmetadata: {a: [1, 2]}\ncases:\n  - id: none\ntests:\n",
+    "---\nid: &top yes\nrubrics: []\ntests:\n",
+    "\ufefftests:\n",
+]
+TAILS = [
+    "",
+    "defaults:\n  weight: 1\n",
+    "# the end\n\nversion: 2\n",
+    "other:\n  rubrics:\n    - {id: a, description: b}\n",
+]
+PIECES = [
+    "", "x", " ", "\n", "  ", "\n  - ", "- ", '"', "'", "[", "}", ": ", "# x\n", "#", "&a ", "*a", "😀", "\t", "|\n",
+    "\n---\n", "\nkey: 1\n", "<<: ", "? ", "%", "\x85", "\r", "# rubric-lint: ignore[overlap]\n", "rubrics:\n",
+    "criteria: ", "a: b\n", "  - id: new\n", "description", "ignore[", "\ufdd0", "@", "\0",
+]  # fmt: skip
+# Which share of the text to replace, how much of it, and by what; or which case to put at which place.
+TYPED = st.tuples(st.floats(0, 1), st.integers(0, 12), st.sampled_from(PIECES))
+MOVED = st.tuples(st.floats(0, 1), st.sampled_from([*CASES, None]))
+PLAIN = FileSettings()
+SETTINGS = [
+    PLAIN,
+    FileSettings(enabled=frozenset({"overlap", "schema", "syntax"}), severities={"overlap": Severity.ERROR}),
+    FileSettings(implicit_required=True),
+    SettingsFinder(isolated=True).for_file("/a.rubric.yaml"),
+]
+
+
+def state_of(text, rules=PLAIN, name="/suite.yaml", encoding="utf-16"):
+    return State(f"file://{name}", name, "yaml", 1, Text.of(text, encoding), rules)
+
+
+def shown(analysis, *, schema_server=False):
+    written = write_diagnostics(analysis, shape_errors="auto", schema_server=schema_server)
+    return json.loads(written)
+
+
+def assert_same(found, *, schema_server=False):
+    """Hold an analysis against one that keeps nothing and cuts nothing."""
+    state = found.state
+    source = Source(state.name, state.text.body)
+    examined = examine(source, state.settings)
+    whole = Analysis(state, examined.result, examined.result.findings, examined)
+    assert shown(found, schema_server=schema_server) == shown(whole, schema_server=schema_server)
+    assert found.findings == whole.findings
+    assert (found.result.rubrics, found.result.criteria) == (whole.result.rubrics, whole.result.criteria)
+
+
+def edit(text, step):
+    """Make a step of an edit in a text."""
+    if len(step) == 3:
+        share, length, new = step
+        at = round(share * len(text))
+        return text[:at] + new + text[at + length :]
+    share, case = step
+    starts = [at for at in range(len(text)) if text.startswith("  - id: ", at) and text[at - 1 : at] in ("\n", "")]
+    if not starts:
+        return text
+    place = round(share * (len(starts) - 1))
+    if case is None:
+        return text[: starts[place]] + text[starts[place + 1] if place + 1 < len(starts) else len(text) :]
+    return text[: starts[place]] + case + text[starts[place] :]
+
+
+@pytest.mark.slow
+@settings(max_examples=100)
+@given(
+    st.sampled_from(HEADS),
+    st.lists(st.sampled_from(CASES), min_size=2, max_size=6) | st.lists(st.sampled_from(CASES[:4]), min_size=2),
+    st.sampled_from(TAILS),
+    st.lists(TYPED | MOVED | st.just("undo"), max_size=12),
+    st.sampled_from(["utf-8", "utf-16"]),
+    st.sampled_from(SETTINGS),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_report_after_any_edits_is_that_of_the_text(
+    head, cases, tail, steps, encoding, rules, has_crlf, schema_server
+):
+    memory, texts = Memory(), [head + "".join(cases) + tail]
+    if has_crlf:
+        texts = [texts[0].replace("\n", "\r\n")]
+    for step in [None, *steps]:
+        if step == "undo":
+            texts = texts[:-1] or texts
+        elif step:
+            texts.append(edit(texts[-1], step))
+        assert_same(analyse(state_of(texts[-1], rules, encoding=encoding), memory), schema_server=schema_server)
