@@ -86,7 +86,7 @@ def lint(files: int, *paths: Path, cache: Path | None = None, of: str = "") -> C
     """This tool on some files of a set, with its cache in the folder `cache`, or without one."""
     command = (program("rubric-lint"), *(() if cache else ("--no-cache",)), *map(str, paths))
     variables = (("RUBRIC_LINT_CACHE_DIR", str(cache)),)
-    return Contestant((WARM if cache else COLD) + of, files, command, variables, exit_code=1 if of else 0)
+    return Contestant((WARM if cache else COLD) + of, files, command, variables, exit_code=1 if of == FAULTY else 0)
 
 
 def others(of: str, paths: Sequence[Path], cache: Path) -> list[Contestant]:

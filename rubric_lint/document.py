@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_lint.finding import Part, Path
-from rubric_lint.plain import Reader, is_merge
+from rubric_lint.plain import MERGE, Reader, is_merge
 from rubric_lint.scalar import Ambiguity, read_plain
 from rubric_lint.source import Span
 from rubric_lint.tree import UNTAGGED, AliasNode, Root, Tree, has_anchor, node_end, node_start
@@ -131,7 +131,9 @@ class Document:
         """
         child = self._children.get(path)
         if child is None:
-            child = self._children[path] = self.child(path[:-1]).branch(self._reader).children[path[-1]]
+            holder = self.child(path[:-1])
+            found = _find_child(holder.node, path[-1])
+            child = self._children[path] = found or holder.branch(self._reader).children[path[-1]]
         return child
 
     @property
@@ -267,6 +269,20 @@ class Document:
         if type(value) is int or not self._reader.has_long_decimals:
             return Decimal(str(value))
         return Decimal(self.source.slice(self._node_span(self.child(path).node)))
+
+
+def _find_child(node: Any, step: str | int) -> Child | None:
+    """Return the child of a collection at a key or an index; None where it takes all keys to find it."""
+    if type(node) is SequenceNode:
+        items = node.value
+        return Child(node, None, items[step]) if type(step) is int and step < len(items) else None
+    if type(node) is MappingNode and step != MERGE:
+        for key, value in reversed(node.value):  # of a key that is written twice, the last one counts
+            if type(key) is not ScalarNode:
+                return None  # what it means may be the same name
+            if key.value == step:
+                return Child(node, key, value)
+    return None
 
 
 def _mark_span(node: Any) -> Span:

@@ -1,6 +1,5 @@
 """The vocabulary: what rules yield (`Problem`) and what the engine makes of it (`Finding`)."""
 
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -209,6 +208,9 @@ class Result(NamedTuple):
     is_stopped: bool = False
 
 
-def pointer(path: Iterable[str | int]) -> str:
-    """The JSON Pointer of a path (RFC 6901)."""
+def pointer(path: Path) -> str:
+    """Return the JSON Pointer of a path (RFC 6901)."""
+    plain = "/".join(map(str, path))
+    if "~" not in plain and plain.count("/") == len(path) - 1:
+        return "/" + plain
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

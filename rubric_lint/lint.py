@@ -62,6 +62,7 @@ Writer = Callable[[str, Iterable[int]], str]
 """What makes the words of a problem and the lines of its related places into a message."""
 
 
+@without_collections()  # until the documents are gone: to look through them would take as long as to read them
 def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
     """Check one file; the suffix of `name` says whether it is YAML, JSON or JSON Lines.
 

@@ -10,7 +10,8 @@ from rubric_lint.catalogue import BASE, CURRENT, load, load_bundled, registry
 from rubric_lint.deprecation import Replacement
 from rubric_lint.finding import Path
 from rubric_lint.near import find_near
-from rubric_lint.validator import open_validator, python_validator
+from rubric_lint.schema_faults import SchemaFault, read_faults, read_slow_faults
+from rubric_lint.validator import is_fast, open_validator, python_validator
 
 
 class RubricSchema:
@@ -76,15 +77,21 @@ class RubricSchema:
         found = []
         for name, field in self.entry_fields.items():
             sample = {each: _SAMPLES.get(each) for each in (*present, name)}
-            errors = self.find_errors(self.item, sample)
-            is_refused = any("x-reason" in error.schema for error in errors if isinstance(error.schema, dict))
+            is_refused = any("x-reason" in fault.schema for fault in self.find_faults(self.item, sample))
             if not (is_refused or field.get("deprecated")):
                 found.append(name)
         return tuple(found)
 
-    def find_errors(self, definition: str, value: Any) -> Iterator[Any]:
-        """What jsonschema has against a value, at length: many errors may come of one fault."""
-        return self._slow(definition).iter_errors(value)  # type: ignore[no-any-return]
+    def find_faults(self, definition: str, value: Any) -> list[SchemaFault]:
+        """Return what a definition has against a value, at length: many faults may come of one slip."""
+
+        def find_slowly() -> Iterator[Any]:
+            return self._slow(definition).iter_errors(value)  # type: ignore[no-any-return]
+
+        if not is_fast():
+            return list(read_slow_faults(find_slowly()))
+        faults = self._fast(definition).iter_errors(value)
+        return read_faults(faults, self._joined, value, find_slowly)
 
     def holds_bands_as_range(self, entry: Any) -> bool:
         """Whether the `score_range` of an entry holds what `score_ranges` should."""
@@ -104,11 +111,15 @@ class RubricSchema:
     def _synonyms(self) -> Mapping[str, list[str]]:
         return {name: field.get("x-synonyms", []) for name, field in self.entry_fields.items()}
 
+    @cached_property
+    def _joined(self) -> dict[str, Any]:
+        """The definitions with all that they refer to: what a dialect takes over, only its bundled file has in it."""
+        contents = self.contents if self.version else load_bundled(self.source)
+        return {"definitions": contents["definitions"]}
+
     @cache  # noqa: B019 (schemas are few and live as long as the process)
     def _fast(self, definition: str) -> Any:
-        # What a dialect takes over from the format, only its bundled file has in it.
-        contents = self.contents if self.version else load_bundled(self.source)
-        return open_validator({"$ref": f"#/definitions/{definition}", "definitions": contents["definitions"]})
+        return open_validator({"$ref": f"#/definitions/{definition}", **self._joined})
 
     @cache  # noqa: B019
     def _slow(self, definition: str) -> Any:

@@ -38,6 +38,16 @@ def open_validator(schema: dict[str, Any]) -> Validator:
     return Draft7Validator(schema)
 
 
+@cache
+def is_fast() -> bool:
+    """Return whether the fast validator is installed."""
+    try:
+        import jsonschema_rs  # noqa: F401, PLC0415  (see above)
+    except ImportError:
+        return False
+    return True
+
+
 def is_valid(schema: dict[str, Any], value: Any) -> bool:
     """Return whether a schema allows a value; it allows none that JSON does not have, such as a date of TOML."""
     try:

@@ -11,6 +11,7 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path, Problem, RenameKey, Repair, ReplaceValue
 from rubric_lint.rubric import SHAPE_FIELDS
 from rubric_lint.schema import RubricSchema, schema_for
+from rubric_lint.schema_faults import SchemaFault
 from rubric_lint.wording import describe, expected_of, shorten
 
 
@@ -30,9 +31,9 @@ def find_violations(
             else:
                 yield from _find(schema, schema.item, document, (*path, index), entry)
     if not schema.version:  # what a list lacks as a whole; the format itself asks for nothing of the kind
-        for error in schema.find_errors(schema.whole, rubrics):
-            if not error.absolute_path:
-                yield from _word(schema, error, document, path)
+        for fault in schema.find_faults(schema.whole, rubrics):
+            if not fault.path:
+                yield from _word(schema, fault, document, path)
 
 
 def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
@@ -51,12 +52,12 @@ def _find(
     schema: RubricSchema, definition: str, document: Document, base: Path, value: Any
 ) -> Iterator[tuple[str, Problem]]:
     found: dict[tuple[Path, Part, str], tuple[str, Problem]] = {}
-    for error in schema.find_errors(definition, value):
-        for rule, problem in _word(schema, error, document, base):
+    for fault in schema.find_faults(definition, value):
+        for rule, problem in _word(schema, fault, document, base):
             # A wrong type also breaks bounds and patterns, so one word on a value is enough, and the type's is the
             # best; but each field that a mapping lacks is a fault of its own.
-            key = (problem.path, problem.part, problem.message if error.validator == "required" else "")
-            if key not in found or error.validator == "type":
+            key = (problem.path, problem.part, problem.message if fault.keyword == "required" else "")
+            if key not in found or fault.keyword == "type":
                 found[key] = (rule, problem)
     # Where the key itself is wrong, what stands under it is no matter.
     wrong_keys = {problem.path for _, problem in found.values() if problem.part is Part.KEY}
@@ -65,43 +66,42 @@ def _find(
             yield rule, problem
 
 
-def _word(schema: RubricSchema, error: Any, document: Document, base: Path) -> Iterator[tuple[str, Problem]]:
-    path = base + tuple(error.absolute_path)
-    keyword = error.validator
-    rules = error.schema.get("x-rule", {}) if isinstance(error.schema, dict) else {}
+def _word(schema: RubricSchema, fault: SchemaFault, document: Document, base: Path) -> Iterator[tuple[str, Problem]]:
+    path = base + fault.path
+    keyword, value = fault.keyword, fault.value
+    rules = fault.schema.get("x-rule", {})
     if keyword == "additionalProperties":
-        strangers = [name for name in error.instance if name not in error.schema["properties"]]
-        rivals = _count_rivals(schema, error)
+        strangers = [name for name in value if name not in fault.schema["properties"]]
+        rivals = _count_rivals(schema, fault)
         for name in strangers:
-            yield "unknown-field", _word_unknown(schema, error, (*path, name), name, rivals)
+            yield "unknown-field", _word_unknown(schema, fault, (*path, name), name, rivals)
     elif keyword == "required":
-        for name in _missing(schema, error):
-            yield "schema", Problem(_word_missing(schema, name, error, path), path, Part.HEAD)
-    elif isinstance(error.schema, dict) and "x-reason" in error.schema:
-        message = f"`{path[-1]}` is not allowed here: {error.schema['x-reason']}"
+        for name in _missing(schema, fault):
+            yield "schema", Problem(_word_missing(schema, name, fault, path), path, Part.HEAD)
+    elif "x-reason" in fault.schema:
+        message = f"`{path[-1]}` is not allowed here: {fault.schema['x-reason']}"
         yield rules.get(keyword, "schema"), Problem(message, path, Part.KEY)
     else:
-        is_key = "propertyNames" in error.absolute_schema_path
-        if is_key:
-            path = (*path, error.instance)
-        rule = rules.get("null") if keyword == "type" and error.instance is None else None
-        message = _word_value(error, document, path, is_key=is_key)
-        yield rule or rules.get(keyword, "schema"), Problem(message, path, Part.KEY if is_key else Part.VALUE)
+        if fault.is_key:
+            path = (*path, value)
+        rule = rules.get("null") if keyword == "type" and value is None else None
+        message = _word_value(fault, document, path)
+        yield rule or rules.get(keyword, "schema"), Problem(message, path, Part.KEY if fault.is_key else Part.VALUE)
 
 
 # The fields of which an entry needs one, so that each stands in for the others when it is misspelt.
 _INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_ranges", "levels")}
 
 
-def _missing(schema: RubricSchema, error: Any) -> list[str]:
+def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
     """The required fields that are not there, but for those that stand there misspelt, which is a finding already."""
-    absent = [name for name in error.validator_value if name not in error.instance]
+    absent = [name for name in fault.wanted if name not in fault.value]
     if schema.definitions[schema.item].get("additionalProperties", True):
         return absent  # a stranger is no finding there
-    known = error.schema.get("properties", {}).keys()
-    if error.schema.get("additionalProperties", True):  # a condition names those fields alone that it is about
+    known = fault.schema.get("properties", {}).keys()
+    if fault.schema.get("additionalProperties", True):  # a condition names those fields alone that it is about
         known |= schema.entry_fields.keys()
-    strangers = [key for key in error.instance if key not in known]
+    strangers = [key for key in fault.value if key not in known]
     return [name for name in absent if not any(_may_mean(schema, key, name) for key in strangers)]
 
 
@@ -113,36 +113,38 @@ def _may_mean(schema: RubricSchema, key: str, name: str) -> bool:
 _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 
-def _word_missing(schema: RubricSchema, name: str, error: Any, path: Path) -> str:
+def _word_missing(schema: RubricSchema, name: str, fault: SchemaFault, path: Path) -> str:
     definition = schema.definitions["band" if path[-2:-1] == ("score_ranges",) else schema.item]
-    here = {field: known for field, known in error.schema["properties"].items() if known is not True}
+    here = {field: known for field, known in fault.schema["properties"].items() if known is not True}
     known = {**definition.get("properties", {}), **here}
     clause = _FIRST_CLAUSE.match(known[name].get("description", ""))
     return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
 
 
-def _count_rivals(schema: RubricSchema, error: Any) -> Mapping[str, int]:
+def _count_rivals(schema: RubricSchema, fault: SchemaFault) -> Mapping[str, int]:
     """Count for each field that is known here the unknown keys that may mean it."""
-    strangers = [key for key in error.instance if key not in schema.entry_fields]
-    return Counter(field for key in strangers for field in error.schema["properties"] if schema.suggest(key, [field]))
+    strangers = [key for key in fault.value if key not in schema.entry_fields]
+    return Counter(field for key in strangers for field in fault.schema["properties"] if schema.suggest(key, [field]))
 
 
-def _word_unknown(schema: RubricSchema, error: Any, path: Path, name: str, rivals: Mapping[str, int]) -> Problem:
-    known: Mapping[str, Any] = error.schema["properties"]
+def _word_unknown(
+    schema: RubricSchema, fault: SchemaFault, path: Path, name: str, rivals: Mapping[str, int]
+) -> Problem:
+    known: Mapping[str, Any] = fault.schema["properties"]
     near = schema.suggest(name, known)
     shown = shorten(name)
     if schema.version not in ("", CURRENT) and name in schema_for().entry_fields:
         message = f"`{name}` is a field of {CURRENT}, but this file says that it follows {schema.version}"
         return Problem(message, path, Part.KEY)
     if not near:
-        current = _list_known(schema, known, error.instance)
+        current = _list_known(schema, known, fault.value)
         return Problem(f"unknown field `{shown}`; known here are {', '.join(current)}", path, Part.KEY)
     names = " or ".join(f"`{field}`" for field in near)
-    if len(near) == 1 and near[0] in error.instance:
+    if len(near) == 1 and near[0] in fault.value:
         return Problem(f"unknown field `{shown}`, like {names}, which is there too; remove one of them", path, Part.KEY)
     # Two misspelt names may mean one field, and only one of them can have it.
     is_plain = len(near) == 1 and rivals.get(near[0], 0) < 2
-    repair = _rename(schema, error.instance, path, name, near[0]) if is_plain else None
+    repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
     return Problem(f"unknown field `{shown}`; did you mean {names}?", path, Part.KEY, repair=repair)
 
 
@@ -178,40 +180,40 @@ _MAPS = {("score_ranges",), ("levels",)}
 """The fields that may hold a map from numbers to outcomes."""
 
 
-def _word_value(error: Any, document: Document, path: Path, *, is_key: bool) -> str:
-    schema = error.schema
-    if error.validator == "contains":
+def _word_value(fault: SchemaFault, document: Document, path: Path) -> str:
+    schema, is_key = fault.schema, fault.is_key
+    if fault.keyword == "contains":
         return f"`{path[-1]}` holds none that counts, expected {expected_of(schema)}"
-    found = f"the key `{shorten(error.instance)}`" if is_key else describe(error.instance, document.written_at(path))
+    found = f"the key `{shorten(fault.value)}`" if is_key else describe(fault.value, document.written_at(path))
     names = [step for step in path[:-1] if isinstance(step, str)]
     path = path or ("this",)
     if is_key or isinstance(path[-1], int):
-        found = "an empty item" if error.instance is None else found
+        found = "an empty item" if fault.value is None else found
         subject = f"`{names[-1]}` has {found}" if names else f"found {found}"
     else:
         subject = f"`{path[-1]}` is {found}"
         if path[-2:-1] in _MAPS:
             subject = f"the outcome of {subject}"
-    match error.validator:
-        case "pattern" if error.validator_value == r"\S" and not is_key:
+    match fault.keyword:
+        case "pattern" if fault.wanted == r"\S" and not is_key:
             blank = "blank" if " is " in subject else "a blank string"
             cure = "say what an observer sees" if "pattern" in schema.get("x-rule", {}) else "write a name"
             return f"{subject.removesuffix(found)}{blank}; {cure}"
-        case "minItems" | "minProperties" if not error.instance:
-            expected = schema.get("x-expected") or f"at least {error.validator_value} items"
-            kind = "mapping" if error.validator == "minProperties" else "list"
+        case "minItems" | "minProperties" if not fault.value:
+            expected = schema.get("x-expected") or f"at least {fault.wanted} items"
+            kind = "mapping" if fault.keyword == "minProperties" else "list"
             return f"`{path[-1]}` is an empty {kind}, expected {expected}"
         case "minItems" | "minProperties" | "maxItems":
-            count = len(error.instance)
+            count = len(fault.value)
             is_exact = "maxItems" in schema
-            expected = expected_of(schema) if is_exact else f"at least {error.validator_value}"
+            expected = expected_of(schema) if is_exact else f"at least {fault.wanted}"
             return f"`{path[-1]}` has {count} item{'' if count == 1 else 's'}, expected {expected}"
         case "minimum" if "x-expected" not in schema:
-            return f"{subject}, expected at least {error.validator_value}"
+            return f"{subject}, expected at least {fault.wanted}"
         case _:
             expected = expected_of(schema)
             hint = ""
-            if isinstance(error.instance, int | float) and expected == "a string":
+            if isinstance(fault.value, int | float) and expected == "a string":
                 tag = _find_tag(document, path)
                 hint = f"; remove the tag `{shorten(tag)}` and put it in quotes" if tag else "; put it in quotes"
             return f"{subject}, expected {expected}{hint}"

@@ -49,6 +49,10 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
 def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent]:
     """An intent, and where it changes a value that others share, the whole repair for each of them."""
     yield intent
+    if not sharing.is_needed:
+        if isinstance(intent, RenameKey | ReplaceValue | RemoveField | NestField):
+            _check_key(sharing, intent.path)
+        return
     match intent:
         case Replace():
             return
@@ -80,8 +84,14 @@ def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
 
 def _check_field(sharing: Sharing, path: Path) -> None:
     _check_outsider(sharing, sharing.outsider(path))
+    _check_key(sharing, path)
+
+
+def _check_key(sharing: Sharing, path: Path) -> None:
+    if not (duplicates := sharing.document.duplicates):
+        return
     owner, key = sharing.field(path)
-    if any((duplicate.mapping, duplicate.key) == (owner, key) for duplicate in sharing.document.duplicates):
+    if any((duplicate.mapping, duplicate.key) == (owner, key) for duplicate in duplicates):
         raise ObstacleError(f"`{key}` stands twice in this mapping; take one of them away")
 
 
@@ -148,13 +158,19 @@ def _rename(document: Document, path: Path, name: str) -> Edit:
     written = text[start:end]
     if written.startswith("*"):
         raise ObstacleError(f"its key is the alias `{written}`; write the key out")
-    if (anchor := _ANCHOR.search(text, max(start - NEARBY, 0), start)) and f"*{anchor[1]}" in text:
+    if (anchor := _search_before(_ANCHOR, "&", text, start)) and f"*{anchor[1]}" in text:
         raise ObstacleError(f"its key has the anchor `&{anchor[1]}`, which aliases repeat; write the keys out")
     if written[:1] in ('"', "'"):
         return Edit(Span(start + 1, end - 1), name)
     if written[:1] in ("|", ">") and "#" in written.partition("\n")[0]:
         raise ObstacleError("its key is a text block with a comment; write the key on one line")
     return Edit(Span(start, end), name)
+
+
+def _search_before(pattern: re.Pattern[str], sign: str, text: str, end: int) -> re.Match[str] | None:
+    """Return the match of a pattern that ends at `end`, if the sign that it needs is near."""
+    begin = max(end - NEARBY, 0)
+    return pattern.search(text, begin, end) if text.find(sign, begin, end) >= 0 else None
 
 
 _TAG = re.compile(r"(?:^|(?<=[\s\[{,:]))!\S*[ \t]+(?P<anchor>(?:&\S+[ \t]+)?)$")
@@ -165,6 +181,6 @@ def _replace_value(document: Document, path: Path, text: str) -> Edit:
     start, end = document.span(path)
     if (quote := document.source.text[start]) in "\"'" and isinstance(read_scalar(text), str) and text[:1] != '"':
         text = f"{quote}{text}{quote}"
-    if tag := _TAG.search(document.source.text, max(start - NEARBY, 0), start):
+    if tag := _search_before(_TAG, "!", document.source.text, start):
         return Edit(Span(tag.start(), end), tag["anchor"] + text)
     return Edit(Span(start, end), text)

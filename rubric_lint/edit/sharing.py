@@ -24,6 +24,11 @@ class Sharing:
     document: Document
     rubrics: Collection[Path] = ()
 
+    @cached_property
+    def is_needed(self) -> bool:
+        """Whether anything in the document may be used in two places."""
+        return self.document.has_aliases or bool(self.document.merging)
+
     def locate(self, path: Path) -> tuple[Any, str | int]:
         """Return the mapping or list that holds what is at `path`, and its key or index there."""
         return self.document.value(path[:-1]), path[-1]
