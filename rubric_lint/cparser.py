@@ -65,8 +65,7 @@ def compose(text: str) -> list[Root]:
         YAMLError: where the C parser cannot read the text, which may be YAML all the same.
         SyntaxFaultError: for what is nested too deeply.
     """
-    kind = _Composer if sum(map(text.count, "[{-:?")) < MAX_DEPTH else _GuardedComposer
-    parser = kind(text)
+    parser = (_Composer if _is_surely_shallow(text) else _GuardedComposer)(text)
     roots: list[Root] = []
     before = 0
     while parser.check_node():
@@ -75,6 +74,34 @@ def compose(text: str) -> list[Root]:
             before = _find_document_end(text, node_end(text, roots[-1].node))
         roots.append(Root(node, before))
     return roots or [Root(None, 0)]
+
+
+_UNWATCHED = 100_000
+"""How many characters of shallow text are read without a look at the clock, which takes a few milliseconds."""
+
+_INDENT = 60
+# What may stand before a block collection on its line: the collections around it begin there, two at most in a column.
+_DEEP = rf"(?:[ \t]|[-?:](?=[ \t])){{{_INDENT}}}"
+_DEEP_START, _DEEP_LINE, _DEEP_ODD_LINE = (re.compile(rf"{end}{_DEEP}") for end in ("", "\n", "[\r\x85\u2028\u2029]"))
+
+_PLAIN = r"""(?>(?:[^\[\]{}"'#,:\r\n]|:(?![ ]))*)"""
+_ITEM = rf"""(?:"[^"\\\r\n]*"|{_PLAIN})"""
+# A flow collection on one line without others in it, as nearly all are. Text that only looks like one does no harm, as
+# this takes nothing away but the opening brackets that it matches.
+_INNERMOST = re.compile(rf"(?>[\[{{][ ]*){_ITEM}(?:(?>,[ ]*|:[ ]+){_ITEM})*[ ]*[\]}}]")
+
+
+def _is_surely_shallow(text: str) -> bool:
+    """Return whether a text cannot nest too deeply: by its brackets and dashes, then by indents and open brackets."""
+    if sum(map(text.count, "[{-:?")) < MAX_DEPTH:
+        return True
+    if len(text) > _UNWATCHED or _DEEP_START.match(text) or _DEEP_LINE.search(text):
+        return False
+    if ("\r" in text or not text.isascii()) and _DEEP_ODD_LINE.search(text):
+        return False
+    brackets = text.count("[") + text.count("{")
+    most = MAX_DEPTH - 2 * _INDENT - 2
+    return brackets < most or brackets - len(_INNERMOST.findall(text)) < most - 1
 
 
 _MARKER = re.compile(r"^(?:---|(\.\.\.))(?=\s|\Z)", re.MULTILINE)

@@ -37,6 +37,7 @@ LAYERS = (
         *("plain", "document", "reading"),
     ),
     (
+        "schema_faults",
         "schema",
         "violations",
         "deprecation",

@@ -9,6 +9,9 @@ from rubric_lint.reading import read_documents
 from rubric_lint.source import Source
 
 
+TOO_DEEP = "nested more than 250 levels deep; a rubric needs fewer than ten"
+
+
 def read(text, name="a.yaml"):
     documents, faults = read_documents(Source(name, text))
     assert faults == []
@@ -179,3 +182,34 @@ def test_composing_a_large_text_looks_at_the_clock(monkeypatch):
     monkeypatch.setattr("rubric_lint.clock.check_time", stop)
     with pytest.raises(TimeUpError):
         read("- a: b\n" * 20_000)
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        pytest.param("[", id="lists"),
+        pytest.param("{a: ", id="mappings"),
+        pytest.param('["a, [b", ', id="brackets-in-quotes"),
+        pytest.param('[a"b, [c"d], ', id="quotes-inside-texts"),
+        pytest.param("['[a]', ", id="single-quotes"),
+        pytest.param("[[a], {b: c}, ", id="others-beside"),
+        pytest.param('{"a": ["b"], "c": ', id="json"),
+        pytest.param("[a, # b]\n ", id="comments"),
+        pytest.param("- ", id="dashes"),
+        pytest.param("? ", id="questions"),
+    ],
+)
+def test_however_it_is_written_deep_nesting_is_refused(opening):
+    assert fault_of(opening * 300)[1] == TOO_DEEP
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("key", ["a:", "-", "?"])
+def test_deep_indents_are_refused_at_whatever_ends_the_lines(end, key):
+    assert fault_of(end.join(" " * level + key for level in range(300)))[1] == TOO_DEEP
+
+
+def test_many_flat_brackets_and_dashes_are_no_deep_nesting():
+    text = "".join(f'- a: [{n}, "b, [c"]\n  b: {{c: [d, e], "f": {{}}}}\n' for n in range(200))
+    (document,) = read(text)
+    assert document.data == [{"a": [n, "b, [c"], "b": {"c": ["d", "e"], "f": {}}} for n in range(200)]
