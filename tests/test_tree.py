@@ -8,7 +8,6 @@ from rubric_lint.clock import TimeUpError
 from rubric_lint.reading import read_documents
 from rubric_lint.source import Source
 
-
 TOO_DEEP = "nested more than 250 levels deep; a rubric needs fewer than ten"
 
 
