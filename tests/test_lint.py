@@ -1,7 +1,9 @@
 """The engine: whatever a file holds, findings in order, with places inside the text, and never an exception."""
 
+import gc
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -162,6 +164,17 @@ def test_a_clean_file():
 
 def test_a_file_without_rubrics_is_not_even_read():
     assert lint("a.yaml", b"\xff: {") == Result(Source("a.yaml", ""), ())
+
+
+@pytest.mark.parametrize("text", [CLEAN, "rubrics: ["])
+def test_checking_leaves_the_garbage_collector_as_it_was(text):
+    was_enabled, found = gc.isenabled(), []
+    for change in (gc.disable, gc.enable):
+        change()
+        lint("a.yaml", text.encode())
+        found.append(gc.isenabled())
+    (gc.enable if was_enabled else gc.disable)()
+    assert found == [False, True]
 
 
 TWO = "rubrics:\n  - wieght: 1\n    expected_outcome: ''\n"

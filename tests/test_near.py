@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_lint.near import point_to_known
+from rubric_lint.near import find_near, point_to_known
 
 SAME = "looks the same but is made of other Unicode characters"
 
@@ -23,3 +23,20 @@ SAME = "looks the same but is made of other Unicode characters"
 )
 def test_an_unknown_name_points_to_the_known_ones(name, known, said):
     assert point_to_known(name, known) == said
+
+
+def test_a_near_name_is_four_fifths_alike_and_a_perfect_one_leaves_no_doubt():
+    known = ["score_range", "score_ranges", "levels"]
+    found = {name: find_near(name, known) for name in ("scoreRange", "score-ranges", "score rang", "levl", "lev")}
+    assert found == {
+        "scoreRange": ["score_range"],
+        "score-ranges": ["score_ranges"],
+        "score rang": ["score_range", "score_ranges"],
+        "levl": ["levels"],
+        "lev": [],
+    }
+    assert [find_near(name, ["abcdef", "abcdx"]) for name in ("abcd", "abcde", "abc")] == [
+        ["abcdx", "abcdef"],
+        ["abcdef", "abcdx"],
+        [],
+    ]

@@ -70,6 +70,18 @@ AMBIGUOUS = {
         "the number 3 in YAML 1.1 but a string in YAML 1.2",
         "write a plain decimal number, or put it in quotes if it is a string",
     ),
+    "-0b11": (
+        "the number -3 in YAML 1.1 but a string in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
+    ),
+    "0x1_F": (
+        "the number 31 in YAML 1.1 but a string in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
+    ),
+    "-1:30": (
+        "the number -90 in YAML 1.1 but a string in YAML 1.2",
+        "write a plain decimal number, or put it in quotes if it is a string",
+    ),
     ".5e0": (
         "a string in YAML 1.1 but the number 0.5 in YAML 1.2",
         "write a plain decimal number, or put it in quotes if it is a string",

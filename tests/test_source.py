@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.source import Position, Source, Span, UndecodableError
+from rubric_lint.source import Position, Source, Span, UndecodableError, as_bytes
 
 MARKS = {
     "utf-8": codecs.BOM_UTF8,
@@ -149,3 +149,7 @@ def test_a_position_lies_on_the_line_it_names(text, data):
 
 def _ends_a_line(text, end):
     return text[end - 1] == "\n" or (text[end - 1] == "\r" and text[end : end + 1] != "\n")
+
+
+def test_a_text_is_its_bytes_in_utf_8_and_bytes_are_their_own():
+    assert [as_bytes(each) for each in ("é\ud800", b"\xff")] == [b"\xc3\xa9\xed\xa0\x80", b"\xff"]
