@@ -1,9 +1,12 @@
 """C14: where the reach of an ignore comment begins and ends, to the character."""
 
+import re
+
 import pytest
 
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.ignores import apply_ignores, find_ignores
+from rubric_lint.lint import lint
 from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
 
@@ -60,6 +63,7 @@ def test_for_the_file_it_reaches_from_the_first_character_to_the_end():
         "rubrics:\n- id: a\n# rubric-lint: ignore[weight]\n\n\n",
         "rubrics:\n- id: |\n   a\n# rubric-lint: ignore[weight]\n  \n",
         "x: [1,\n# rubric-lint: ignore[weight]\n]\nrubrics:\n- id: a\n",
+        "rubrics:\n- id: a\n# rubric-lint: ignore[weight]\n...\n",
     ],
 )
 def test_above_nothing_it_reaches_nothing_but_itself(text):
@@ -116,3 +120,19 @@ def test_json_has_no_comments():
 def test_it_reaches_an_entry_on_the_last_line_without_a_line_end():
     text = "rubrics:\n# rubric-lint: ignore[weight]\n- id: a"
     assert reach(text, 1) == (text.index("id"), len(text) - 1)
+
+
+def name_nearest(above, below):
+    """The line that a comment which silences nothing names, with findings so many lines above and below it."""
+    lines = ["rubrics:", "- expected_outcome: It is said", *["  # or"] * 20]
+    lines[9:11] = "- expected_outcome: It is done", "  id: a # rubric-lint: ignore[weight]"
+    lines[10 - above] = lines[10 + below] = "  weight: -1"
+    findings = lint("a.yaml", "\n".join(lines).encode()).findings
+    (message,) = [finding.message for finding in findings if finding.rule == "unused-ignore"]
+    found = re.search(r"there is one at line (\d+), so move the comment there|remove it$", message)
+    return int(found[1]) - 11 if found[1] else None
+
+
+def test_a_comment_that_silences_nothing_names_the_nearest_finding_up_to_five_lines_away():
+    places = {(2, 5): -2, (5, 2): 2, (4, 6): -4, (6, 5): 5, (3, 3): -3, (6, 6): None}
+    assert {each: name_nearest(*each) for each in places} == places
