@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import unnamed
 
-from rubric_lint.bands import Band, Scale, read_scale
+from rubric_lint.bands import Band, Scale, as_integer, looks_like_bands, read_key, read_scale
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Part
 from rubric_lint.lint import lint
@@ -331,3 +331,46 @@ def test_c14_what_holds_no_bands_is_no_scale():
     assert read_scale(odd, AT, None, AT).bands[0].reach == ALL
     assert read_scale({"score_ranges": 3}, AT, None, AT) == Scale(RANGES, (), None, AT, is_map=False)
     assert read_scale({"score_ranges": {"0": "x"}}, AT, None, AT).is_map is True
+
+
+def test_a_range_is_what_two_numbers_say_and_may_reach_what_a_wrong_one_leaves_open():
+    ranges = {
+        (): [5, "57", {"1": 1, "2": 2}, [1], [1, 2, 3], None],
+        (None, 5): [[None, 5], [True, 5], ["4", 5]],
+        (5, None): [[5, None], [5, inf]],
+    }
+    reach = {(): ALL, (None, 5): range(6), (5, None): range(5, 11)}
+    for bounds, values in ranges.items():
+        for value in values:
+            (band,) = read_scale({"score_range": value}, (), None, ()).bands
+            found = (band.lower, band.upper, band.scores, band.reach, band.is_sound)
+            assert found == (*(bounds or (None, None)), range(0), reach[bounds], False), value
+    sound = {(2, 2.0): (range(2, 3), True), (7, 3): (range(3, 8), False), (4.5, 6): (range(4, 7), False)}
+    sound |= {(-1, 4): (range(5), False), (3, 12): (range(3, 11), False), (0, 10): (ALL, True)}
+    for bounds, expected in sound.items():
+        (band,) = read_scale({"score_range": [*bounds]}, (), None, ()).bands
+        assert ((band.lower, band.upper), (band.reach, band.is_sound)) == (bounds, expected)
+
+
+def test_a_key_that_is_no_score_begins_a_band_without_an_end():
+    ranges = {"12": "a", "-3": "b", "5": "c", "x": "d", "0": 1}
+    scale = read_scale({"score_ranges": ranges}, (), None, ())
+    found = [(band.lower, band.upper, band.scores, band.outcome) for band in scale.bands]
+    nothing = range(0)
+    assert found == [
+        (12, None, nothing, "a"),
+        (-3, None, nothing, "b"),
+        (5, 10, range(5, 11), "c"),
+        (None, None, nothing, "d"),
+        (0, 4, range(5), None),
+    ]
+
+
+def test_what_looks_like_bands_and_like_integers():
+    bands = [{"0": "a", "5": "b"}, [{}, {"x": 1}]]
+    others = [{}, [], {"0": "a", "5": 1}, [{}, 1], [0, 5], "0", None]
+    assert [*map(looks_like_bands, bands), *map(looks_like_bands, others)] == [True] * 2 + [False] * 7
+    values = (7.0, 7, -2.0, True, 7.5, inf, "7", None)
+    assert [as_integer(value) for value in values] == [7, 7, -2, *[None] * 5]
+    keys = ("7", "7.0", "-7", "0", "9" * 100, "07", "-0", "7.5", "9" * 101, "", "٣")
+    assert [read_key(key) for key in keys] == [7, 7, -7, 0, int("9" * 100), *[None] * 6]
