@@ -158,14 +158,19 @@ def find_changes(module: str) -> list[Change]:
 
 
 class Outcome(NamedTuple):
-    """What became of the tests of a change: the file in which the first of them failed, or why they did not end."""
+    """What became of the tests of a change: the first one that failed, or why they did not end; empty if none did."""
 
     failed: str
     seconds: float
 
 
+NOT_NOTICED = Outcome("", 0)
+FIRST = 8
+"""How many of the tests that noticed other changes run before all others."""
+
+
 class Noting:
-    """Tells a stream in which file the first test fails; Pytest calls it."""
+    """Tells a stream which test fails first; Pytest calls it."""
 
     def __init__(self, stream: int) -> None:
         self.stream = stream
@@ -173,7 +178,7 @@ class Noting:
     def pytest_runtest_logreport(self, report) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
         """Note a test that fails."""
         if report.failed:
-            os.write(self.stream, report.nodeid.partition("::")[0].encode() + b"\n")
+            os.write(self.stream, report.nodeid.partition("[")[0].encode() + b"\n")
 
 
 def run_tests(module: str, text: str, tests: list[str], limit: float) -> Outcome:
@@ -233,16 +238,20 @@ def try_module(module: str, tests: list[str], most: int, again: str | None) -> t
     plain = run_tests(module, (ROOT / module).read_text("utf-8"), tests, LONGEST)
     if plain.failed:
         sys.exit(f"The tests fail on {module} as it is: {plain.failed}")
-    order, missed, timeouts = list(tests), 0, 0
+    noticing: list[str] = []  # what noticed the last changes is likely to notice the next one
+    missed = timeouts = 0
     for change in changes:
-        found = run_tests(module, change.make(), order, plain.seconds * SLOWER + 2)
+        text, limit, found = change.make(), plain.seconds * SLOWER + 2, NOT_NOTICED
+        if noticing:
+            found = run_tests(module, text, noticing[:FIRST], limit)
+        if not found.failed:
+            found = run_tests(module, text, tests, limit)
         timeouts += found.failed == "time"
         if not found.failed:
             missed += 1
             print(change, flush=True)
-        elif found.failed in order:  # what noticed one change is likely to notice the next one
-            order.remove(found.failed)
-            order.insert(0, found.failed)
+        elif "::" in found.failed:
+            noticing = [found.failed, *(each for each in noticing if each != found.failed)]
     return len(made), len(changes), timeouts, missed
 
 
