@@ -1,4 +1,4 @@
-"""Rubrics of other systems: which dialects there are, and what a document holds of them."""
+"""Find rubrics that are written in the dialects of other systems."""
 
 import re
 from importlib import import_module
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class _Family(NamedTuple):
-    """The dialects of one module, and the words of which a text that holds one of them has at least one.
+    """The dialects of one module, and the words that show that a text may hold one of them.
 
-    `endings` are words that say nothing as the end of a longer one, such as `outcome` of `expected_outcome`; `pattern`
-    is for what is more than a few words.
+    A text that holds such a rubric has at least one of the `signs`, one of the `endings` or a match of `pattern`. An
+    ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`.
     """
 
     module: str
@@ -24,7 +24,7 @@ class _Family(NamedTuple):
     pattern: str = ""
 
     def may_be_in(self, text: str) -> bool:
-        """Whether it is worth while to load the module."""
+        """Return whether the text may hold one of the dialects, so that the module has to be loaded."""
         return (
             any(sign in text for sign in self.signs)
             or any(text.count(word) > text.count(longer) for word, longer in self.endings)
@@ -32,8 +32,8 @@ class _Family(NamedTuple):
         )
 
 
-# Words are only a reason to load the module; whether a rubric is there its shape tells. What an earlier family takes, a
-# later one leaves alone.
+# Words are only a reason to load the module: the shape decides whether there is a rubric. Each list of criteria belongs
+# to the first family that finds it.
 _FAMILIES = (
     _Family("lightspeed", ("lightspeed",), ("geval:",)),
     _Family("confident_ai", ("confident-ai",), ("scoreRange",)),
@@ -54,14 +54,14 @@ DIALECTS: tuple[str, ...] = tuple(name for family in _FAMILIES for name in famil
 
 
 def load_dialect(name: str) -> "Dialect":
-    """The dialect of that name."""
+    """Return the dialect of this name."""
     module = next(family.module for family in _FAMILIES if name in family.dialects)
     dialects: tuple[Dialect, ...] = import_module(f"rubric_lint.interop.{module}").DIALECTS
     return next(dialect for dialect in dialects if dialect.name == name)
 
 
 def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bool) -> "list[tuple[Path, str]]":
-    """Find rubrics in forms that are known and not read, each with what to say of it; see `unread`."""
+    """Find rubrics in known forms that are not linted, each with a message; see `unread`."""
     text = document.written_at(())
     if not any(sign in text for sign in _SIGNS_OF_ASSERTIONS):
         return []
@@ -79,7 +79,7 @@ def may_have_views(text: str) -> bool:
 
 
 def find_views(document: "Document") -> list["View"]:
-    """The rubrics of a document that are written in a dialect, in the order of the dialects."""
+    """Find the rubrics of a document that are written in a dialect, in the order of the dialects."""
     found: dict[Path, View] = {}
     text = document.written_at(())  # not the text of the whole file, which may hold thousands of documents
     for family in _FAMILIES:

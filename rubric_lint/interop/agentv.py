@@ -1,6 +1,6 @@
-"""AgentV since February 2026: `outcome` in place of `expected_outcome`, and assertions that hold the criteria.
+"""Read rubrics of AgentV since February 2026: `outcome` replaces `expected_outcome`, and assertions hold the criteria.
 
-What came before is version 1 and version 2 of the format itself.
+Earlier releases use version 1 or version 2 of our format.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from rubric_lint.schema import case_lists, schema_of
 _WORDS = {"expected_outcome": "outcome"}
 _WORDS_SINCE_A6 = {**_WORDS, "required_min_score": "min_score"}
 
-# What verdicts come to, the shape does not tell: A4 and A5 differ in that alone.
+# A4 and A5 have the same shape; they differ only in how they compute verdicts.
 A3 = Dialect("agentv-a3", "AgentV, February 2026", "agentv/a3.json", _WORDS, implicit_required=True)
 A4 = Dialect("agentv-a4", "AgentV, March 2026", "agentv/a3.json", _WORDS, implicit_required=True)
 A6 = Dialect(
@@ -31,26 +31,27 @@ CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "val
 """The types of assertions that hold criteria, each with the field that AgentV reads them from."""
 
 _EVALUATORS = ("assert", "assertions", "evaluators")
-_MISPLACED = ("rubrics", "criteria")  # where authors put the criteria of an assertion that has them in `value`
+_MISPLACED = ("rubrics", "criteria")  # where authors put criteria that belong in the `value` of the assertion
 _OLD = frozenset({"expected_outcome", "description"})
 _BESIDES = frozenset({"id", "weight", "required", "min_score", "required_min_score", "score_ranges", "operator"})
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _NAMES = {name: name for name in ("id", "weight", "required", "required_min_score", "score_ranges")}
 
-# Of texts among assertions, which all versions since A4 read alike.
-_ASSERTIONS = ("assertions", "assert")  # where there are both, AgentV reads the first alone
+# For strings among assertions, which all versions since A4 read alike.
+_ASSERTIONS = ("assertions", "assert")  # where a suite has both, AgentV reads only the first
 _ALL_OF_THEM = "agentv/a3.json#/definitions/assertions"
 _CASES = "tests"
 _ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
 _FILE_NAMES = (".eval.yaml", ".eval.yml")
 
-# What tells a suite of AgentV from one of promptfoo, and AgentV 5 from what came before: `vars` and `assert` do not.
+# These tell a suite of AgentV from one of promptfoo, and AgentV 5 from earlier releases: both systems have `vars` and
+# `assert`.
 _OF_PROMPTFOO = "defaultTest"
 _OF_A7 = ("default_test", "evaluate_options")
 
 
 class _Found(NamedTuple):
-    """A list of criteria, and the dialect that its place speaks for."""
+    """A list of criteria, and the dialect that its position suggests."""
 
     path: Path
     entries: Any
@@ -58,7 +59,7 @@ class _Found(NamedTuple):
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the lists of criteria; one `min_score` or `operator` makes a file one of AgentV 4."""
+    """Find the lists of criteria; a single `min_score` or `operator` makes the whole file AgentV 4."""
     found = list(_find(document))
     entries = [entry for each in found if isinstance(each.entries, list) for entry in each.entries]
     is_late = any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
@@ -71,7 +72,7 @@ def find(document: Document) -> Iterator[View]:
 
 
 def is_current(document: Document) -> bool:
-    """Return whether the suite is written for AgentV 5: its prompts, and what it calls its defaults, say so."""
+    """Return whether the suite is written for AgentV 5, judging by its prompts and the names of its defaults."""
     suite = document.data
     if not isinstance(suite, dict) or _OF_PROMPTFOO in suite:
         return False
@@ -81,7 +82,7 @@ def is_current(document: Document) -> bool:
 
 
 def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Find the assertions of the types that hold criteria."""
+    """Find the assertions whose type holds criteria."""
     for path, mapping in walk(document.data):
         kind = mapping.get("type")
         if len(path) > 1 and path[-2] in _EVALUATORS and isinstance(kind, str) and kind in CONTAINERS:
@@ -114,12 +115,12 @@ def _find(document: Document) -> Iterator[_Found]:
                 weak.append(each)
         else:
             is_old = is_old or _speaks_old(value)
-    if not is_old:  # there, `min_score` is a slip
+    if not is_old:  # in version 2, `min_score` is a typo
         yield from weak
 
 
 def _find_judged(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[_Found]:
-    """Find the criteria of an assertion `llm-rubric`: in `value`, or where AgentV does not expect them."""
+    """Find the criteria of an `llm-rubric` assertion: in `value`, or in a field that AgentV does not read."""
     if _is_structured(value := assertion.get("value"), is_case=_is_of_agentv(document, path)):
         yield _Found((*path, "value"), value, A7)
     for name in _MISPLACED:
@@ -129,10 +130,10 @@ def _find_judged(document: Document, path: Path, assertion: dict[str, Any]) -> I
 
 
 def _find_texts(document: Document, *, is_told: bool) -> Iterator[tuple[Path, list[Any]]]:
-    """The lists of assertions with plain texts among them, of a suite and of its cases.
+    """Find the lists of assertions with plain strings among them, in a suite and in its cases.
 
-    Other tools have such lists too. So something else must tell that the file is one of AgentV: criteria in its words
-    (`is_told`), the name of the file, a case, or what only suites of AgentV 5 have.
+    Other tools have such lists too, so something else must show that the file is for AgentV: criteria in its words
+    (`is_told`), the file name, a case, or fields that only AgentV 5 has.
     """
     suite = document.data
     cases = suite.get(_CASES) if isinstance(suite, dict) else None
@@ -151,16 +152,16 @@ def _find_texts(document: Document, *, is_told: bool) -> Iterator[tuple[Path, li
 
 
 def _is_case(case: Any) -> bool:
-    """Return whether a case has fields that only AgentV knows."""
+    """Return whether a case has fields that only AgentV has."""
     return isinstance(case, dict) and bool(case.keys() & _OF_CASES) and "vars" not in case
 
 
 def _is_of_agentv(document: Document, path: Path) -> bool:
-    """Return whether the assertion at `path` is one of AgentV: promptfoo has the same, in cases without an `id`."""
+    """Return whether the assertion at `path` is AgentV's; promptfoo has them too, in cases without an `id`."""
     suite = document.data
     if isinstance(suite, dict) and _OF_PROMPTFOO in suite:
         return False
-    while len(path) > 1 and path[-2] in _EVALUATORS:  # an assertion may be in a set of others
+    while len(path) > 1 and path[-2] in _EVALUATORS:  # an assertion may be nested in a set of assertions
         path = path[:-2]
     path = path[:-1] if path[-1:] == ("execution",) else path
     owner = document.value(path)
@@ -172,7 +173,7 @@ def _is_of_agentv(document: Document, path: Path) -> bool:
 
 
 def _is_structured(value: Any, *, is_case: bool) -> bool:
-    """Return whether a value holds criteria; `is_case`: AgentV reads it, and takes a text for a criterion."""
+    """Return whether a value holds criteria; with `is_case`, AgentV reads it, and a string is a criterion."""
     if not isinstance(value, list) or _speaks_old(value):
         return False
     if is_case and any(isinstance(entry, str) for entry in value):
@@ -184,9 +185,9 @@ def _is_structured(value: Any, *, is_case: bool) -> bool:
 
 
 def _speaks(entries: list[Any], *, is_free: bool) -> bool:
-    """Whether entries are in the words of these dialects, and none in those before.
+    """Return whether entries use the words of these dialects, and none those of earlier ones.
 
-    `is_free`: where they stand, a lone `outcome` is enough.
+    With `is_free`, an `outcome` alone is enough, because of where the list is.
     """
     mappings = [entry for entry in entries if isinstance(entry, dict)]
     return not _speaks_old(entries) and any(_is_entry(entry, is_free=is_free) for entry in mappings)
@@ -207,17 +208,17 @@ def _is_entry(entry: dict[str, Any], *, is_free: bool) -> bool:
 
 
 def _has_outcome(entry: Any) -> bool:
-    """Return whether a criterion has the word `outcome`, itself or in its bands."""
+    """Return whether a criterion or one of its bands has the field `outcome`."""
     return isinstance(entry, dict) and ("outcome" in entry or any("outcome" in band for band in _bands(entry)))
 
 
 def _has_criteria(entry: dict[str, Any]) -> bool:
-    """Return whether a criterion has its text in `criteria`, which takes another field to tell."""
+    """Return whether a criterion has its text in `criteria`, and another field that confirms it."""
     return isinstance(entry.get("criteria"), str) and bool(entry.keys() & _BESIDES)
 
 
 def _is_share(value: Any) -> bool:
-    """Return whether a `min_score` can be a gate of AgentV; a gate such as 7 is a slip of version 2."""
+    """Return whether a `min_score` can be a gate of AgentV; a gate such as 7 is a typo in version 2."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
 
 
@@ -236,7 +237,7 @@ def _view(document: Document, path: Path, value: Any, dialect: Dialect) -> View:
 
 
 def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: Dialect) -> View:
-    """All texts of a list of assertions, which are one rubric; the other assertions are none of its criteria."""
+    """Return one rubric of all strings in a list of assertions; other assertions are not criteria of it."""
     draft = Draft(document, path)
     places = [index for index, assertion in enumerate(assertions) if isinstance(assertion, str)]
     for own, place in enumerate(places):
@@ -245,7 +246,7 @@ def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: 
 
 
 def _read(draft: Draft, index: int, entry: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
-    """One criterion in the words of v2, with the gate that AgentV reads there."""
+    """Read one criterion in the words of version 2, with the gate as AgentV reads it."""
     outcome = "outcome" if "outcome" in entry else "criteria"
     found = draft.rename(entry, {**_NAMES, outcome: "expected_outcome"}, (index,))
     if isinstance(bands := entry.get("score_ranges"), list):
@@ -257,7 +258,7 @@ def _read(draft: Draft, index: int, entry: dict[str, Any], dialect: Dialect) -> 
 
 
 def _read_gate(draft: Draft, index: int, entry: dict[str, Any], found: dict[str, Any], dialect: Dialect) -> None:
-    """Since A6 `min_score` goes first on bands, and a checklist criterion has no gate but `required`."""
+    """Read the gate: since A6, `min_score` applies to bands only, and a checklist criterion has only `required`."""
     if "score_ranges" not in entry:
         found.pop("required_min_score", None)
         return
@@ -265,6 +266,6 @@ def _read_gate(draft: Draft, index: int, entry: dict[str, Any], found: dict[str,
         found.pop("required", None)
     gate = read_threshold(draft.document, (*draft.path, index, "min_score"))
     if gate:
-        # Scores are integers, so 0.75 lets through what 0.8 does.
+        # Scores are integers, so the gates 0.75 and 0.8 are the same.
         found["required_min_score"] = int((gate * 10).to_integral_value(ROUND_CEILING))
         draft.put((index, "required_min_score"), (*draft.path, index, "min_score"))

@@ -1,4 +1,4 @@
-"""Braintrust autoevals: a `prompt` that offers choices, and `choice_scores` that says what each is worth."""
+"""Read rubrics of Braintrust autoevals: a `prompt` that offers choices, and `choice_scores` with their scores."""
 
 import math
 import re
@@ -14,7 +14,7 @@ AUTOEVALS = Dialect(
     "Braintrust autoevals",
     "autoevals/v1.json",
     {"levels": "choice_scores", "expected_outcome": "prompt"},
-    # The choices make one criterion without a name; what they mean, the prompt says in a form that is its own.
+    # The choices are one unnamed criterion, and the prompt describes them in a format of its own.
     without=frozenset(
         {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
     ),
@@ -25,7 +25,7 @@ DIALECTS = (AUTOEVALS,)
 def find(document: Document) -> Iterator[View]:
     """Find the mappings with a `prompt` and numbers as `choice_scores`.
 
-    The evals of OpenAI have these too, beside `choice_strings`, and mean something else by them.
+    OpenAI evals have both too, with `choice_strings` and another meaning.
     """
     for path, spec in walk(document.data):
         choices, prompt = spec.get("choice_scores"), spec.get("prompt")
@@ -36,7 +36,7 @@ def find(document: Document) -> Iterator[View]:
 
 
 def _view(draft: Draft, choices: dict[str, Any], prompt: str, spec: dict[str, Any]) -> View:
-    """One criterion with a level for each score; choices of one score share theirs."""
+    """Return a rubric of one criterion, with a level for each score; choices with equal scores share a level."""
     document, place = draft.document, draft.path
     worth: dict[Decimal, list[str]] = {}
     for choice, score in choices.items():
@@ -58,7 +58,7 @@ def _view(draft: Draft, choices: dict[str, Any], prompt: str, spec: dict[str, An
 
 
 def _as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
-    """The scores as the smallest integers in the same proportion."""
+    """Return the scores as the smallest integers in the same proportion."""
     if not scores:
         return {}
     digits = max(0, *(-int(score.as_tuple().exponent) for score in scores))
@@ -68,7 +68,7 @@ def _as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
 
 
 def _read_outcome(prompt: str, choice: str) -> str:
-    """What the prompt says of a choice, in lines such as `(A) The answer is a subset ...`; else its name."""
+    """Return the description of a choice from the prompt, as in `(A) The answer is a subset ...`; else its name."""
     found = re.search(
         rf"^[ \t]*(?:\({re.escape(choice)}\)|{re.escape(choice)}[.:)])[ \t]+(\S.*)$", prompt, re.MULTILINE
     )

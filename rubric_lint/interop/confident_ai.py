@@ -1,4 +1,4 @@
-"""Confident AI and DeepEval in JSON: the bands of a metric under `rubric`, in camel case."""
+"""Read rubrics of Confident AI and DeepEval in JSON: the bands of a metric under `rubric`, in camel case."""
 
 from collections.abc import Iterator
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""HealthBench: `rubrics` of `criterion`, `points` (negative ones too) and `tags`, in JSON Lines."""
+"""Read rubrics of HealthBench in JSON Lines: `rubrics` of `criterion`, `points` (may be negative) and `tags`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +13,7 @@ HEALTHBENCH = Dialect(
     "HealthBench",
     "healthbench/v1.json",
     {name: key for key, name in _NAMES.items()},
-    without=frozenset({"missing-id"}),  # criteria have no id, and answers follow their order
+    without=frozenset({"missing-id"}),  # criteria have no id; outputs follow their order
 )
 DIALECTS = (HEALTHBENCH,)
 

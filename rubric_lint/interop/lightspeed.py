@@ -1,4 +1,4 @@
-"""lightspeed-evaluation: the bands of a metric `geval:NAME`, in system configurations and evaluation data."""
+"""Read rubrics of lightspeed-evaluation: the bands of a `geval:NAME` metric, in system configurations and data."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -15,7 +15,7 @@ _PASSES_AT = Decimal("0.5")
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the metrics named `geval:...` with a list of `rubrics`; without one they have no bands."""
+    """Find the metrics named `geval:...` with a list of `rubrics`; without a list they have no bands."""
     for path, mapping in walk(document.data):
         for key, metric in mapping.items():
             if not key.startswith(_PREFIX) or not isinstance(metric, dict):

@@ -1,4 +1,4 @@
-"""promptfoo: an assertion `llm-rubric` whose `value` is a list of criteria, or holds one, in the words of v2."""
+"""Read rubrics of promptfoo: `llm-rubric` assertions whose `value` is or holds a list of criteria in our format."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from rubric_lint.document import Document
 from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold, walk
 from rubric_lint.recognition import tells
 
-# Whatever `value` holds is text for the judge, so there is no format but ours that it could follow.
+# promptfoo passes any `value` to the judge as text, so our format is the only one that it can follow.
 PROMPTFOO = Dialect("promptfoo", "promptfoo", "v2/rubric.json", without=frozenset({"missing-id"}))
 DIALECTS = (PROMPTFOO,)
 
@@ -40,13 +40,13 @@ def find(document: Document) -> Iterator[View]:
 
 
 def _keep(draft: Draft, own: tuple[int], entry: dict[str, Any]) -> None:
-    """An entry of ours stands for itself, so each field is where it is."""
+    """Map each field of an entry to itself, because the entry is already in our format."""
     for key in entry:
         draft.put((*own, key), (*draft.path, *own, key))
 
 
 def _is_ours(value: list[Any]) -> bool:
-    """Whether there are entries in our words, or nothing but texts."""
+    """Return whether the list has entries in our format, or only strings."""
     if value and all(isinstance(entry, str) for entry in value):
         return True
     return any(isinstance(entry, dict) and tells(entry) and not _is_other_band(entry) for entry in value)

@@ -1,4 +1,4 @@
-"""Ragas and Prometheus: a dictionary from `score1_description` and its like to what earns that level."""
+"""Read rubrics of Ragas and Prometheus: dictionaries with a key such as `score1_description` for each level."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ RAGAS = Dialect(
     "Ragas and Prometheus",
     "ragas/v1.json",
     {"levels": "scoreN_description", "expected_outcome": "scoreN_description"},
-    without=frozenset({"missing-id"}),  # one dictionary is one criterion, and has no name
+    without=frozenset({"missing-id"}),  # one dictionary is one criterion without a name
 )
 DIALECTS = (RAGAS,)
 
@@ -38,13 +38,13 @@ def find(document: Document) -> Iterator[View]:
             draft.put((*own, "expected_outcome"), place)
             levels.append({"level": int(found["level"]), "expected_outcome": mapping[key]})
         task = next((mapping[field] for field in _TASKS if isinstance(mapping.get(field), str)), "")
-        # Of several dictionaries in a file each goes by the key that leads to it.
+        # In a file with several dictionaries, the key of each is its name.
         name = path[-1] if path and isinstance(path[-1], str) else ""
         yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
 
 
 def _is_ours(path: Path, mapping: dict[str, Any], keys: dict[str, re.Match[str]]) -> bool:
-    """Whether the values are texts; without the suffix the name of the dictionary has to speak of a rubric too."""
+    """Return whether the values are strings; without the suffix, the dictionary's key must contain `rubric` too."""
     if not all(isinstance(mapping[key], str | None) for key in keys) or not any(mapping[key] for key in keys):
         return False
     if all(found["suffix"] for found in keys.values()):

@@ -1,4 +1,4 @@
-"""Rubrics of other systems in forms that are known and not read, so that they can be told and not passed over."""
+"""Find rubrics of other systems in known forms that are not linted, to report them as skipped."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,9 +14,9 @@ _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ran
 
 
 def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
-    """Find what is a rubric to AgentV or promptfoo and is not among the paths `taken`; each with what to say of it.
+    """Find the rubrics of AgentV and promptfoo that are not among the paths `taken`, each with a message.
 
-    `of_agentv`: the file has rubrics of AgentV, so that its texts among assertions are criteria wherever they are.
+    With `of_agentv`, the file has rubrics of AgentV, so strings among its assertions are criteria anywhere.
     """
     for path, mapping in walk(document.data):
         if len(path) > 1 and path[-2] in _EVALUATORS:

@@ -1,4 +1,4 @@
-"""A rubric of another system, seen as one of ours: its data in the words of v2, and where each piece really stands."""
+"""Present a rubric of another system as data of version 2, and map each part to its place in the document."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from rubric_lint.scalar import Ambiguity
 class Dialect:
     """How another system writes rubrics.
 
-    `schema` is the authored schema of its rubrics. `fields` has the names of v2 and what they are called there.
-    `without` are the rules that make no sense there. `implicit_required`: a checklist criterion that says nothing of a
-    gate must be met. `top` is the gate that only a full score meets, in its units. `has_borderline`: verdicts know more
-    than pass and fail.
+    `schema` is the authored schema of its rubrics. `fields` maps names of version 2 to the system's names. `without`
+    are the rules that do not apply. With `implicit_required`, a checklist criterion without a gate must be met. `top`
+    is the gate that only a full score meets, in the system's units. With `has_borderline`, there are verdicts besides
+    pass and fail.
     """
 
     name: str
@@ -32,11 +32,11 @@ class Dialect:
 
 @dataclass(frozen=True)
 class View:
-    """One rubric of a dialect. `data` is what would stand under `rubrics:` in v2, sound or not.
+    """One rubric of a dialect; `data` is its list under `rubrics:` in the words of version 2, valid or not.
 
-    `name` is what the rubric is called and `task` what is judged as a whole, empty where there is none; `threshold` is
-    the score in 0..1 from which an answer passes. `around` is set where the list holds more than the rubric: the
-    definition that all of it follows. Where a path in `data` leads in the document, `place` says.
+    `name` is the name of the rubric and `task` what is judged as a whole; both may be empty. `threshold` is the lowest
+    score in 0..1 that passes. `around` is set if the list holds more than the rubric: the definition that the whole
+    list follows. `place` maps a path in `data` to the document.
     """
 
     dialect: Dialect
@@ -51,15 +51,15 @@ class View:
 
     @property
     def schema(self) -> str:
-        """What the value at `path` follows."""
+        """The schema of the value at `path`."""
         return self.around or self.dialect.schema
 
     def place(self, path: Path) -> Path:
-        """The path in the document of what is at `path` in the words of v2."""
+        """Return the path in the document of a path in the words of version 2."""
         return self._find(path)[0]
 
     def _find(self, path: Path) -> tuple[Path, bool]:
-        """The place, and whether what is meant stands in the key there; for what is not written, what holds it."""
+        """Return the place, and whether the value is in the key there; for an unwritten value, its container."""
         for length in range(len(path), -1, -1):
             if path[:length] in self._places:
                 place, is_key = self._places[path[:length]]
@@ -79,7 +79,7 @@ class View:
         return True
 
     def translate(self, problem: Problem) -> Problem:
-        """A problem that a rule found in the words of v2, at its place in the document."""
+        """Return a problem that a rule found in the words of version 2 with its place in the document."""
         path, part = self._locate(problem.path, problem.part)
         related = tuple(
             Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
@@ -90,22 +90,22 @@ class View:
         place, is_key = self._find(path)
         return place, Part.KEY if is_key else part
 
-    # What the model asks of a document, answered for `data`.
+    # The model asks a document these questions; here they are answered for `data`.
     def is_alias(self, path: Path) -> bool:
         """Return whether the value at a path of `data` is written as an alias."""
         return (place := self._written_place(path)) is not None and self.document.is_alias(place)
 
     def is_merged(self, path: Path) -> bool:
-        """Return whether a merge key brings the field at a path of `data` in."""
+        """Return whether the field at a path of `data` comes from a merge key."""
         return (place := self._written_place(path)) is not None and self.document.is_merged(place)
 
     def decimal(self, path: Path) -> Decimal | None:
-        """Return the number at a path of `data` exactly as it is written; None where it is not written as a value."""
+        """Return the number at a path of `data` exactly as written; None if it is not written as a value."""
         place = self._written_place(path)
         return None if place is None else self.document.decimal(place)
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
-        """The plain scalars of the rubric that readers of YAML 1.1 and 1.2 take differently."""
+        """Find the plain scalars of the rubric that readers of YAML 1.1 and 1.2 read differently."""
         found = self.document.ambiguous_scalars(within)
         if not self.around:
             return found
@@ -118,7 +118,7 @@ class View:
 
 
 class Draft:
-    """A view in the making: pieces of v2 data, each with the place that it comes from."""
+    """A view under construction: parts of version 2 data, each with its place in the document."""
 
     def __init__(self, document: Document, path: Path) -> None:
         self.document = document
@@ -126,11 +126,11 @@ class Draft:
         self._places: dict[Path, tuple[Path, bool]] = {path: (path, False)}
 
     def put(self, own: Path, source: Path, *, is_key: bool = False) -> None:
-        """Say that what is at `own` in the data stands at `source`, or in the key there."""
+        """Record that the value at `own` in the data is written at `source`, or in the key there."""
         self._places[*self.path, *own] = source, is_key
 
     def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path) -> dict[str, Any]:
-        """The fields of a mapping that `names` has a name of v2 for, under that name, at the same place in the list."""
+        """Return the fields of a mapping that are in `names`, renamed; `own` is the path of both in their lists."""
         source = (*self.path, *own)
         self.put(own, source)
         found: dict[str, Any] = {}
@@ -141,21 +141,21 @@ class Draft:
         return found
 
     def rename_each(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
-        """The same for each of a list of mappings; what is none stays as it is."""
+        """Rename the fields of each mapping in a list; other items stay the same."""
         return [
             self.rename(item, names, (*own, index)) if isinstance(item, dict) else item
             for index, item in enumerate(items)
         ]
 
     def finish(self, dialect: Dialect, data: list[Any], **more: Any) -> View:
-        """The view."""
+        """Return the view."""
         for index in range(len(data)):
             self._places.setdefault((*self.path, index), ((*self.path, index), False))
         return View(dialect, self.document, self.path, data, **more, _places=self._places)
 
 
 def walk(root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every mapping of a document once, in order, with the path that leads there first."""
+    """Yield every mapping of a document once, in order, each with its path."""
     stack: list[tuple[Path, Any]] = [((), root)]
     seen: set[int] = set()
     while stack:
@@ -172,13 +172,13 @@ def walk(root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def read_text(mapping: Mapping[str, Any], key: str) -> str:
-    """The text that a mapping has under `key`, empty where it has none."""
+    """Return the string under `key` in a mapping; empty if there is none."""
     value = mapping.get(key)
     return value if isinstance(value, str) else ""
 
 
 def read_threshold(document: Document, path: Path, otherwise: Decimal | None = None) -> Decimal | None:
-    """Return the number in 0..1 at a path of the document, exactly as written; `otherwise` where there is none."""
+    """Return the number in 0..1 at a path of the document, exactly as written; else `otherwise`."""
     mapping = document.value(path[:-1])
     value = mapping.get(path[-1])
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:

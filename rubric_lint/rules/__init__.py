@@ -1,4 +1,4 @@
-"""The rules, one module and one page each, in the order of their table."""
+"""List the rules in the order of their table; each has a module and a page."""
 
 from rubric_lint.rule import Rule
 from rubric_lint.rules import (
@@ -69,4 +69,4 @@ RULES: tuple[Rule, ...] = (
 """All rules."""
 
 BY_NAME = {rule.name: rule for rule in RULES}
-"""The rules by their names."""
+"""The rules by name."""

@@ -1,4 +1,4 @@
-"""A plain scalar that readers of YAML 1.1 and of YAML 1.2 take differently."""
+"""A plain scalar that readers of YAML 1.1 and of YAML 1.2 read differently."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from rubric_lint.scalar import resolve
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Word what was found while the document was read, with the cure that suits the type of the field."""
+    """Report each ambiguous scalar, with advice for the type that the field expects."""
     for path, (text, readings, advice) in rubric.ambiguous:
         types = rubric.schema.find(path[len(rubric.path) :]).get("type", ())
         scalar = [kind for kind in ([types] if isinstance(types, str) else types) if kind not in ("object", "array")]
@@ -22,6 +22,6 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 _NUMBER = "write it as a plain decimal number"
 _CURES = {"string": "put it in quotes", "boolean": "write true or false", "number": _NUMBER, "integer": _NUMBER}
-"""What to do where a value of one type is expected."""
+"""The advice for each expected type."""
 
 RULE = Rule("ambiguous-scalar", Severity.WARNING, check, fix="unsafe")

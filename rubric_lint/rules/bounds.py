@@ -10,7 +10,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find swapped bounds; single values are the schema's business."""
+    """Find swapped bounds; the schema checks single values."""
     for scale in rubric.scales:
         for band in scale.bands:
             if band.scores:

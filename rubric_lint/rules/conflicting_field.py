@@ -10,7 +10,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look at every criterion and band that has both fields."""
+    """Find criteria and bands that have both fields."""
     replacements = rubric.replacements
     for path, mapping in rubric.mappings:
         if replacements.keys().isdisjoint(mapping):
@@ -35,7 +35,7 @@ def _say_the_same(old: Any, new: Any, replacement: Replacement) -> bool:
     if not replacement.covers(old):
         return False
     meant = replacement.value_for(old)
-    # A field that can be left out says what the lowest gate says: nothing is required.
+    # An absent field means the same as the lowest gate: nothing is required.
     return bool(meant == new and type(meant) is type(new)) or (meant is None and new == 0 and new is not False)
 
 

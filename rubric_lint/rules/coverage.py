@@ -11,7 +11,7 @@ from rubric_lint.wording import name_scores
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Name the scores that no band covers, however generously it is read."""
+    """Find the scores that no band covers, reading each band generously."""
     for scale in rubric.scales:
         gap = set(SCORES).difference(*(band.reach for band in scale.bands))
         if gap and scale.bands:

@@ -9,7 +9,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look at every criterion and band."""
+    """Find `description` on criteria and bands."""
     for path, mapping in rubric.mappings:
         if "description" in mapping:
             yield from find_deprecated(mapping, path, "description", rubric.replacements.get("description"))

@@ -10,7 +10,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look at every criterion that may have a gate on its score; on others the field is misplaced, not deprecated."""
+    """Find `required` on criteria that may have a score gate; elsewhere the field is misplaced, not deprecated."""
     replacement = rubric.replacements.get("required")
     for criterion in rubric.criteria:
         fields, shape = criterion.fields or {}, criterion.shapes[0]
@@ -24,7 +24,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 def _write_out(criterion: Criterion, name: str, gate: str) -> Problem:
-    """What the setting makes of a criterion that does not say `required: true`, to be said by the criterion itself."""
+    """Report a criterion whose gate comes from the setting, to be written in the criterion itself."""
     path = criterion.path
     if criterion.fields and "required" in criterion.fields:
         field = (*path, "required")
@@ -33,7 +33,7 @@ def _write_out(criterion: Criterion, name: str, gate: str) -> Problem:
         return Problem(message, field, Part.KEY, repair=Repair(f"write `{name}: {LOWEST}`", intents, safe=True))
     message = f"only the setting `implicit-required` makes this criterion required; write `{name}: {gate}`"
     title = f"write `{name}: {gate}`"
-    if criterion.fields is None:  # the id that is made from the place has to stay what it is
+    if criterion.fields is None:  # the generated id must not change
         intents = (WrapText(path, "expected_outcome", ("id", criterion.id), (name, gate)),)
         return Problem(message, path, Part.ENTRY, repair=Repair(title, intents, safe=True))
     return Problem(message, path, Part.HEAD, repair=Repair(title, (AddField(path, name, gate),), safe=True))

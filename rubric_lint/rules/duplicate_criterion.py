@@ -10,7 +10,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Compare what is judged, and of criteria with bands or levels these too."""
+    """Compare the outcomes of criteria, and their bands and levels."""
     criteria = [criterion for criterion in rubric.criteria if criterion.outcome and not criterion.outcome.isspace()]
     if len(criteria) < 2:
         return
@@ -42,21 +42,21 @@ def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
         own, others = (negated, affirmed) if is_negated else (affirmed, negated)
         own.setdefault(gist, criterion)
         opposite = others.get(gist)
-        if opposite and gist[0] and None not in (criterion.weight, opposite.weight):  # points below 0 turn one round
+        if opposite and gist[0] and None not in (criterion.weight, opposite.weight):  # points below 0 reverse it
             yield from _word(criterion, opposite, "is the opposite of that of {}, so no answer meets both")
 
 
 def _word(criterion: Criterion, first: Criterion, relation: str) -> Iterator[Problem]:
     message = f"its outcome {relation.format(f'{first.label} (line {OTHER_LINE})')}; remove one of them"
     place = Place("the first one", first.outcome_path)
-    if first.outcome is criterion.outcome:  # an alias brings it in, so both are written in one place
+    if first.outcome is criterion.outcome:  # the criterion is an alias, so both are written in the same place
         yield Problem(message, criterion.path, Part.ENTRY, (Place("the first one", first.path, Part.ENTRY),))
     else:
         yield Problem(message, criterion.outcome_path, related=(place,))
 
 
 def _scale(criterion: Criterion) -> Hashable:
-    """Return what a criterion says beside its outcome."""
+    """Return the bands and levels of a criterion."""
     bands = criterion.scale.bands if criterion.scale else ()
     said = tuple((band.lower, band.upper, band.outcome) for band in bands)
     return said, tuple((level.number, level.outcome) for level in criterion.levels or ())
@@ -64,7 +64,7 @@ def _scale(criterion: Criterion) -> Hashable:
 
 _CONTRACTED = re.compile(r"n['’]t\b")  # noqa: RUF001 (an apostrophe of prose)
 _NEGATIONS = frozenset(["not", "no", "never", "without"])
-# What comes or goes with a negation, and says nothing by itself: does not mention, no source, with a greeting.
+# Words that come or go with a negation: does not mention, no source, with a greeting.
 _DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
 
 
@@ -77,7 +77,7 @@ def _split(outcome: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Strip the ending that a verb loses behind `does not`."""
+    """Strip the ending that a verb loses after `does not`."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 

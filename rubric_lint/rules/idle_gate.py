@@ -1,4 +1,4 @@
-"""A gate that can never fail, or one on a checklist criterion that says less than it means."""
+"""A gate that is never missed, or a checklist gate that works like the full score."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             message = f"a checklist criterion scores {full} or 0, so gate {gate_here} works like {full}; write {full}"
             yield Problem(message, criterion.gate_path)
         elif shape is Shape.CHECKLIST and rubric.implicit_required:
-            continue  # there a gate of 0 is what says that the criterion is not required
+            continue  # there, a gate of 0 says that the criterion is not required
         elif gate == _lowest(criterion):
             written = str(gate) if shape is Shape.LEVELS else rubric.word_gate(gate)
             kind = "level" if shape is Shape.LEVELS else "score"

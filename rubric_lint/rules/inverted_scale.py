@@ -11,7 +11,7 @@ from rubric_lint.wording import shorten
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Rank what grade words say by themselves, and compare that with the numbers."""
+    """Compare the order of grade words with the order of the numbers."""
     for scale in rubric.scales:
         steps = [
             _Step(band.scores[0], rank, f"band {band.written}", word, band.path, band.part)
@@ -30,7 +30,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 class _Step(NamedTuple):
-    """A band or level of which a word says how good it is: its lowest number, the rank of the word, and its place."""
+    """A band or level with a grade word: its lowest number, the rank of the word, and its place."""
 
     number: int
     rank: int
@@ -60,7 +60,7 @@ def _make_ranks(*rows: Iterable[str]) -> dict[str, int]:
     return {phrase: rank for rank, row in enumerate(rows, start=1) for phrase in row}
 
 
-# How good a step is, from 1 to 5, of words that say so whatever is judged: `high` and `many` may be of faults.
+# Ranks from 1 to 5 of words that are good or bad whatever is judged; `high` and `many` are not, as in many errors.
 _RANKS = _make_ranks(
     (
         *(
@@ -109,7 +109,7 @@ def _fold(text: str) -> str:
 
 
 def _first(outcome: str) -> str:
-    """Return the first clause of an outcome, where it is short enough for a grade and begins like one."""
+    """Return the first clause of an outcome if it is short and begins like a grade."""
     words = outcome.split(None, 1)
     if not words or words[0].rstrip(".,;:!?()").casefold() not in _FIRST_WORDS:
         return ""

@@ -1,4 +1,4 @@
-"""Repeated levels, fewer than two, or a gate that is no level."""
+"""Repeated levels, fewer than two, or a gate that is not a level."""
 
 from collections.abc import Iterator
 
@@ -32,8 +32,8 @@ def _find_repeated(criterion: Criterion) -> Iterator[Problem]:
 def _find_lost_gate(criterion: Criterion) -> Iterator[Problem]:
     numbers = [level.number for level in criterion.levels or ()]
     gate = criterion.gate
-    is_clear = None not in numbers and len(set(numbers)) == len(numbers)  # else those are the faults to mend first
-    is_on_levels = criterion.gate_path[-1] == "required_min_level"  # beside `score_ranges`, and in v1, it is on scores
+    is_clear = None not in numbers and len(set(numbers)) == len(numbers)  # otherwise these findings come first
+    is_on_levels = criterion.gate_path[-1] == "required_min_level"  # with `score_ranges`, and in v1, it is a score
     if gate is None or not is_on_levels or gate in numbers or not is_clear:
         return
     known = join_words([str(number) for number in sorted(number for number in numbers if number is not None)])

@@ -1,4 +1,4 @@
-"""A container of rubrics that is misspelt or empty, so that a case is judged by nothing."""
+"""A container of rubrics that is misspelt or empty, so that a case has no rubric."""
 
 from rubric_lint.finding import Part, Severity
 from rubric_lint.rule import Rule

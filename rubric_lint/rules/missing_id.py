@@ -9,14 +9,14 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find mappings without an `id`; a misspelt one is a finding already."""
-    seen: set[int] = set()  # what an alias repeats lacks its id in one place only
+    """Find mappings without an `id`; a misspelt `id` is a finding of another rule."""
+    seen: set[int] = set()  # aliases of one mapping are reported once
     for criterion in rubric.criteria:
         fields = criterion.fields
         if fields is None or "id" in fields or criterion.shapes[0] is Shape.HOLISTIC or id(fields) in seen:
             continue
         seen.add(id(fields))
-        # A lone unknown field is a string with a colon in it, and no criterion.
+        # A single unknown field is a string with a colon in it, not a criterion.
         is_accident = len(fields) == 1 and not any(map(rubric.schema.knows, fields))
         if not is_accident and not any(find_near(field, ["id"]) for field in fields):
             name = rubric.word_field("id")

@@ -22,7 +22,7 @@ _MANY = {
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find the first entry of each shape that is not the rubric's; two shapes in one entry break the schema."""
+    """Find the first entry of each shape that is not the rubric's; the schema reports two shapes in one entry."""
     first: dict[Shape, Criterion] = {}
     for entry in rubric.entries:
         if _tells_its_shape(entry):
@@ -38,12 +38,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 def _tells_its_shape(entry: Criterion) -> bool:
-    """Whether an entry has, and spells, the field that tells; without it that is a finding already."""
+    """Return whether the field that decides the shape of an entry is present and spelt right."""
     fields = entry.fields
     if fields is None:
         return True
     if "score_range" in fields and looks_like_bands(fields["score_range"]):
-        return False  # `score_ranges` is what was meant
+        return False  # the author meant `score_ranges`
     return entry.shapes[0] is not Shape.CHECKLIST or "expected_outcome" in fields or "description" in fields
 
 

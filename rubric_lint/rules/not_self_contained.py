@@ -1,4 +1,4 @@
-"""An outcome that says what is seen by pointing to another one."""
+"""An outcome that refers to another one instead of describing what is seen."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look for outcomes that only make sense beside another one."""
+    """Find outcomes that only make sense beside another one."""
     if not any(hint in rubric.folded_outcomes for hint in _HINTS):
         return
     for outcome in rubric.outcomes:
@@ -40,7 +40,7 @@ _ANYWHERE = re.compile(
     ){_END}""",
     re.VERBOSE,
 )
-# The bands and levels of a scale are about each other, while `the next level` in a checklist may be one of a game.
+# The bands and levels of a scale refer to each other; `the next level` in a checklist may be one of a game.
 _IN_SCALES = re.compile(
     rf"""\b(?P<said>
         (?:than|of|in|from|for|at|meets|satisfies|plus|includes|exceeds|beyond|everything|as)\s(?:all\s)?

@@ -11,14 +11,14 @@ from rubric_lint.wording import list_scores, name_scores
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Compare every band with those before it."""
+    """Compare each band with the bands before it."""
     for scale in rubric.scales:
         if not _is_ascending(scale):
             yield from _compare(scale)
 
 
 def _is_ascending(scale: Scale) -> bool:
-    """Whether each band starts above the last: what nearly all do, and then none can share a score."""
+    """Return whether each band starts above the previous one, as nearly all do; then no bands share a score."""
     top = 0
     for band in scale.bands:
         if band.scores:
@@ -34,7 +34,7 @@ def _compare(scale: Scale) -> Iterator[Problem]:
         told: set[int] = set()
         for other in earlier:
             shared = set(band.scores) & set(other.scores)
-            if shared - told:  # further bands that clash in the same scores would add nothing
+            if shared - told:  # further bands with the same shared scores would add nothing
                 told |= shared
                 verb = "is" if len(shared) == 1 else "are"
                 message = (

@@ -1,4 +1,4 @@
-"""An outcome that only keeps the place of one: punctuation, TODO, TBD, `<...>`."""
+"""A placeholder instead of an outcome: punctuation, TODO, TBD, `<...>`."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from rubric_lint.wording import shorten
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look at every outcome; what a template engine replaces is left alone."""
+    """Find placeholders among the outcomes, except those that a template engine replaces."""
     for outcome in rubric.outcomes:
         if is_placeholder(outcome.text):
             message = f'"{shorten(outcome.text.strip())}" is a placeholder; say what an observer sees'

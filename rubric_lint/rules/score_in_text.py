@@ -11,7 +11,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look for scores in the outcomes of bands, and for levels in those of levels."""
+    """Find scores in the outcomes of bands, and level numbers in those of levels."""
     if not any(hint in rubric.folded_outcomes for hint in _HINTS):
         return
     for outcome in rubric.outcomes:
@@ -30,8 +30,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield Problem(message, outcome.path)
 
 
-# A score that speaks to the judge makes a clause of its own. In the middle of a sentence a number is one that the
-# answer has: "lists 5 points", "scores 3 goals", "the score of 3 to 1".
+# A score meant for the judge is a clause of its own. Within a sentence, a number belongs to the answer: "lists 5
+# points", "scores 3 goals", "the score of 3 to 1".
 _NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 _RANGE = rf"{_NUMBER}(?:\s?(?:-|–|—|to|or|and)\s?{_NUMBER})?"  # noqa: RUF001
 _BEGIN = r"(?:^|[(\[]|[.:;!?]\s{1,3}|\s[-–—]\s)"  # noqa: RUF001
@@ -53,7 +53,7 @@ _DIGIT = re.compile(r"[0-9]")
 
 
 def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
-    """Return the first score or level that an outcome of a scale names, as it is written, and its numbers."""
+    """Return the first score or level that an outcome of a scale names, as written, and its numbers."""
     pattern = _OF_BANDS if outcome.scores else _OF_LEVELS if outcome.level is not None else None
     if pattern is None:
         return None

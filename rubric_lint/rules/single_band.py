@@ -1,4 +1,4 @@
-"""One band for all scores from 0 to 10, so that nothing is told apart."""
+"""One band for all scores from 0 to 10, so that every score means the same."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look for a scale whose only band holds every score."""
+    """Find scales whose only band covers every score."""
     for scale in rubric.scales:
         if len(scale.bands) == 1 and len((band := scale.bands[0]).scores) == len(SCORES):
             message = (

@@ -14,14 +14,14 @@ from rubric_lint.wording import join_words, list_scores
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look for gates inside bands; where one scale alone makes the verdict, for thresholds too."""
+    """Find gates inside bands, and thresholds inside bands if a single scale decides the verdict."""
     is_alone = len(rubric.scales) == 1 and len(rubric.criteria) <= 1 and not rubric.is_mixed
     thresholds = rubric.thresholds if is_alone else None
     cuts = [ceil(threshold * HIGHEST) for threshold in thresholds or ()]
     for scale in rubric.scales:
         lowest = cuts if scale.gate is None else [*cuts, scale.gate]
         for band in scale.bands if lowest else ():
-            # Bands that overlap or are out of bounds have to change anyway.
+            # Bands that overlap or are out of bounds must change anyway.
             if any(cut in band.scores[1:] for cut in lowest) and band.is_sound and not _overlaps(band, scale):
                 yield from _check_band(band, scale, thresholds, rubric)
 
@@ -31,7 +31,7 @@ def _overlaps(band: Band, scale: Scale) -> bool:
 
 
 def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> Iterator[Problem]:
-    """Report a band that earns two verdicts; `thresholds` is None where other criteria count too."""
+    """Report a band that earns two verdicts; `thresholds` is None if other criteria count too."""
     fates = _group(band.scores, scale, thresholds)
     if len(fates) < 2:
         return
@@ -49,7 +49,7 @@ def _check_band(band: Band, scale: Scale, thresholds: Thresholds | None, rubric:
 
 
 def _group(scores: Iterable[int], scale: Scale, thresholds: Thresholds | None) -> dict[str, list[int]]:
-    """Group scores by what becomes of them."""
+    """Group scores by their verdict."""
     fates: dict[str, list[int]] = {}
     for score in scores:
         fates.setdefault(_judge(score, scale.gate, thresholds), []).append(score)
@@ -57,7 +57,7 @@ def _group(scores: Iterable[int], scale: Scale, thresholds: Thresholds | None) -
 
 
 def _repair(scale: Scale, band: Band, start: int, thresholds: Thresholds | None) -> Repair | None:
-    """Start the next band at `start`; None where there is no next band, or where this splits one that is whole."""
+    """Start the next band at `start`; None if there is no next band, or if this would split it."""
     following = next((each for each in scale.bands if each.is_sound and each.scores[0] == band.scores[-1] + 1), None)
     if following is None:
         return None
@@ -68,7 +68,7 @@ def _repair(scale: Scale, band: Band, start: int, thresholds: Thresholds | None)
 
 
 def _word_cuts(starts: list[int], scale: Scale, thresholds: Thresholds | None, rubric: Rubric) -> str:
-    """Name what begins at some scores: the gate, the thresholds."""
+    """Name what begins at the given scores: the gate or the thresholds."""
     cuts: list[str] = []
     named: list[str] = []
     for start in starts:

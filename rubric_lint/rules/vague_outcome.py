@@ -8,7 +8,7 @@ from rubric_lint.outcomes import LONGEST_LABEL, Outcome, is_placeholder, is_temp
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
-# Words that grade and do not describe; a judge who reads only these has to invent the standard.
+# Words that grade instead of describing: a judge who reads only these has to invent the standard.
 _GRADES = frozenset(
     """
     good bad poor fair great excellent outstanding exceptional superb perfect average mediocre adequate inadequate
@@ -19,7 +19,7 @@ _GRADES = frozenset(
     suitable unsuitable appropriate inappropriate reasonable superior inferior marginal passable optimal suboptimal
     """.split()  # noqa: SIM905 (a paragraph reads better than fifty lines)
 )
-# The same, but in a checklist alone they may be what the answer says.
+# Grades too, except in a checklist, where they may quote the answer.
 _GRADES_OF_SCALES = frozenset(
     """
     complete advanced intermediate beginner beginning developing accomplished limited basic minimal standard fine solid
@@ -80,11 +80,11 @@ _BEGINS = (
         """.split()  # noqa: SIM905
     )
 )  # fmt: skip
-"""What the first word of a label can be: one look at it is all that most outcomes cost."""
+"""The first words of labels; for most outcomes, looking one word up is enough."""
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Look at every outcome that is short enough for a label; what a scale judges may be named in one word."""
+    """Find labels among the short outcomes; the task of a scale may be a single word."""
     for outcome in rubric.outcomes:
         if len(outcome.text) <= LONGEST_LABEL and outcome.of != "task" and _is_label(outcome):
             message = f'"{outcome.text.strip()}" is a label; say what an observer sees in an answer that earns it'

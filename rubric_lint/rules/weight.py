@@ -9,7 +9,7 @@ from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find what JSON Schema cannot: NaN, infinity and the total; a negative weight is the schema's business."""
+    """Find what JSON Schema cannot: NaN, infinity and a total of 0; the schema finds negative weights."""
     for criterion in rubric.criteria:
         value = (criterion.fields or {}).get("weight")
         if isinstance(value, float) and (math.isnan(value) or value == math.inf):

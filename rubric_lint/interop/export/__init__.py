@@ -1,4 +1,4 @@
-"""Our rubrics for other systems: each target is a module of its own, loaded when it is asked for."""
+"""Export our rubrics to other systems; each target is a module that is loaded when needed."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -25,7 +25,7 @@ TARGETS = tuple(_TARGETS)
 
 
 def load_target(name: str) -> "Target":
-    """The target of a name."""
+    """Return the target of this name."""
     module, variable = _TARGETS[name]
     target: Target = getattr(import_module(f"{__name__}.{module}"), variable)
     return target

@@ -1,4 +1,4 @@
-"""Rubrics as tests of AgentV, of the releases 4 and 5."""
+"""Write rubrics as tests for AgentV, releases 4 and 5."""
 
 import re
 from collections.abc import Iterator
@@ -30,9 +30,9 @@ from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 @dataclass(frozen=True, slots=True)
 class _Release:
-    """A release: its list of assertions, the kind that holds criteria, where, and what it calls the assertion.
+    """A release: its list of assertions, the type and the field that hold criteria, and the field for the name.
 
-    `is_template`: texts of assertions are templates there, and what an answer is given to is a variable.
+    With `is_template`, the strings of assertions are templates, and the question is a variable.
     """
 
     name: str
@@ -44,7 +44,7 @@ class _Release:
     is_template: bool
 
     def write(self, rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
-        """Tests with an assertion for each rubric."""
+        """Write tests with an assertion for each rubric."""
         losses: list[Loss] = []
         tests: list[dict[str, Any]] = []
         for case in group_cases(rubrics, sources):
@@ -80,7 +80,7 @@ class _Release:
         return {"type": self.kind, **extras, self.criteria: criteria}
 
     def _refuse_variables(self, member: Member) -> None:
-        """Refuse a text in which AgentV 4 would put a variable of its environment: there is no way to escape it."""
+        """Refuse a string in which AgentV 4 would insert an environment variable: it has no escape for that."""
         for path, text in [] if self.is_template else _texts(member.rubric):
             if found := _VARIABLE.search(text):
                 message = f"{self.title} puts an environment variable in the place of `{found[0]}`; reword the text"
@@ -104,7 +104,7 @@ def _texts(rubric: Rubric) -> Iterator[tuple[Path, str]]:
 
 
 def _lost_thresholds(case: Case) -> Iterator[Loss]:
-    """A test has one threshold; those of further rubrics of the case are lost where they differ."""
+    """Find the thresholds that are lost: a test has one, so rubrics of the case with another one lose it."""
     first = case.members[0].rubric.thresholds.pass_at
     for member in case.members[1:]:
         if (own := member.rubric.thresholds.pass_at) != first:
@@ -117,7 +117,7 @@ def _criterion(criterion: Criterion) -> Iterator[tuple[str, Any]]:
         yield "outcome", criterion.outcome
     if criterion.weight is not None:
         yield "weight", as_number(criterion.weight)
-    # A gate of 0, which nothing can miss, is none there: `min_score` is above 0.
+    # Nothing can miss a gate of 0, and AgentV requires `min_score` to be above 0.
     if criterion.scale is None:
         yield "required", bool(criterion.gate)
     else:

@@ -1,4 +1,4 @@
-"""Rubrics by the case that they belong to: what was one case stays one."""
+"""Group rubrics by case, so that each case stays one test."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from rubric_lint.rubric import Rubric
 
 
 class Member(NamedTuple):
-    """A rubric of a case: its full name, what it is called within the case, and where it comes from."""
+    """A rubric of a case: its full name, its name within the case, and its source."""
 
     name: str
     label: str
@@ -17,14 +17,14 @@ class Member(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A case, and the rubrics that judge it."""
+    """A case and its rubrics."""
 
     name: str
     members: tuple[Member, ...]
 
 
 def group_cases(rubrics: Rubrics, sources: Sources) -> Iterator[Case]:
-    """Put the rubrics of one case together, in the order of the file; a rubric of no case is a case of its own."""
+    """Group rubrics by case, in the order of the file; a rubric without a case gets its own."""
     cases: dict[str, list[Member]] = {}
     for name, rubric in rubrics.items():
         source = sources.get(name, Source())

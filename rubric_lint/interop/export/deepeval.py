@@ -1,4 +1,4 @@
-"""Rubrics as Python source for DeepEval: a function that makes a `GEval` metric of each scale."""
+"""Write rubrics as Python source for DeepEval: a function that makes a `GEval` metric of each scale."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def make_metrics(model=None):
 
 
 def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
-    """A module whose `make_metrics(model)` gives the metrics."""
+    """Write a module whose `make_metrics(model)` returns the metrics."""
     metrics, losses = as_metrics(rubrics, sources, "deepeval", _TITLE)
     body = "".join(line + "\n" for metric in metrics for line in _lines(metric))
     return Export(f"{_HEAD}{body}    ]\n", tuple(losses))

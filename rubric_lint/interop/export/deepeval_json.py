@@ -1,4 +1,4 @@
-"""Rubrics as the JSON that DeepEval and Confident AI exchange of a `GEval` metric."""
+"""Write rubrics as the JSON of a `GEval` metric that DeepEval and Confident AI exchange."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _TITLE = "Confident AI"
 
 
 def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
-    """The metric, or a list of several; the form has no field for the threshold."""
+    """Write the metric, or a list of several; the format has no field for the threshold."""
     metrics, losses = as_metrics(rubrics, sources, "deepeval-json", _TITLE)
     payloads = [_payload(metric) for metric in metrics]
     first, rubric = next(iter(rubrics.items()))

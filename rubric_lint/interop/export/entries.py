@@ -1,4 +1,4 @@
-"""The model of a rubric back to plain data: what would stand under `rubrics:` in version 2."""
+"""Convert a rubric of the model to plain data: the list under `rubrics:` in version 2."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -14,7 +14,7 @@ Data = dict[str, Any]
 
 
 def as_entries(rubric: Rubric) -> list[Data | str]:
-    """A sound rubric as version 2 writes it; weights are decimals, as they are written."""
+    """Return a valid rubric as version 2 writes it; weights are decimals, as written."""
     if rubric.shape is Shape.HOLISTIC:
         return [
             _band(band, entry.fields or {}) for entry in rubric.entries if entry.scale for band in entry.scale.bands
@@ -23,29 +23,29 @@ def as_entries(rubric: Rubric) -> list[Data | str]:
 
 
 def bounds(band: Band) -> tuple[int, int]:
-    """The lowest and the highest score of a sound band."""
+    """Return the lowest and the highest score of a valid band."""
     return band.scores[0], band.scores[-1]
 
 
 def uncovered(scale: Scale) -> set[int]:
-    """The scores that no band of a scale covers."""
+    """Return the scores that no band of a scale covers."""
     return set(SCORES).difference(*(band.scores for band in scale.bands))
 
 
 def sort_levels(criterion: Criterion) -> list[Level]:
-    """The levels of a criterion in ascending order."""
+    """Return the levels of a criterion in ascending order."""
     return sorted(criterion.levels or (), key=lambda level: level.number or 0)
 
 
 def shares(rubric: Rubric) -> tuple[Fraction, ...]:
-    """The share of each criterion in the average, exact; all 0 where no weight counts."""
+    """Return the exact share of each criterion in the average; all 0 if all weights are 0."""
     weights = [Fraction(criterion.weight or 0) for criterion in rubric.criteria]
     total = sum(weights)
     return tuple(weight / total if total else weight for weight in weights)
 
 
 def as_number(value: Decimal) -> int | Decimal:
-    """A decimal that is written as an integer, as one."""
+    """Return a decimal that is written as an integer as an int."""
     return int(value) if value.as_tuple().exponent == 0 else value
 
 
@@ -57,7 +57,7 @@ def _criterion(criterion: Criterion, number: int) -> Data | str:
 
 
 def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any]) -> Data:
-    """The fields of a definition in its order: what the model knows of them, the others as they are written."""
+    """Return the fields of a definition in its order: those in `known`, and the others as written."""
     format_fields = schema_for().definitions[definition]["properties"]
     found: Data = {}
     for name, schema in format_fields.items():
@@ -69,7 +69,7 @@ def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any]) 
 
 
 def _of_criterion(criterion: Criterion) -> Data:
-    """What the model knows of the fields of a criterion, None for what it does not have."""
+    """Return the fields of a criterion that the model has, None for those that are absent."""
     has_weight = "weight" in (criterion.fields or {}) and criterion.weight is not None
     return {
         "id": criterion.id,
@@ -104,7 +104,7 @@ def _band(band: Band, fields: Mapping[str, Any]) -> Data:
 
 
 def _written(criterion: Criterion, path: Path) -> Mapping[str, Any]:
-    """A band or level of a criterion as it is written."""
+    """Return a band or level of a criterion as written."""
     value: Any = criterion.fields or {}
     for step in path[len(criterion.path) :]:
         is_there = step in value if isinstance(value, dict) else isinstance(value, list)

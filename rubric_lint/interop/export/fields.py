@@ -1,4 +1,4 @@
-"""What the schemas say of each field: whether a judge is told of it, and which targets carry it."""
+"""Find which fields the judge sees and which targets write them, from the schemas."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,9 +17,9 @@ _CASES = "#/definitions/cases"
 
 
 class Field(NamedTuple):
-    """A field that a rubric has, or that stands beside it, where it is, and what its schema says.
+    """A field of a rubric, or beside it, with its place and what its schema says.
 
-    `carried` holds the targets that write it; where they write the value as it is, with its name there.
+    `carried` has the targets that write it, with the target's name for it if they copy the value.
     """
 
     path: Path
@@ -32,14 +32,14 @@ class Field(NamedTuple):
         return self.carried is None or target in self.carried
 
     def name_in(self, target: str) -> str:
-        """Return what a target that writes the value as it is calls the field, else nothing."""
+        """Return the name of the field in a target that copies its value, else an empty string."""
         return self.carried.get(target, "") if isinstance(self.carried, Mapping) else ""
 
 
 def find_fields(document: Document, rubric: Rubric) -> Iterator[Field]:
-    """Find every field of a rubric as it is written, and those beside it; values equal to a default say nothing."""
+    """Find every written field of a rubric, and those beside it, except values that equal their default."""
     view = rubric.view
-    if not (view and view.around):  # there the list holds more than the rubric, which is texts alone
+    if not (view and view.around):  # with `around`, the rubric is only some strings of the list
         schema = rubric.schema
         top = _Node({"$ref": f"{schema.contents['$id']}#/definitions/{schema.whole}"}, registry().resolver())
         yield from _walk(document.value(rubric.path), top, rubric.path)
@@ -58,7 +58,7 @@ def find_beside(document: Document, rubric: Rubric) -> Iterator[Field]:
 
 
 def find_holder(rubric: Rubric) -> Path | None:
-    """Return the path of the evaluator or metric that holds a rubric; None for what is a case's own."""
+    """Return the path of the evaluator or metric that holds a rubric; None if the case itself holds it."""
     path = rubric.path
     if rubric.view and rubric.view.around:
         return None
@@ -86,13 +86,13 @@ def _holder_schema(rubric: Rubric) -> str:
 
 
 class _Node(NamedTuple):
-    """A schema, and what resolves the references in it."""
+    """A schema, with the resolver for its references."""
 
     schema: Mapping[str, Any]
     resolver: Any
 
     def parts(self) -> Iterator["_Node"]:
-        """The schema and all that it refers to."""
+        """Yield the schema and all schemas that it refers to."""
         yield self
         refers = [self.schema] if "$ref" in self.schema else []
         for each in [*refers, *self.schema.get("allOf", ())]:
@@ -101,7 +101,7 @@ class _Node(NamedTuple):
                 yield from _Node(found.contents, found.resolver).parts()
 
     def child(self, name: str) -> "_Node | None":
-        """What is said of a field; None where it is not known."""
+        """Return the schema of a field; None if the schema does not define it."""
         for part in self.parts():
             if name in part.schema.get("properties", {}):
                 return _Node(part.schema["properties"][name], part.resolver)
@@ -111,7 +111,7 @@ class _Node(NamedTuple):
         return None
 
     def rest(self, keyword: str) -> "_Node | None":
-        """What is said of the items of a list, or of the values of a map."""
+        """Return the schema of the items of a list, or of the values of a map."""
         for part in self.parts():
             if isinstance(part.schema.get(keyword), dict):
                 return _Node(part.schema[keyword], part.resolver)

@@ -1,4 +1,4 @@
-"""Rubrics as metrics of the kind that DeepEval calls GEval: one scale of 0 to 10 each, and the score that passes."""
+"""Convert rubrics to GEval metrics, as DeepEval calls them: each has one scale of 0 to 10 and a threshold."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -21,11 +21,11 @@ from rubric_lint.rubric import Criterion, Rubric, Shape
 from rubric_lint.wording import join_words, name_scores
 
 BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."
-"""What such a metric is told where our rubric says nothing of what is judged; it must be told something."""
+"""The instruction of a metric whose rubric does not say what is judged; a metric needs one."""
 
 
 class Metric(NamedTuple):
-    """One metric: what is judged, the bands in ascending order, and the least score of 0..1 that passes.
+    """One metric: what is judged, the bands in ascending order, and the lowest score in 0..1 that passes.
 
     `extras` are fields of the target that the source has too.
     """
@@ -43,14 +43,14 @@ class Metric(NamedTuple):
 
 
 def as_metrics(rubrics: Rubrics, sources: Sources, target: str, title: str) -> tuple[list[Metric], list[Loss]]:
-    """The metrics of all rubrics, and what is lost on the way.
+    """Return the metrics of all rubrics, and the losses.
 
-    A holistic scale, or a criterion that is alone, is one metric that passes when the rubric does. Of several criteria
-    each is a metric of its own whose threshold is its gate, since a test passes when all its metrics do: a gate that is
-    missed fails the test, as it does here.
+    A holistic scale or a single criterion becomes one metric with the rubric's threshold. Several criteria become a
+    metric each, with their gates as thresholds: a test passes if all its metrics pass, so a missed gate fails the test,
+    as in the rubric.
 
     Raises:
-        RefusedError: for another shape, or a scale that such a metric would score otherwise.
+        RefusedError: if the rubric has another shape, or a scale that a metric would score differently.
     """
     metrics: list[Metric] = []
     losses: list[Loss] = []

@@ -1,4 +1,4 @@
-"""Rubrics as GEval metrics in the settings of lightspeed-evaluation."""
+"""Write rubrics as GEval metrics for the settings of lightspeed-evaluation."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _TITLE = "lightspeed-evaluation"
 
 
 def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
-    """The part `metrics_metadata` of a system configuration, for metrics of a turn."""
+    """Write the `metrics_metadata` of a system configuration, with metrics for a turn."""
     metrics, losses = as_metrics(rubrics, sources, "lightspeed", _TITLE)
     turn = {f"geval:{metric.name}": _metadata(metric) for metric in metrics}
     return Export(to_yaml({"metrics_metadata": {"turn_level": turn}}), tuple(losses))

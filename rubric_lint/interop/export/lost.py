@@ -1,4 +1,4 @@
-"""What a conversion loses that no target has to look for: fields, comments and templates."""
+"""Find what every conversion can lose: fields, comments and templates."""
 
 from collections.abc import Iterable, Iterator
 
@@ -22,7 +22,7 @@ def lost_fields(fields: Iterable[Field], target: str, title: str) -> Iterator[tu
 
 
 def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
-    """Find the texts that another system fills in before a judge sees them; they are written as they stand."""
+    """Find the templates that another system fills in before a judge sees them; a target gets them as plain text."""
     if rubric.view is None or rubric.dialect not in RENDERS:
         return
     for entry in rubric.entries:
@@ -34,7 +34,7 @@ def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
 
 
 def lost_comments(tree: Tree, within: Iterable[Span]) -> list[Span]:
-    """Find the comments of a file in the lines of some spans; what names a schema is not one of them."""
+    """Find the comments of a file within the lines of some spans, except those that name a schema."""
     source = tree.source
     lines = [(source.position(start).line, source.position(end).line) for start, end in within]
     return [
@@ -46,5 +46,5 @@ def lost_comments(tree: Tree, within: Iterable[Span]) -> list[Span]:
 
 
 def whole(document: Document) -> Span:
-    """Return the span of a document with what stands above it."""
+    """Return the span of a document and its preamble."""
     return Span(document.preamble.start, document.span(()).end)

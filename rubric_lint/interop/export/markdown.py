@@ -1,4 +1,4 @@
-"""Rubrics as tables for people, in the Markdown of GitHub."""
+"""Write rubrics as tables for readers, in GitHub Markdown."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,7 +18,7 @@ _ASKED = {
 
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
-    """A section for each rubric."""
+    """Write a section for each rubric."""
     return Export("\n".join(line for name, rubric in rubrics.items() for line in _section(name, rubric)))
 
 

@@ -1,4 +1,4 @@
-"""Rubrics as `llm-rubric` assertions of promptfoo, with the threshold without which a score of 0 can pass."""
+"""Write rubrics as promptfoo assertions `llm-rubric`, with a threshold (without one, a score of 0 can pass)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ _GATES = " A criterion below its `required_min_score` or `required_min_level` fa
 
 
 def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
-    """A test for each case; the rubric itself is what the grader is told, whatever its shape."""
+    """Write a test for each case; the grader gets the rubric itself, so every shape works."""
     tests: list[dict[str, Any]] = []
     losses: list[Loss] = []
     for case in group_cases(rubrics, sources):
@@ -51,9 +51,9 @@ def _assertion(member: Member) -> dict[str, Any]:
 
 
 def _tell(name: str, rubric: Rubric) -> str:
-    """One text for the grader: a list would reach it as `[object Object]` or JSON without line ends.
+    """Return one text for the grader: a list would reach it as `[object Object]` or JSON without line ends.
 
-    It never begins with `file://`, which promptfoo would load.
+    The text never begins with `file://`, which promptfoo would load.
     """
     shape = shape_of(name, rubric)
     gates = _GATES if any(criterion.gate for criterion in rubric.criteria) else ""

@@ -1,4 +1,4 @@
-"""Rubrics of levels as the dictionaries that `RubricsScore` of Ragas takes."""
+"""Write rubrics with levels as dictionaries for `RubricsScore` of Ragas."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ _TITLE = "Ragas"
 
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
-    """The dictionary of one criterion, or those of several by their names."""
+    """Write the dictionary of one criterion, or a mapping from names to those of several."""
     scales: dict[str, dict[str, str]] = {}
     losses: list[Loss] = []
     for name, rubric in rubrics.items():

@@ -1,4 +1,4 @@
-"""What a rubric must be to be written down again: without the faults that a comment or a setting can silence."""
+"""Refuse to export rubrics with errors that a comment or a setting has silenced."""
 
 from collections.abc import Iterable
 
@@ -11,10 +11,10 @@ _SILENCED = "which a comment or a setting silences; mend that first"
 
 
 def make_sound(name: str, rubric: Rubric) -> tuple[Rubric, list[Loss]]:
-    """The rubric without the criteria that another system gives a weight to and ours cannot, and these.
+    """Return the rubric without the criteria whose weight is invalid in our format, and these as losses.
 
     Raises:
-        RefusedError: when it says two things at once, so that it is open what to write.
+        RefusedError: if the rubric contradicts itself, so that it has no single meaning.
     """
     if rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
         raise RefusedError(name, rubric.path, f"the rubric mixes shapes, {_SILENCED}")

@@ -1,4 +1,4 @@
-"""What it takes to write rubrics for another system: the text, and what of the rubrics it cannot say."""
+"""Define what a target needs to write rubrics for another system, and how it reports what it cannot express."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -11,13 +11,13 @@ from rubric_lint.rubric import Rubric, Shape
 from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 Rubrics = Mapping[str, Rubric]
-"""Rubrics without error findings, by their names."""
+"""Rubrics without findings of severity error, by name."""
 
 
 class Source(NamedTuple):
-    """Where a rubric comes from: its case, what it is called in that, and its fields as they are written.
+    """The source of a rubric: its case, its name in the case, and its fields as written.
 
-    `is_template`: its texts are templates, so those that are carried as they are need no escape.
+    With `is_template`, its strings are templates already, so copied ones need no escape.
     """
 
     case: str = ""
@@ -26,7 +26,7 @@ class Source(NamedTuple):
     is_template: bool = False
 
     def extras(self, holder: Path | None, target: str) -> dict[str, Any]:
-        """The fields of a mapping of the document that a target takes as they are, by their names there."""
+        """Return the fields of a mapping in the document whose values a target copies, by the target's names."""
         return {
             name: field.value
             for field in self.fields
@@ -35,13 +35,13 @@ class Source(NamedTuple):
 
 
 Sources = Mapping[str, Source]
-"""Where rubrics come from, by their names."""
+"""The sources of rubrics, by name."""
 
 NOWHERE: Sources = {}
 
 
 def is_plain(value: Any) -> bool:
-    """Return whether every format can say a value."""
+    """Return whether every format can express a value."""
     match value:
         case None | str() | bool() | int():
             return True
@@ -55,7 +55,7 @@ def is_plain(value: Any) -> bool:
 
 
 class Loss(NamedTuple):
-    """Something that the rubric `name` says at `path` and the target cannot: what it is, and why it goes."""
+    """Something in the rubric `name` at `path` that the target cannot express: a message says what and why."""
 
     name: str
     path: Path
@@ -65,7 +65,7 @@ class Loss(NamedTuple):
 class Export(NamedTuple):
     """A text for another system.
 
-    `losses` are what it lacks of the rubrics, `gaps` what it needs and no rubric holds.
+    `losses` are parts of the rubrics that it cannot express, `gaps` what it needs and no rubric has.
     """
 
     text: str
@@ -74,7 +74,7 @@ class Export(NamedTuple):
 
 
 class RefusedError(Exception):
-    """A rubric that the target has no form for: the rubric, the place in it, and the reason."""
+    """Refuses a rubric that the target cannot express, with the place in the rubric and the reason."""
 
     def __init__(self, name: str, path: Path, message: str) -> None:
         super().__init__(message)
@@ -85,10 +85,10 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A system to write for: its title, what it is given, and how that is written.
+    """A target system: its title, a summary of its format, and a function that writes it.
 
-    `write` takes rubrics and, where there are files behind them, their sources. It raises RefusedError for a rubric
-    whose meaning would have to be bent.
+    `write` takes rubrics and, if they come from files, their sources. It raises RefusedError for a rubric whose meaning
+    would change.
     """
 
     title: str
@@ -102,14 +102,14 @@ SHAPES: Mapping[Shape, str] = {
     Shape.HOLISTIC: "a holistic scale",
     Shape.LEVELS: "a rubric of levels",
 }
-"""The shapes in words."""
+"""The name of each shape."""
 
 
 def shape_of(name: str, rubric: Rubric) -> Shape:
-    """The shape of a rubric.
+    """Return the shape of a rubric.
 
     Raises:
-        RefusedError: for a rubric without entries.
+        RefusedError: if the rubric has no entries.
     """
     if rubric.shape is None:
         raise RefusedError(name, rubric.path, "the rubric has no criteria")
@@ -117,10 +117,10 @@ def shape_of(name: str, rubric: Rubric) -> Shape:
 
 
 def require_shape(name: str, rubric: Rubric, title: str, *shapes: Shape, advice: str) -> Shape:
-    """The shape of a rubric that a target has a form for.
+    """Return the shape of a rubric if the target supports it.
 
     Raises:
-        RefusedError: for one of another shape.
+        RefusedError: if it does not.
     """
     shape = shape_of(name, rubric)
     if shape not in shapes:
@@ -130,12 +130,12 @@ def require_shape(name: str, rubric: Rubric, title: str, *shapes: Shape, advice:
 
 
 def task_of(rubric: Rubric) -> str | None:
-    """What is judged as a whole, where the dialect that the rubric is written in says it."""
+    """Return what is judged as a whole, if the rubric's dialect says it."""
     return (rubric.view.task if rubric.view else "") or None
 
 
 def lost_verdicts(name: str, rubric: Rubric, title: str, *, keeps_pass: bool = False) -> Iterator[Loss]:
-    """The thresholds that somebody has set and the target has no place for; the usual ones are nobody's wish."""
+    """Find the thresholds that are not the defaults and that the target has no field for."""
     pass_at, borderline_at = rubric.thresholds
     if not keeps_pass and pass_at != USUAL_THRESHOLDS.pass_at:
         yield Loss(name, rubric.path, f"the threshold {pass_at} of `pass`, which {title} has no field for")

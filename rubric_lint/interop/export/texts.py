@@ -1,4 +1,4 @@
-"""Plain data to YAML and JSON that every reader takes for the same: numbers as written, texts that stay texts."""
+"""Write YAML and JSON that every reader reads the same: numbers as written, strings as strings."""
 
 import io
 import json
@@ -12,12 +12,12 @@ from rubric_lint.wording import is_obeyed, visible_json, visible_yaml
 
 
 def to_yaml(data: Any) -> str:
-    """YAML in block style, lists of numbers on one line."""
+    """Return YAML in block style, with lists of numbers on one line."""
     from ruamel.yaml import YAML  # noqa: PLC0415  (two thirds of the time of a small run)
     from ruamel.yaml.representer import RoundTripRepresenter  # noqa: PLC0415
 
     class Representer(RoundTripRepresenter):
-        """Writes numbers as they are and quotes whatever some reader could take for another thing."""
+        """Writes numbers as they are and quotes every string that some reader could read as another type."""
 
         def represent_text(self, text: str) -> Any:
             return self.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
@@ -48,8 +48,8 @@ _BLOCK = re.compile(r"[^\s](?:[^\n]*[^\s])?(?:\n+[^\n]*[^\s])*\n?")
 
 
 def _style(text: str) -> str | None:
-    """How to write a text: as a block of lines, plainly (None, which the writer refuses where it cannot), or quoted."""
-    if is_obeyed(text):  # by a CI system, if it stood in a log: in double quotes it is on one line, and escaped
+    """Choose the style of a string: a block, plain (None; the writer quotes if it must), or in double quotes."""
+    if is_obeyed(text):  # a CI system would obey it in a log: double quotes put it on one line, escaped
         return '"'
     lines = text.removesuffix("\n").split("\n")
     if len(lines) > 1 and _BLOCK.fullmatch(text) and all(line.isprintable() for line in lines):
@@ -60,7 +60,7 @@ def _style(text: str) -> str | None:
 
 
 def write_decimal(number: Decimal) -> str:
-    """A decimal as readers of YAML 1.1, YAML 1.2 and JSON take it for a number: with digits after its point."""
+    """Return a decimal that YAML 1.1, YAML 1.2 and JSON read as a number: with digits after its point."""
     if abs(number.adjusted()) <= _LONGEST and abs(int(number.as_tuple().exponent)) <= _LONGEST:
         text = f"{number:f}"
         return text if "." in text else f"{text}.0"
@@ -72,7 +72,7 @@ _LONGEST = 30
 
 
 def to_json(data: Any) -> str:
-    """Indented JSON, lists of plain values on one line; decimals as written."""
+    """Return indented JSON, with lists of plain values on one line and decimals as written."""
     return visible_json("".join(_dump(data, "\n"))) + "\n"
 
 

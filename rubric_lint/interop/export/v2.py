@@ -1,4 +1,4 @@
-"""Rubrics as version 2 of our own format, whatever they were written in."""
+"""Write rubrics of any dialect as version 2 of our format."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from rubric_lint.rubric import Rubric
 
 
 def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
-    """A rubric file, or for several rubrics a suite with its cases."""
+    """Write a rubric file, or for several rubrics a suite with a case each."""
     losses = tuple(loss for name, rubric in rubrics.items() for loss in _lost(name, rubric))
     if len(rubrics) == 1:
         ((name, rubric),) = rubrics.items()
@@ -24,7 +24,7 @@ def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
 
 
 def _case(case: Case) -> Iterator[tuple[str, Any]]:
-    """A case with its own rubric, and an evaluator for each that it has besides."""
+    """Write a case: its own rubric, and an evaluator for each further one."""
     yield "id", case.name
     own = [member for member in case.members if len(case.members) == 1 or not member.label]
     if own:
@@ -34,7 +34,7 @@ def _case(case: Case) -> Iterator[tuple[str, Any]]:
 
 
 def _lost_name(name: str, rubric: Rubric) -> Iterator[Loss]:
-    """The name that the key of a metric gives its rubric; a field that gives it is looked for by itself."""
+    """Find the name that a rubric gets from the key of its metric; `lost_fields` finds a name in a field."""
     holder = find_holder(rubric)
     if rubric.view and holder and str(holder[-1]).endswith(f":{rubric.view.name}"):
         yield Loss(
@@ -45,7 +45,7 @@ def _lost_name(name: str, rubric: Rubric) -> Iterator[Loss]:
 
 
 def _lost(name: str, rubric: Rubric) -> Iterator[Loss]:
-    """The name and the threshold beside a rubric of another system; for ours the settings go on to hold."""
+    """Find the threshold beside a rubric of another system; for our own rubrics, the settings still apply."""
     if rubric.view and rubric.view.threshold is not None:
         pass_at = rubric.view.threshold
         place = (*(find_holder(rubric) or rubric.path), "threshold")

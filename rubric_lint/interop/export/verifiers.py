@@ -1,4 +1,4 @@
-"""A rubric as the file of criteria that `RubricJudge` of verifiers reads: each with its answers, worst to best."""
+"""Write a rubric as criteria for `RubricJudge` of verifiers: each with its answers, from worst to best."""
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -25,7 +25,7 @@ _TITLE = "verifiers"
 
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
-    """One object; `score` is there what it is here, since the answers lie as far apart as our scores do."""
+    """Write one object; its answers are spaced evenly, as our scores are, so `score` means the same."""
     if len(rubrics) > 1:
         name, rubric = list(rubrics.items())[1]
         raise RefusedError(name, rubric.path, f"{_TITLE} reads one rubric a file; name one with --rubric")
