@@ -1,4 +1,4 @@
-"""A file that should hold rubrics and has none: its name or its schema says that it does."""
+"""Report files whose name or schema says that they hold rubrics, but which have none."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ from rubric_lint.wording import join_words
 
 
 def find_absence(documents: Sequence[Document], settings: FileSettings) -> Iterator[tuple[Document, Problem]]:
-    """Find documents without rubrics that say they have some, or name a schema that may have a place for them."""
+    """Find documents without rubrics whose file name or schema promises some, or whose schema version is unknown."""
     for document in documents:
         claim = find_claim(document)
         if claim and not claim.is_known:

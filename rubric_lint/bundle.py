@@ -1,4 +1,4 @@
-"""The self-contained schema files for editors and other tools: references drawn in, our own annotations left out."""
+"""Bundle schemas into self-contained files for editors and other tools, without our own keywords."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from rubric_lint.editor_schema import for_editors
 
 
 def bundle(entry: Entry) -> str:
-    """The self-contained JSON text of a schema; what people write by hand is worded for their editors."""
+    """Return a schema as self-contained JSON text; schemas of files that users write are adapted to editors."""
     schema = load(entry.source)
     definitions: dict[str, Any] = {}
     resolver = registry().resolver(schema["$id"])
@@ -31,7 +31,7 @@ def _draw_in(node: Any, resolver: Any, definitions: dict[str, Any]) -> Any:
     if isinstance(reference, str) and not reference.startswith("#"):
         name = reference.rsplit("/", 1)[1]
         if name not in definitions:
-            definitions[name] = None  # claims the name before what it refers to is drawn in
+            definitions[name] = None  # reserves the name before its definition is converted
             target = resolver.lookup(reference)
             definitions[name] = _draw_in(target.contents, target.resolver, definitions)
             _draw_in_local(target, definitions)
@@ -40,7 +40,7 @@ def _draw_in(node: Any, resolver: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _draw_in_local(target: Any, definitions: dict[str, Any]) -> None:
-    """Bring along what a drawn-in definition refers to in its own file."""
+    """Include the definitions that a definition refers to in its own file."""
     for name in re.findall(r'"#/definitions/([^"]+)"', json.dumps(target.contents)):
         if name not in definitions:
             definitions[name] = None
@@ -50,11 +50,11 @@ def _draw_in_local(target: Any, definitions: dict[str, Any]) -> None:
 
 
 def _strip(node: Any) -> Any:
-    """A schema without the `x-` keywords that only the linter reads."""
+    """Return a schema without the `x-` keywords, which only the linter reads."""
     if isinstance(node, list):
         return [_strip(item) for item in node]
     if not isinstance(node, dict):
         return node
     if node == {"not": {}} or ("x-reason" in node and "not" in node):
-        return False  # editors word a plain `false` best
+        return False  # editors have the best message for a plain `false`
     return {key: _strip(value) for key, value in node.items() if not key.startswith("x-")}

@@ -1,4 +1,4 @@
-"""Every file that a user or a repository provides is opened here: the right kind of file, and never without a cap."""
+"""Open every file that a user or a repository provides: only the right kind of file, and never without a size limit."""
 
 # Paths are str here, see config.py.
 # ruff: noqa: PTH116
@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 LIMIT = 50_000_000
-"""The size in bytes above which a rubric file, and what is made of such files (baseline, cache), is not read."""
+"""The size limit in bytes of rubric files, baselines and caches."""
 
 SMALL_LIMIT = 1_000_000
-"""The same for what people write by hand: settings, ignore files, texts for a judge."""
+"""The size limit in bytes of files that are written by hand: settings, ignore files, texts for a judge."""
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -23,13 +23,13 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-# What has become a pipe since it was looked at must not block; Windows is to translate nothing.
+# A file that was replaced by a pipe must not block; Windows must not translate line ends.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_LEAST = 1 << 13  # so much is asked for at once of a file that says it is empty, as those of /proc do
+_LEAST = 1 << 13  # bytes to read at once from a file that claims to be empty, as in /proc
 
 
 class RefusedError(OSError):
-    """A file that is not read for its kind or its size. `strerror` says why, `size` is how large it is, else 0."""
+    """A file that is refused for its kind or its size; `strerror` says why, `size` is its size if too large, else 0."""
 
     def __init__(self, path: str, reason: str, *, size: int = 0) -> None:
         super().__init__(errno.EFBIG if size else errno.EINVAL, reason, path)
@@ -40,14 +40,14 @@ def read_file(path: str, limit: int) -> bytes:
     """Return the content of a regular file of at most `limit` bytes.
 
     Raises:
-        RefusedError: when it is larger, or not a regular file.
-        OSError: when the system cannot read it.
+        RefusedError: if it is larger, or not a regular file.
+        OSError: if the system cannot read it.
     """
     _require(path, os.stat(path).st_mode, stat.S_ISREG, "not a regular file")
-    descriptor = os.open(path, _READING)  # `open` asks the system twice as much
+    descriptor = os.open(path, _READING)  # `open` would take twice as many system calls
     try:
         status = os.fstat(descriptor)
-        _require(path, status.st_mode, stat.S_ISREG, "not a regular file")  # it may be another one by now
+        _require(path, status.st_mode, stat.S_ISREG, "not a regular file")  # it may have been replaced meanwhile
         if status.st_size > limit:
             raise _too_large(path, status.st_size, limit)
         data = b"".join(_read_on(descriptor, max(status.st_size + 1, _LEAST), limit + 1))
@@ -74,11 +74,11 @@ def read_head(path: str, limit: int, chunk: int = 1 << 22) -> Iterator[bytes]:
 
 @contextmanager
 def open_stream(path: str) -> Iterator[BinaryIO]:
-    """Open a regular file or a pipe that is read bit by bit, by a reader that caps what it keeps.
+    """Open a regular file or a pipe, for a reader that limits what it keeps.
 
     Raises:
-        RefusedError: when it is a folder, a device or a socket.
-        OSError: when the system cannot open it.
+        RefusedError: if it is a folder, a device or a socket.
+        OSError: if the system cannot open it.
     """
     _require(path, os.stat(path).st_mode, _is_streamed, "neither a file nor a pipe")
     with open(path, "rb") as stream:  # noqa: PTH123

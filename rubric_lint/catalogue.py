@@ -1,4 +1,4 @@
-"""The schema files: where they are, how they refer to each other, and the self-contained copies for editors."""
+"""Find and load the schema files, and resolve the references between them."""
 
 import json
 import re
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from referencing import Registry
 
 BASE = "https://rubric-lint.github.io/schemas/"
-"""What every `$id` begins with."""
+"""The prefix of every `$id`."""
 
 CURRENT = "v2"
-"""The version of a file that does not say one."""
+"""The default version of a file."""
 
 
 class Entry(NamedTuple):
@@ -35,18 +35,18 @@ class Entry(NamedTuple):
 
     @property
     def is_for_authors(self) -> bool:
-        """Whether people write files of it by hand, and a modeline may name it."""
+        """Whether users write such files, so that a modeline may name the schema."""
         return self.name in {"rubric", "suite"}
 
     @property
     def path(self) -> Path:
-        """The self-contained file."""
+        """The path of the self-contained file."""
         return schemas_root() / "bundled" / self.bundled_name
 
 
 @cache
 def schemas_root() -> Path:
-    """The schema folder: inside the installed package, or beside it in a checkout."""
+    """Return the schema folder: inside the installed package, or beside it in a checkout."""
     here = Path(__file__).parent
     packaged = here / "schemas"
     return packaged if packaged.is_dir() else here.parent / "schemas"
@@ -54,7 +54,7 @@ def schemas_root() -> Path:
 
 @cache
 def catalogue() -> tuple[Entry, ...]:
-    """All schemas: those of the format (`v2/suite.json`), and those of our own files (`report/v1.json`)."""
+    """Return all schemas: those of the format (`v2/suite.json`) and those of other files (`report/v1.json`)."""
     root = schemas_root()
     entries = []
     for file in sorted(root.glob("*/*.json")):
@@ -66,19 +66,19 @@ def catalogue() -> tuple[Entry, ...]:
 
 
 def load(source: str) -> dict[str, Any]:
-    """The authored schema `source`, such as `v2/rubric.json`."""
+    """Return the authored schema `source`, such as `v2/rubric.json`."""
     return json.loads((schemas_root() / source).read_text("utf-8"))  # type: ignore[no-any-return]
 
 
 def load_bundled(source: str) -> dict[str, Any]:
-    """The schema `source` with all that it refers to: its self-contained copy, unless it is one that editors word."""
+    """Return the self-contained copy of the schema `source`, or the authored one if the copy is adapted to editors."""
     entry = next(entry for entry in catalogue() if entry.source == source)
     return load(source) if entry.is_for_authors else json.loads(entry.path.read_text("utf-8"))
 
 
 @cache
 def registry() -> "Registry[Any]":
-    """All authored schemas by their `$id`, for references between them."""
+    """Return all authored schemas by `$id`, for references between them."""
     from referencing import Registry, Resource  # noqa: PLC0415  (30 ms that a clean file does not need)
 
     return Registry().with_resources(
@@ -90,19 +90,19 @@ _CLAIM = r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)\.schema\.json$"
 
 
 class Claim(NamedTuple):
-    """What a file says of itself: the name and version of the schema that it follows, known or not."""
+    """The name and version of the schema that a file names, known or not."""
 
     name: str
     version: str
 
     @property
     def is_known(self) -> bool:
-        """Whether there is such a schema."""
+        """Whether this schema exists."""
         return any((entry.name, entry.version) == self for entry in catalogue())
 
 
 def read_claim(url: str) -> Claim | None:
-    """Which of our schemas for authors a URL, or a path to a copy of the file, names; None for those of others."""
+    """Return which of our schemas a URL or the path of a copy names; None if it is another schema."""
     url = url.partition("#")[0]
     if url.startswith(BASE):
         source = url.removeprefix(BASE).removesuffix(".json")

@@ -1,4 +1,4 @@
-"""How long one file may take: asked between the steps of a check, so on every system, in every process and thread."""
+"""Limit the time for one file by checks between the steps of a run, which works on every system and in every thread."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 TIME_LIMIT = 30.0
-"""How many seconds each phase of the check of a file may take, unless the settings say otherwise."""
+"""The default limit in seconds for each phase of linting a file."""
 
 _until: ContextVar[float] = ContextVar("until", default=float("inf"))
 
@@ -15,21 +15,21 @@ Item = TypeVar("Item")
 
 
 class TimeUpError(Exception):
-    """The time for this file is over."""
+    """The time for this file is up."""
 
 
 def check_time() -> None:
-    """Go on if there is time left.
+    """Raise an error if the time is up.
 
     Raises:
-        TimeUpError: when there is none.
+        TimeUpError: if it is.
     """
     if monotonic() > _until.get():
         raise TimeUpError
 
 
 def watch(next_event: Callable[[], Any]) -> Callable[[], Any]:
-    """Return what does the same as `next_event`, and looks at the clock now and then."""
+    """Return a function that does the same as `next_event` and checks the time now and then."""
     count = 0
 
     def next_watched() -> Any:
@@ -43,7 +43,7 @@ def watch(next_event: Callable[[], Any]) -> Callable[[], Any]:
 
 
 class Clock:
-    """The time that one file has; `is_over` once a phase has used it up."""
+    """The time limit of one file; `is_over` is true once a phase has reached it."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -51,7 +51,7 @@ class Clock:
 
     @contextmanager
     def phase(self) -> Iterator[None]:
-        """Give what is done here its time, and go on behind it when that is over."""
+        """Run the block with a time limit, and end it when the time is up."""
         known = _until.set(monotonic() + self._seconds)
         try:
             yield
@@ -61,7 +61,7 @@ class Clock:
             _until.reset(known)
 
     def take(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield items as long as there is time."""
+        """Yield items until the time is up."""
         for item in items:
             if monotonic() > _until.get():
                 self.is_over = True
@@ -70,7 +70,7 @@ class Clock:
 
     @property
     def message(self) -> str:
-        """What to say of a file whose time is over."""
+        """The message for a file whose time is up."""
         return (
             f"the check of this file was stopped after {self._seconds:g} seconds, so there may be more findings; "
             "split the file, or raise `time-limit` in the settings"

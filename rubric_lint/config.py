@@ -1,4 +1,4 @@
-"""Which settings hold for which file: found upward from it, with what the command line says on top."""
+"""Find the settings for a file: from the nearest settings file above it, overridden by the command line."""
 
 # Paths are str here and in files.py: pathlib would cost a large run more than reading its files does.
 # ruff: noqa: PTH100, PTH109, PTH113, PTH118, PTH120
@@ -16,17 +16,17 @@ from rubric_lint.settings_file import NAMES, SettingsError, read_table
 from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 PASS_AT, BORDERLINE_AT = USUAL_THRESHOLDS
-"""The lowest score that passes, and the lowest that is no failure, unless the settings say otherwise."""
+"""The default thresholds: the lowest score that passes, and the lowest that is borderline."""
 
 _NOTHING = Patterns("", ())
 _RUBRIC_SUFFIXES = (".rubric.yaml", ".rubric.yml", ".rubric.json")
 
 
 class FileSettings(NamedTuple):
-    """What holds for one file.
+    """The settings for one file.
 
-    `enabled`: the rules that run (None: all). `version`: what a pattern says (None: nothing). `claimed`: every
-    `rubrics` in the file is ours. `is_rubric_file`: the file must have them at its top.
+    `enabled`: the rules that run (None: all). `version`: from `versions` (None: not set). `claimed`: every `rubrics` in
+    the file is a rubric. `is_rubric_file`: the file must have `rubrics` at its top level.
     """
 
     enabled: frozenset[str] | None = None
@@ -41,16 +41,16 @@ class FileSettings(NamedTuple):
 
 
 def claim_by_name(name: str, settings: FileSettings) -> FileSettings:
-    """Return the settings as they are for a file of that name: `NAME.rubric.yaml` says that it holds a rubric."""
+    """Return the settings for a file of this name: `NAME.rubric.yaml` says that it holds a rubric."""
     if not name.lower().endswith(_RUBRIC_SUFFIXES):
         return settings
     return settings._replace(claimed=True, is_rubric_file=True)
 
 
 class Overrides(NamedTuple):
-    """What the command line says: `select` takes the place of the settings' own, `ignore` adds to theirs.
+    """The options of the command line: `select` replaces that of the settings, `ignore` adds to theirs.
 
-    `force_exclude`: what the settings exclude is left out also where it is named.
+    With `force_exclude`, `exclude` applies to named paths too.
     """
 
     select: frozenset[str] | None = None
@@ -76,14 +76,14 @@ class _SettingsFields(NamedTuple):
 
 
 class Settings(_SettingsFields):
-    """One settings file: `origin` its path, None for the built-in settings; patterns are relative to `root`.
+    """One settings file: `origin` is its path, None for the defaults; patterns are relative to `root`.
 
-    `baseline` is the path of the file of known findings. `require_rubrics`: a run that finds no rubric fails.
+    `baseline` is the path of the baseline file. With `require_rubrics`, a run that finds no rubric fails.
     """
 
     @classmethod
     def from_table(cls, root: str, origin: str, table: Mapping[str, Any]) -> "Settings":
-        """The settings that a checked table holds."""
+        """Return the settings of a valid table."""
         severity = table.get("severity", {})
         return cls(
             root=root,
@@ -111,14 +111,14 @@ class Settings(_SettingsFields):
         )
 
     def override(self, overrides: Overrides) -> "Settings":
-        """These settings with what the command line says on top."""
+        """Return these settings, overridden by the command line."""
         if overrides.select is None:
             return self._replace(ignore=self.ignore | overrides.ignore)
-        # Who names a rule on the command line wants it, whatever the settings leave out.
+        # A rule that is selected on the command line runs even if the settings ignore it.
         return self._replace(select=overrides.select, ignore=(self.ignore - overrides.select) | overrides.ignore)
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
-        """What holds for the file at `path`, whose nearest settings these are."""
+        """Return the settings for the file at `path`; these must be its nearest."""
         name = os.fspath(path)
         ignored: frozenset[str] = frozenset()
         version = None
@@ -137,7 +137,7 @@ class Settings(_SettingsFields):
         return {}
 
     def _combine(self, ignored: frozenset[str], version: str | None, is_rubric_file: bool) -> FileSettings:
-        # What cannot be read hides all other faults, so a selection of these never leaves it out.
+        # A syntax error hides all other findings, so no selection leaves it out.
         enabled = self.select if self.select is None else self.select | {"syntax"}
         ignored |= self.ignore
         if ignored:
@@ -153,13 +153,13 @@ class Settings(_SettingsFields):
 
 
 class SettingsFinder:
-    """Finds the settings of each folder, and remembers them.
+    """Finds the settings of each folder, and caches them.
 
-    `file`: these settings hold everywhere, with patterns relative to the folder `here`, by default the current one.
-    `isolated`: no settings file is read.
+    `file`: use this settings file for all files, with patterns relative to the folder `here` (default: the current
+    folder). `isolated`: read no settings file.
 
     Raises:
-        SettingsError: when `file` cannot be used.
+        SettingsError: if `file` is invalid.
     """
 
     def __init__(
@@ -182,29 +182,29 @@ class SettingsFinder:
                 raise SettingsError(shorten(path), "has no table [tool.rubric-lint]")
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
-        """What holds for the file at `path`, which need not exist.
+        """Return the settings for the file at `path`, which need not exist.
 
         Raises:
-            SettingsError: when the settings nearest to it cannot be used.
+            SettingsError: if its nearest settings file is invalid.
         """
         name = os.fspath(path)
         return self.for_folder(os.path.dirname(name)).for_file(name)
 
     def leaves_out(self, path: str, *, is_folder: bool) -> bool:
-        """Whether the file or folder at `path` is left out although it is named.
+        """Return whether the settings exclude the file or folder at `path`, although it is named.
 
         Raises:
-            SettingsError: when the settings nearest to it cannot be used.
+            SettingsError: if its nearest settings file is invalid.
         """
         if not self._overrides.force_exclude:
             return False
         return self.for_folder(os.path.dirname(path)).exclude.covers(os.path.abspath(path) + os.sep * is_folder)
 
     def for_folder(self, folder: str) -> Settings:
-        """The settings nearest to what is in `folder`.
+        """Return the nearest settings for files in `folder`.
 
         Raises:
-            SettingsError: when they cannot be used.
+            SettingsError: if they are invalid.
         """
         found = self._only or self._folders.get(folder)
         if found is None:
@@ -243,5 +243,5 @@ class SettingsFinder:
 
 
 def shorten(path: str) -> str:
-    """An absolute path as messages show it: from the current folder, where it is in it."""
+    """Return an absolute path as messages show it: relative if it is below the current folder."""
     return path.removeprefix(os.path.join(os.getcwd(), ""))

@@ -1,4 +1,4 @@
-"""Deprecated fields: what the schema says they become, as problems with their fixes."""
+"""Report deprecated fields, with fixes from what the schema says replaces them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -7,17 +7,17 @@ from rubric_lint.finding import Intent, Part, Path, Problem, RemoveField, Rename
 
 
 class Replacement(NamedTuple):
-    """What a deprecated field becomes: another field, with the value as it is, another value, or (None) nothing."""
+    """The field that replaces a deprecated one; `values`, if any, maps old values to new ones (None: no field)."""
 
     name: str
     values: Mapping[str, Any] | None
 
     def covers(self, value: Any) -> bool:
-        """Whether the schema says what `value` becomes."""
+        """Return whether the schema says what replaces `value`."""
         return self.values is None or _key_of(value) in self.values
 
     def value_for(self, value: Any) -> Any:
-        """What the replacing field holds for `value`; None where it is left out."""
+        """Return the value of the new field for `value`; None if it is left out."""
         return value if self.values is None else self.values[_key_of(value)]
 
 
@@ -28,12 +28,12 @@ def _key_of(value: Any) -> str:
 def find_deprecated(
     mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement | None
 ) -> Iterator[Problem]:
-    """The deprecated `field` of a mapping, unless the field that replaces it stands beside it."""
+    """Find the deprecated `field` of a mapping, unless its replacement is there too."""
     if replacement is None or field not in mapping or replacement.name in mapping:
         return
     value, place, name = mapping[field], (*path, field), replacement.name
     if not replacement.covers(value):
-        return  # the wrong value is the first thing to mend
+        return  # the wrong value comes first
     new = replacement.value_for(value)
     if new is None and replacement.values is not None:
         message = f"`{field}: {_write(value)}` is deprecated; leave it out"

@@ -1,8 +1,8 @@
-"""What a schema looks like to the language servers of editors, so that they complete and word it well.
+"""Adapt a schema to the language servers of editors, so that they complete well and report clear messages.
 
-They see what a field holds only where it stands, not behind a reference; word what has an `errorMessage`, which types,
-patterns, choices and unknown fields take, but numbers and counts do not; leave out what says `doNotSuggest`; and insert
-snippets. Strict validators want one type at a place. What is valid stays the same.
+These servers complete a field only from a schema in place, not behind a reference; show an `errorMessage` for types,
+patterns, enums and unknown fields, but not for numbers and counts; hide what has `doNotSuggest`; and insert snippets.
+Strict validators want one type per schema. What is valid stays the same.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _KEYS = {
     "string": {"pattern"},
 }
 _ALL_TYPES = {"array", "boolean", "null", "number", "object", "string"}
-# A field whose type is behind a reference or a condition is completed with its colon only if it has alternatives.
+# A field whose type is behind a reference or a condition is completed with a colon only if it has alternatives.
 _COLON: Schema = {"anyOf": [True]}
 _SUBJECTS = {
     "items": "item of `{}`",
@@ -31,7 +31,7 @@ _SUBJECTS = {
 
 
 def for_editors(schema: Schema) -> Schema:
-    """A self-contained schema as editors like it."""
+    """Return a self-contained schema adapted to editors."""
     parts = schema.get("definitions", {})
     whole = {key: value for key, value in schema.items() if key != "definitions"}
     top = _convert(_inline(whole, parts), "", "this file")
@@ -42,7 +42,7 @@ def for_editors(schema: Schema) -> Schema:
 
 
 def _references(node: Any, definitions: Mapping[str, Any], seen: frozenset[str] = frozenset()) -> Iterator[str]:
-    """The names of the definitions that a schema needs, itself or through others."""
+    """Yield the names of the definitions that a schema needs, directly or through others."""
     if isinstance(node, dict) and isinstance(node.get("$ref"), str):
         name = node["$ref"].rpartition("/")[2]
         if name not in seen:
@@ -53,7 +53,7 @@ def _references(node: Any, definitions: Mapping[str, Any], seen: frozenset[str] 
 
 
 def _inline(node: Any, definitions: Mapping[str, Any]) -> Any:
-    """Definitions written out where they are referred to, unless they hold themselves."""
+    """Replace references by their definitions, except recursive ones."""
     if isinstance(node, list):
         return [_inline(item, definitions) for item in node]
     match node:
@@ -68,7 +68,7 @@ def _inline(node: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def _convert(node: Any, field: str, subject: str = "") -> Any:
-    """The schema of a value that belongs to `field` and that messages call `subject`."""
+    """Convert the schema of a value of `field`, which messages call `subject`."""
     if not isinstance(node, dict) or "$ref" in node:
         return node
     subject = subject or f"`{field}`"
@@ -91,7 +91,7 @@ def _convert(node: Any, field: str, subject: str = "") -> Any:
 
 
 def _rename(key: str, value: Any) -> Schema:
-    """A keyword as the language servers call it."""
+    """Rename a keyword to what language servers call it."""
     match key:
         case "deprecated":
             return {"doNotSuggest": value}
@@ -104,7 +104,7 @@ def _rename(key: str, value: Any) -> Schema:
 
 
 def _hide(node: Any) -> Any:
-    """A condition, of whose fields none is offered for its sake."""
+    """Hide the fields of a condition from completion."""
     if isinstance(node, list):
         return [_hide(each) for each in node]
     if not isinstance(node, dict):
@@ -117,7 +117,7 @@ def _hide(node: Any) -> Any:
 
 
 def _give_reasons(branch: Schema) -> Schema:
-    """What is not allowed here, each with a message of its own."""
+    """Give each field that is not allowed a message of its own."""
     reasons = {
         name: each["x-reason"]
         for name, each in branch.get("properties", {}).items()
@@ -134,7 +134,7 @@ def _give_reasons(branch: Schema) -> Schema:
 
 
 def _split(node: Schema, subject: str) -> Schema:
-    """One branch a type. A value of none, such as one that is not yet written, is measured by the first."""
+    """Split a schema into one branch per type; a value of another type, or not yet written, gets the first branch."""
     types = node["type"]
     shared = {"allOf"} if all("$ref" in each for each in node.get("allOf", ())) else set()
     keys_of = {name: [key for key in node if key in _KEYS.get(name, set()) - shared] for name in types}
@@ -156,7 +156,7 @@ def _split(node: Schema, subject: str) -> Schema:
 
 
 def _word(node: Schema, subject: str) -> Schema:
-    """Messages that name the field and what it takes."""
+    """Add messages that name the field and the expected value."""
     if "type" not in node:
         return node
     message = f"{subject}: expected {expected_of(node)}"
@@ -170,7 +170,7 @@ def _word(node: Schema, subject: str) -> Schema:
                 exact = message if "maxItems" in limits else f"{message}, at least {limits['minItems']}"
                 worded |= {"if": limits, "else": {"contains": False, "errorMessage": exact}}
             if "defaultSnippets" in node:
-                worded["allOf"] = [{"items": worded.pop("items")}]  # or what the items hold would be inserted
+                worded["allOf"] = [{"items": worded.pop("items")}]  # else those of the items win
         case {"pattern": _}:
             worded["patternErrorMessage"] = f"{message} that says something"
         case {"minimum": int(lowest), "maximum": int(highest)}:
@@ -184,16 +184,16 @@ def _word(node: Schema, subject: str) -> Schema:
 
 
 def _take_apart(node: Schema) -> Schema:
-    """A mapping whose message is for its type alone, so that missing and unknown fields have theirs."""
+    """Limit a mapping's message to its type, so that missing and unknown fields have their own."""
     inner = {key: node[key] for key in node if key in _KEYS["object"]}
     outer = {key: node[key] for key in node if key not in inner}
     if snippets := inner.pop("defaultSnippets", None):
-        # Behind a condition they are offered once, not a second time with a wrong indentation.
+        # Behind a condition they are offered once, not a second time with wrong indentation.
         own = {"type": "object", "errorMessage": node["errorMessage"], "defaultSnippets": snippets}
         outer |= {"if": True, "then": own}
     if names := inner.pop("propertyNames", None):
-        # As a pattern, for the language server takes the key 0 for a number, which is no name.
+        # As a pattern, because the language server reads the key 0 as a number, which is not a name.
         inner["patternProperties"] = {names["pattern"]: inner.pop("additionalProperties")}
         inner |= {"additionalProperties": False, "errorMessage": names["errorMessage"]}
-    required = inner.pop("required", None)  # beside its properties it would be offered twice
+    required = inner.pop("required", None)  # beside `properties` it would be offered twice
     return {**outer, "allOf": [inner, *([{"required": required}] if required else [])]}

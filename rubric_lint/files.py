@@ -1,4 +1,4 @@
-"""Which files to read, and their bytes; what cannot be read becomes a value, and the rest goes on."""
+"""Find the files to read and read them; a file that cannot be read becomes a value, and the run continues."""
 
 # Paths are str here, see config.py.
 # ruff: noqa: PTH100, PTH114, PTH115, PTH116, PTH118, PTH120
@@ -20,24 +20,24 @@ from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.skipped import Skipped, name_other_kind
 
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
-"""What the names of the files end in that are found in folders."""
+"""The suffixes of the files that are found in folders."""
 
 _LOCK = ".#"
-"""How the name of the dangling link begins by which Emacs tells that a file is being edited."""
+"""The prefix of the dangling link that Emacs makes while it edits a file."""
 
 _VCS_FOLDERS = frozenset({".git", ".hg", ".svn"})
-_OVERLAP = 1 << 10  # longer than any word that is looked for
+_OVERLAP = 1 << 10  # longer than any word that is searched for
 
 
 class File(NamedTuple):
-    """A file to read: its name, as the user gave it, and what holds for it."""
+    """A file to read: its name as the user gave it, and its settings."""
 
     name: str
     settings: FileSettings
 
 
 class Unreadable(NamedTuple):
-    """What cannot be read, and why."""
+    """A path that cannot be read, and the reason."""
 
     path: str
     reason: str
@@ -50,11 +50,11 @@ class _Folder(NamedTuple):
     path: str  # absolute
     real: str  # absolute, links resolved
     ignores: tuple[Patterns, ...]  # the nearest first
-    root: str  # absolute, links resolved: what links that are found must stay in
+    root: str  # absolute, links resolved: links that are found must stay in it
 
 
 class _Reached(NamedTuple):
-    """What a search came upon; `identity` is the same when it is come upon again."""
+    """An item that a search found; `identity` is the same if it is found again."""
 
     item: File | Unreadable
     identity: object
@@ -63,13 +63,12 @@ class _Reached(NamedTuple):
 def find(
     paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder, skipped: Skipped | None = None
 ) -> Iterator[File | Unreadable]:
-    """The files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
+    """Find the files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
 
-    A file that is named is found, whatever its name and whatever is ignored, unless the settings force what they
-    exclude. In a folder those are found that have one of SUFFIXES or that `include` names, less what .gitignore files
-    and `exclude` name. Only what is named is followed out: a link to a folder, and a link to a file outside of the
-    repository (without one, of the folder). `skipped` takes what is left out, and named files that are neither YAML
-    nor JSON.
+    A named file is found whatever its name and even if it is ignored, unless `force_exclude` is set. In a folder, files
+    with one of SUFFIXES or in `include` are found, except those that .gitignore files or `exclude` name. Links to
+    folders, and links to files outside the repository (or else the folder), are followed only if they are named.
+    `skipped` records what is left out, and named files that are neither YAML nor JSON.
     """
     search = _Search(finder, Skipped() if skipped is None else skipped)
     seen = set()
@@ -81,7 +80,7 @@ def find(
 
 
 def read(file: File) -> bytes | Unreadable:
-    """Return the bytes of a file; none of one that is too large and, at a look at its head, not about rubrics."""
+    """Return the bytes of a file; empty if it is too large and its head does not look like rubrics."""
     name = file.name
     try:
         try:
@@ -96,7 +95,7 @@ def read(file: File) -> bytes | Unreadable:
 
 
 def read_stdin(name: str) -> bytes | Unreadable:
-    """Return what stdin holds; `name` is what messages call it."""
+    """Return the content of stdin; `name` is its name in messages."""
     if sys.stdin is None:
         return Unreadable(name, "standard input is closed")
     data = sys.stdin.buffer.read(LIMIT + 1)
@@ -106,13 +105,13 @@ def read_stdin(name: str) -> bytes | Unreadable:
 
 
 class RealFolders:
-    """Where folders really are; each is looked up once."""
+    """The real paths of folders; each is looked up once."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
 
     def locate(self, name: str) -> str:
-        """The file `name` in the folder where it really is; it may be a link itself."""
+        """Return the path of `name` with its folder resolved; the file itself may be a link."""
         folder, base = os.path.split(name)
         if folder not in self._known:
             self._known[folder] = os.path.realpath(folder)
@@ -120,7 +119,7 @@ class RealFolders:
 
 
 class _Search:
-    """One search for files; it remembers where folders really are."""
+    """One search for files."""
 
     def __init__(self, finder: SettingsFinder, skipped: Skipped) -> None:
         self._finder = finder
@@ -128,7 +127,7 @@ class _Search:
         self._folders = RealFolders()
 
     def reach(self, name: str) -> Iterator[_Reached]:
-        """What is at `name`: a file, or the files of a folder."""
+        """Find the file at `name`, or the files of a folder."""
         try:
             is_folder = stat.S_ISDIR(os.stat(name).st_mode)
             if self._finder.leaves_out(name, is_folder=is_folder):
@@ -145,7 +144,7 @@ class _Search:
             yield _refuse(name, fault)
 
     def _is_included(self, name: str) -> bool:
-        """Return whether the settings say that a file is to be read, whatever its name ends in."""
+        """Return whether the settings include a file whatever its suffix."""
         settings = self._finder.for_folder(os.path.dirname(name))
         return settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed
 
@@ -162,7 +161,7 @@ class _Search:
         except OSError as fault:
             yield _refuse(str(fault.filename), fault)
             ignores = ()
-        # A stack, because folders may be nested deeper than calls can be.
+        # A stack, because folders may be nested deeper than calls.
         real = os.path.realpath(name)
         root = os.path.join(find_root(real), "")
         pending: list[_Folder | _Reached] = [_Folder(prefix, path, os.path.join(real, ""), ignores, root)]
@@ -214,7 +213,7 @@ class _Search:
             elif not entry.is_dir() and not entry.name.startswith(_LOCK):
                 self._skipped.dead.append(name)
         except OSError as fault:
-            # A link in a circle leads to no file, like one that leads nowhere; nobody has asked for it by name.
+            # A circular link leads to no file, like a broken one; nobody named it.
             if fault.errno == errno.ELOOP:
                 self._skipped.dead.append(name)
             else:
@@ -234,7 +233,7 @@ class _Search:
 
 
 def tidy(name: str) -> str:
-    """Return a path as messages name it, without `./` in front."""
+    """Return a path as messages show it, without `./` at the start."""
     while name.startswith(("./", "." + os.sep)):
         name = name[2:].lstrip("/" + os.sep)
     return name or "."

@@ -1,4 +1,4 @@
-"""What a finding is known by from one run to the next, whatever becomes of the text around it."""
+"""Identify a finding from one run to the next, whatever changes in the text around it."""
 
 import re
 from collections import Counter
@@ -10,22 +10,22 @@ from rubric_lint.repository import repository_path
 from rubric_lint.source import Source
 
 VERSION = 1
-"""Goes up when the fingerprint of a finding that has not changed becomes another one."""
+"""Must be raised when fingerprints of unchanged findings change."""
 
-# What a key is followed by says which of many like keys it is; the next item of a flow collection is another thing.
+# The text after a key tells equal keys apart; it ends before the next item of a flow collection.
 _CONTEXT = re.compile(r"[^\r\n,{}\[\]#]*")
 
-# A message is words, which may become better ones, and numbers, which come from the text. Those that name a place
-# change when the place moves, and code may hold one too: the generated id `rubric-2`.
+# The words of a message may change, but its numbers come from the text. Numbers of places change when the place moves,
+# and code may contain one too: the generated id `rubric-2`.
 _PLACE = re.compile(r"`[^`]*`|\b(?:line|column|entry|offset|criterion) \d+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def fingerprints(result: Result) -> tuple[str, ...]:
-    """A name for each of `result.findings`, in their order, that no other finding of any file has.
+    """Return a unique name for each of `result.findings`, in their order.
 
-    It stays when lines move, when other text changes, on another machine and from another folder of the repository. It
-    changes with the file's path, the rule and the faulty text. Like findings in one file are told apart by their order.
+    It does not depend on lines, on other text, on the machine or on the current folder of the repository, but on the
+    path of the file, the rule and the text of the finding. The order tells equal findings in one file apart.
     """
     return tuple(_fingerprint(result)) if result.findings else ()
 
@@ -41,7 +41,7 @@ def _fingerprint(result: Result) -> Iterator[str]:
 
 
 def _describe(source: Source, finding: Finding) -> tuple[str, str, str]:
-    """The faulty text, what follows it, and the numbers that the rule made of it; indentation does not matter."""
+    """Return the text of the finding, the text after it, and the message's numbers; indentation does not matter."""
     after = _CONTEXT.match(source.text, finding.span.end)
     numbers = _NUMBER.findall(_PLACE.sub("", finding.message))
     return _fold(source.slice(finding.span)), _fold(after[0] if after else ""), " ".join(numbers)

@@ -1,4 +1,4 @@
-"""Patterns as in .gitignore, decided as git decides them; pathspec translates each one."""
+"""Match paths against .gitignore patterns as git does; pathspec translates each pattern."""
 
 # Paths are str here, see config.py.
 # ruff: noqa: PTH113, PTH118, PTH120
@@ -20,21 +20,21 @@ class _Pattern(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """The patterns of one .gitignore file or setting, for what is in `root`, a path that ends in a separator."""
+    """The patterns of one .gitignore file or setting, for paths in `root`, which ends in a separator."""
 
     root: str
     latest_first: tuple[_Pattern, ...]
 
     @classmethod
     def parse(cls, root: str, lines: Iterable[str]) -> "Patterns":
-        """Read one pattern a line; what is no pattern says nothing, as in git."""
+        """Parse one pattern per line; like git, skip lines that are not patterns."""
         patterns = [pattern for line in lines if (pattern := _parse(line)) is not None]
         return cls(root.rstrip(os.sep) + os.sep, tuple(reversed(patterns)))
 
     def judge(self, path: str, *, is_folder: bool) -> bool | None:
-        """Whether `path`, absolute, is ignored (True), kept (False) or not spoken of (None).
+        """Return whether the absolute `path` is ignored (True), kept (False) or not matched (None).
 
-        The folders above it are not asked: a search never enters a folder that is ignored.
+        The folders above it are not matched: a search never enters an ignored folder.
         """
         if not path.startswith(self.root):
             return None
@@ -45,7 +45,7 @@ class Patterns(NamedTuple):
         return None
 
     def covers(self, file: str) -> bool:
-        """Whether `file`, absolute, or a folder between it and the root is ignored."""
+        """Return whether the absolute `file`, or a folder between it and the root, is ignored."""
         if not file.startswith(self.root):
             return False
         ends = (end for end in range(len(self.root), len(file)) if file[end] == os.sep)
@@ -53,18 +53,18 @@ class Patterns(NamedTuple):
 
 
 def is_ignored(path: str, ignores: Iterable[Patterns], *, is_folder: bool) -> bool:
-    """Whether `path`, absolute, is ignored by the first of `ignores` that speaks of it."""
+    """Return whether the absolute `path` is ignored by the first of `ignores` that matches it."""
     verdicts = (patterns.judge(path, is_folder=is_folder) for patterns in ignores)
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
 def read_ignores(folder: str, names: Container[str], above: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
-    """What is ignored in a folder with these `names` in it, the nearest first; `above`: what is in its parent.
+    """Return the patterns for a folder with these `names` in it, nearest first; `above` are those for its parent.
 
     Raises:
-        OSError: when a file of patterns cannot be read.
+        OSError: if a file of patterns cannot be read.
     """
-    if ".git" in names:  # a repository of its own: what the one around it ignores ends here
+    if ".git" in names:  # a repository of its own: patterns of the one around it do not apply
         above = _read(folder, _find_exclude_file(folder))
     if ".gitignore" in names:
         above = _read(folder, folder + ".gitignore") + above
@@ -72,12 +72,12 @@ def read_ignores(folder: str, names: Container[str], above: tuple[Patterns, ...]
 
 
 def read_ignores_above(folder: str) -> tuple[Patterns, ...]:
-    """What the folders above an absolute one, up to its repository, ignore in it; nothing where they ignore all of it.
+    """Return the patterns of the folders above an absolute one, up to its repository; none if they ignore all of it.
 
     Raises:
-        OSError: when a file of patterns cannot be read.
+        OSError: if a file of patterns cannot be read.
     """
-    chain = [folder]  # to the repository's folder
+    chain = [folder]  # up to the repository's folder
     while not os.path.lexists(chain[-1] + ".git"):
         above = os.path.join(os.path.dirname(chain[-1].rstrip(os.sep)), "")
         if above == chain[-1]:
@@ -90,7 +90,7 @@ def read_ignores_above(folder: str) -> tuple[Patterns, ...]:
 
 
 def _read(root: str, file: str) -> tuple[Patterns, ...]:
-    """The patterns of a file, none where it is missing or, as git has it, a link."""
+    """Return the patterns of a file; none if it is missing or, like git, if it is a link."""
     try:
         if not stat.S_ISREG(os.lstat(file).st_mode):
             return ()
@@ -101,7 +101,7 @@ def _read(root: str, file: str) -> tuple[Patterns, ...]:
 
 
 def _find_exclude_file(folder: str) -> str:
-    """The repository's own file of patterns; `.git` may be a file that says where the repository is."""
+    """Return the repository's own file of patterns; `.git` may be a file with the path of the repository."""
     git = folder + ".git"
     if os.path.isfile(git):
         git = os.path.join(folder, _read_line(git).removeprefix("gitdir:").strip())
@@ -129,35 +129,35 @@ def _parse(line: str) -> _Pattern | None:
 
 
 def _translate(glob: str) -> re.Pattern[str] | None:
-    """The expression whose full matches are the paths that `glob` itself names, None when it can name none."""
+    """Return the expression whose full matches are the paths that `glob` names; None if it can name none."""
     import warnings  # noqa: PLC0415
 
     from pathspec import GitIgnoreSpec  # noqa: PLC0415  (most folders have no patterns)
 
     with warnings.catch_warnings():
-        # `[[` in a pattern makes re warn of what it may mean one day.
+        # `[[` in a pattern makes `re` warn of a future change.
         warnings.simplefilter("ignore", FutureWarning)
         try:
             (pattern,) = GitIgnoreSpec.from_lines([glob]).patterns
-        except (ValueError, re.error):  # a range such as [z-a] names nothing, in git too
+        except (ValueError, re.error):  # like git, a range such as [z-a] matches nothing
             return None
         if pattern.regex is None:
             return None
-        # pathspec's expressions end in `(/|$)`, the `/` being for what lies beneath the path that is meant, which a
-        # full match leaves out; except those of `**`, `*` and `folder/**`, which end early and mean all that follows.
+        # pathspec's expressions end in `(/|$)`, with `/` for paths below the match, which a full match leaves out;
+        # those of `**`, `*` and `folder/**` end early and match all that follows.
         source = pattern.regex.pattern
         return re.compile(_commit(source if source.endswith("$)") else source + ".*"), re.DOTALL)
 
 
 _STAR, _FOLDERS, _FOLDERS_FIRST = "[^/]*", "(?:/.+)?/", "^(?:.+/)?"
-"""What pathspec makes of `*` within a name, of `/**/`, and of `**/` at the start."""
+"""How pathspec translates `*` within a name, `/**/`, and `**/` at the start."""
 
 
 def _commit(source: str) -> str:
-    """Return an expression of pathspec's with each `*` and `**` but the last bound to the first match of what follows.
+    """Return a pathspec expression with each `*` and `**` but the last bound to the first match of what follows.
 
-    No other match could do better, as what follows has a fixed length in characters, or in folders. So no time is spent
-    on others, which would be as many as there are ways to share a name out among the stars.
+    No other match can be better, because what follows has a fixed number of characters or folders. This saves trying
+    the others, of which there are as many as ways to divide a name among the stars.
     """
     first, *rest = source.split(_FOLDERS)
     parts = [_commit_stars(part) for part in (first, *rest)]
@@ -173,7 +173,7 @@ _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+(?:\]|\Z)|.", re.DOTALL)
 
 
 def _commit_stars(source: str) -> str:
-    # To git no set of characters holds a `/`; one that names what it does not hold would, to an expression.
+    # In git, no character set contains `/`; in a regular expression, a negated one would.
     tokens = (piece[0] for piece in _PIECE.finditer(source))
     source = "".join(f"(?!/){piece}" if piece[0] == "[" and piece != "[^/]" else piece for piece in tokens)
     head, *parts = source.split(_STAR)

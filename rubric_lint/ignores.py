@@ -1,4 +1,4 @@
-"""Ignore comments: which findings they silence, and which of them silence nothing."""
+"""Apply ignore comments: find the findings that they silence, and the comments that silence nothing."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -16,7 +16,7 @@ from rubric_lint.source import Source, Span
 
 
 class Name(NamedTuple):
-    """A rule's name in an ignore comment, and where it stands."""
+    """The name of a rule in an ignore comment, and its place."""
 
     text: str
     span: Span
@@ -26,8 +26,8 @@ class Name(NamedTuple):
 class Ignore:
     """A comment that begins with `# rubric-lint:`.
 
-    `silences` is the stretch of text in which findings of the named rules are silenced. `names` is empty, and `fault`
-    says why, for a comment that cannot be understood. `comment` is the whole comment.
+    `silences` is the range of text in which findings of the named rules are silenced. An invalid comment has no
+    `names`, and `fault` says why. `comment` is the span of the comment.
     """
 
     comment: Span
@@ -42,7 +42,7 @@ _NAME = re.compile(r"[^\s,]+")
 
 
 def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
-    """The ignore comments of a file that was read into `documents`."""
+    """Find the ignore comments of a file that was read into `documents`."""
     if source.name.lower().endswith((".json", ".jsonl")):
         return []
     first_content = documents[0].preamble.end if documents else len(source.text)
@@ -56,7 +56,7 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
 
 
 def _find_lines_below(source: Source, alone: list[int]) -> dict[int, int]:
-    """For each line that has nothing but a comment, the first line below it that has something else."""
+    """Map each line that has only a comment to the next line that has something else."""
     below: dict[int, int] = {}
     for start in reversed(alone):
         line = source.position(start).line
@@ -65,13 +65,13 @@ def _find_lines_below(source: Source, alone: list[int]) -> dict[int, int]:
 
 
 def _split(source: Source, comment: Span) -> list[Span]:
-    """The parts of a comment that speak to us; other tools' parts may stand before, between and behind them."""
+    """Split a comment into its ignore comments; parts for other tools may be before, between and after them."""
     starts = [found.start() for found in _BEGINS.finditer(source.text, *comment)]
     return [Span(*part) for part in pairwise([*starts, comment.end])]
 
 
 def is_alone(source: Source, start: int) -> bool:
-    """Whether nothing stands before a comment on its line."""
+    """Return whether a comment is the first on its line."""
     line = source.line_span(source.position(start).line)
     return not source.text[line.start : start].strip()
 
@@ -98,11 +98,11 @@ def _read_ignore(
 
 
 _SOLID = re.compile(r"[^-?\[{ \t\r\n]")
-"""What does not merely introduce an entry; only what does may stand between the start of a line and the entry."""
+"""Text that is more than the introduction of an entry; between the start of a line and its entry there is only that."""
 
 
 class Entries:
-    """The outermost field or list item that begins on each line; its dash may stand on a line of its own."""
+    """The outermost field or list item that begins on each line; its dash may be on a line before it."""
 
     def __init__(self, source: Source, documents: list[Document]) -> None:
         self._source = source
@@ -113,7 +113,7 @@ class Entries:
         self._starts = sorted(self._ends)
 
     def at(self, line: int) -> Span | None:
-        """Return the entry of a line, None where the line is blank or continues what began above it."""
+        """Return the entry of a line; None if the line is blank or continues an entry above it."""
         if line > self._source.line_count:
             return None
         text, (begin, stop) = self._source.text, self._source.line_span(line)
@@ -125,7 +125,7 @@ class Entries:
 
 
 def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[list[Finding], list[tuple[Ignore, str]]]:
-    """The findings that no comment silences, and for each silenced one the comment and the rule's name."""
+    """Return the findings that no comment silences, and for each silenced one the comment and the name of its rule."""
     kept: list[Finding] = []
     silenced: list[tuple[Ignore, str]] = []
     by_rule: dict[str, _Silencing] = {}
@@ -142,17 +142,15 @@ def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[l
 
 
 class _Silencing:
-    """The comments for one rule, ordered by where they silence; asked for findings in the order of their places."""
+    """The comments for one rule, ordered by where they apply; call `find` in the order of findings."""
 
     def __init__(self) -> None:
         self.ignores: list[Ignore] = []
-        self._reached = 0  # how many of them begin to silence at or before the last finding's start
-        self._open: list[
-            tuple[Span, int, int]
-        ] = []  # those of them that may go on: comment, end, number; the first on top
+        self._reached = 0  # how many of them start at or before the last finding
+        self._open: list[tuple[Span, int, int]] = []  # those that may still apply, as (comment, end, number), in a heap
 
     def find(self, span: Span) -> Ignore | None:
-        """The first comment that silences a finding at `span`."""
+        """Return the first comment that silences a finding at `span`."""
         start, end = span
         while self._reached < len(self.ignores) and (each := self.ignores[self._reached]).silences.start <= start:
             heappush(self._open, (each.comment, each.silences.end, self._reached))
@@ -160,7 +158,7 @@ class _Silencing:
         while self._open and self._open[0][1] <= start:
             heappop(self._open)
         found = [self.ignores[self._open[0][2]]] if self._open else []
-        # A value of several lines ends where only its last line has room for a comment.
+        # In a value of several lines, only the last line has room for a comment.
         last = bisect_right(self.ignores, end - 1, self._reached, key=lambda ignore: ignore.silences.start)
         found += self.ignores[self._reached : last]
         return min(found, key=lambda ignore: ignore.comment, default=None)
@@ -175,9 +173,9 @@ def find_unused(
     *,
     kept: Iterable[Finding] = (),
 ) -> Iterator[Finding]:
-    """Find the names in comments that silence nothing, of the rules `in_use`, and comments that cannot be understood.
+    """Find names of rules `in_use` in comments that silence nothing, and invalid comments.
 
-    `kept` are the findings that no comment silences: one of them that is near may be the one that was meant.
+    `kept` are the findings that no comment silences; the comment may be meant for one of them nearby.
     """
     lines: dict[str, list[int]] = {}
     for finding in sorted(kept, key=lambda finding: finding.span.start):
@@ -188,7 +186,7 @@ def find_unused(
             yield Finding("unused-ignore", severity, message, ignore.comment, "")
         idle = _find_idle(ignore, silenced, in_use)
         fix = _make_fix(source, ignore, idle) if idle else None
-        for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, where it is first
+        for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, at its first place
             if name.text in idle:
                 message = f"`{name.text}` finds nothing here that this comment could silence; "
                 near_by = _find_near(lines.get(name.text, []), source.position(ignore.comment.start).line)
@@ -201,18 +199,18 @@ def find_unused(
 
 
 _NEAR = 5
-"""How many lines away a finding can be that a comment was meant for."""
+"""How many lines a finding may be away from the comment that was meant for it."""
 
 
 def _find_near(lines: list[int], line: int) -> int | None:
-    """Return the one of some lines, in order, that is nearest to another, unless it is too far away."""
+    """Return the line, of an ordered list, that is nearest to another; None if it is too far away."""
     at = bisect_right(lines, line)
     nearest = min(lines[max(at - 1, 0) : at + 1], key=lambda each: abs(each - line), default=None)
     return nearest if nearest is not None and abs(nearest - line) <= _NEAR else None
 
 
 def _find_idle(ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]) -> set[str]:
-    """The names in a comment that silence nothing; rules that do not run now may find something another time."""
+    """Return the names in a comment that silence nothing, except rules that do not run now."""
     names = {name.text for name in ignore.names}
     if "unused-ignore" in names:
         return set()
@@ -220,7 +218,7 @@ def _find_idle(ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: 
 
 
 def _make_fix(source: Source, ignore: Ignore, idle: set[str]) -> Fix:
-    """Take the idle names away, and the whole comment when no name is left."""
+    """Remove the idle names, or the whole comment if no name is left."""
     needed = [name.text for name in ignore.names if name.text not in idle]
     if needed:
         names = Span(ignore.names[0].span.start, ignore.names[-1].span.end)
@@ -230,7 +228,7 @@ def _make_fix(source: Source, ignore: Ignore, idle: set[str]) -> Fix:
     line = source.line_span(source.position(start).line)
     if text[line.start : start].strip():
         start = line.start + len(text[line.start : start].rstrip())
-    else:  # a line of its own goes with its end
+    else:  # a comment on a line of its own goes with its line end
         start = line.start
         end += 2 if text.startswith("\r\n", end) else int(end < len(text))
     return Fix("remove the comment", (Edit(Span(start, end), ""),), safe=True)

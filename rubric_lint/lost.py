@@ -1,4 +1,4 @@
-"""Containers of rubrics that are nearly right or empty: in a file of ours, what they hold would be lost."""
+"""Report containers of rubrics that are misspelt or empty, so that their criteria would be lost."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,11 +14,11 @@ from rubric_lint.schema import schema_for
 from rubric_lint.wording import describe
 
 _OF_AGENTV = "agentv-"
-_REFERENCE = re.compile(r"\{\{|\$\{|://|\A\S+\Z")  # a template, an address, or the name of a file
+_REFERENCE = re.compile(r"\{\{|\$\{|://|\A\S+\Z")  # a template, an address, or a file name
 
 
 def speaks_for_us(location: Location) -> bool:
-    """Return whether a rubric makes its file one of ours: in our words, or in those that AgentV has today."""
+    """Return whether a rubric shows that its file is for us: it is in our words, or in those of today's AgentV."""
     return location.view is None or is_agentv(location)
 
 
@@ -28,9 +28,9 @@ def is_agentv(location: Location) -> bool:
 
 
 def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: bool) -> Iterator[Problem]:
-    """Find the containers of rubrics that nobody reads, in a document of ours.
+    """Find the containers of rubrics that nothing reads, in a file of rubrics.
 
-    `in_suite`: there are rubrics in the file, so that its top level counts as a case. `of_agentv`: some of them are
+    With `in_suite`, the file has rubrics, so its top level counts as a case. With `of_agentv`, some of them are
     AgentV's.
     """
     for location in found.rubrics:
@@ -49,8 +49,8 @@ def is_place(owner: Path, *, in_suite: bool) -> bool:
 
 
 def _find_misplaced(document: Document, path: Path) -> Iterator[Problem]:
-    """Find criteria of an assertion in another field than AgentV reads them from."""
-    # It is loaded where there is a rubric of AgentV.
+    """Find criteria of an assertion in a field from which AgentV does not read them."""
+    # Files with a rubric of AgentV have loaded the module already.
     from rubric_lint.interop.agentv import CONTAINERS, is_current  # noqa: PLC0415
 
     assertion, field = document.value(path[:-1]), path[-1]
@@ -90,7 +90,7 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
 
 
 def word_empty(value: Any) -> str:
-    """Say of a field that it has nothing: `is an empty list`."""
+    """Describe an empty field: `is an empty list`."""
     if value is None:
         return "has no value"
     return f"is an empty {'list' if isinstance(value, list) else 'mapping' if isinstance(value, dict) else 'string'}"
@@ -108,7 +108,7 @@ def _could_be_read(value: Any, owner: Path) -> bool:
 
 
 def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
-    """Find the misspelt fields that would make a value of `rubrics` ours, each with the field that was meant."""
+    """Find the misspelt fields without which a value of `rubrics` would be a rubric, each with the right name."""
     known = schema_for().entry_fields
     wanted = ("outcome", "score_ranges", "score_range", "min_score") if of_agentv else _telling(known)
     entries: Iterable[tuple[Path, Any]]
@@ -128,7 +128,7 @@ def _telling(known: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _find_empty_assertions(document: Document, taken: set[Path]) -> Iterator[Problem]:
-    """Find assertions of a type that holds criteria, without the field that holds them or with nothing in it."""
+    """Find assertions whose type needs criteria but whose field for them is missing or empty."""
     from rubric_lint.interop.agentv import CONTAINERS, find_assertions  # noqa: PLC0415
 
     for path, assertion in find_assertions(document):

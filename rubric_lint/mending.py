@@ -1,4 +1,4 @@
-"""Repairs of bands that are swapped, overlap, leave gaps, are split or not sorted. None of them is safe."""
+"""Repair bands that are swapped, overlap, leave gaps, are split or not sorted; no repair is safe."""
 
 from collections.abc import Collection
 
@@ -13,7 +13,7 @@ def swap_bounds(band: Band) -> Repair:
 
 
 def cut(scale: Scale, band: Band, other: Band) -> Repair | None:
-    """End the lower of two overlapping bands before the upper one starts; None where one lies inside the other."""
+    """End the lower of two overlapping bands before the upper one; None if one lies inside the other."""
     low, high = sorted((band, other), key=lambda each: each.scores[0])
     start = high.scores[0]
     if scale.is_map or not (low.is_sound and high.is_sound):
@@ -24,7 +24,7 @@ def cut(scale: Scale, band: Band, other: Band) -> Repair | None:
 
 
 def widen(scale: Scale, gap: Collection[int]) -> Repair | None:
-    """Extend the band below each gap, at 0 the lowest band; None where bands are not sound or share scores."""
+    """Extend the band below each gap, or at 0 the lowest band; None if bands are invalid or share scores."""
     bands = sorted(scale.bands, key=lambda band: band.scores[0] if band.scores else HIGHEST)
     covered = [score for band in bands for score in band.scores]
     if not bands or not all(band.is_sound for band in bands) or len(set(covered)) < len(covered):
@@ -42,7 +42,7 @@ def widen(scale: Scale, gap: Collection[int]) -> Repair | None:
 
 
 def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
-    """Let the following band start at a score inside this one."""
+    """Start the following band at a score inside this one."""
     title = f"start the next band at {start}"
     if scale.is_map:
         return _repair(title, RenameKey(following.path, str(start)))
@@ -50,7 +50,7 @@ def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
 
 
 def sort_bands(scale: Scale) -> Repair | None:
-    """Put the bands in ascending order; None where some cannot be read, or where they are all of a holistic rubric."""
+    """Put the bands in ascending order; None if some are invalid or they are those of a holistic rubric."""
     if not all(band.is_sound for band in scale.bands):
         return None
     depth = len(scale.path)

@@ -1,19 +1,19 @@
-"""Texts that stay themselves where a system renders Nunjucks in them, as promptfoo and AgentV 5 do."""
+"""Escape text for systems that render Nunjucks, such as promptfoo and AgentV 5."""
 
 import re
 from typing import Any
 
 RENDERS = frozenset({"promptfoo", "agentv-a7"})
-"""The dialects whose texts are templates."""
+"""The dialects whose strings are templates."""
 
-# Not `{% raw %}`: promptfoo fills in `{{ env.NAME }}` when it loads a file, wherever that stands.
-# An end of a comment without its beginning is an error.
+# Not `{% raw %}`: promptfoo fills in `{{ env.NAME }}` anywhere when it loads a file. The end of a comment without its
+# beginning is an error.
 _MARKS = re.compile(r"\{[{%#]|#\}")
 _ESCAPED = re.compile(r'\{\{ "(\{[{%#]|#\})" \}\}')
 
 
 def escape(data: Any) -> Any:
-    """Return data in which Nunjucks renders every text as it is written here."""
+    """Return data in which Nunjucks renders every string as it is in `data`."""
     match data:
         case str():
             return _MARKS.sub(r'{{ "\g<0>" }}', data)
@@ -25,12 +25,12 @@ def escape(data: Any) -> Any:
 
 
 def unescape(text: str) -> str:
-    """Return the text that `escape` was given."""
+    """Reverse `escape`."""
     return _ESCAPED.sub(r"\1", text)
 
 
 def is_template(data: Any) -> bool:
-    """Return whether Nunjucks makes something else of a text, or of one in a list or mapping; escapes are not meant."""
+    """Return whether Nunjucks would change a string, or one in a list or mapping; escapes do not count."""
     match data:
         case str():
             return _MARKS.search(_ESCAPED.sub("", data)) is not None

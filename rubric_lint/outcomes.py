@@ -1,4 +1,4 @@
-"""Outcomes: the texts that a judge compares an answer with, where each is written, and what its words alone show."""
+"""Describe outcomes: the texts that a judge compares an answer with, and what their words alone show."""
 
 import re
 from typing import Literal, NamedTuple
@@ -7,10 +7,10 @@ from rubric_lint.finding import Path
 
 
 class Outcome(NamedTuple):
-    """One text that says what is seen.
+    """The text of one outcome.
 
-    `of` says what it belongs to: a band (`scores` are those that lie in it for certain), a level (`level` is its
-    number, `name` what it is called), a criterion, or, as its task, a criterion whose bands or levels say the rest.
+    `of` is what it belongs to: a band (`scores` are those that are certainly in it), a level (with its number `level`
+    and its `name`), a criterion, or, as the task, a criterion that has bands or levels too.
     """
 
     text: str
@@ -22,20 +22,21 @@ class Outcome(NamedTuple):
 
     @property
     def is_of_scale(self) -> bool:
-        """Whether it is one of the outcomes that a judge chooses between."""
+        """Whether a judge chooses between this outcome and others."""
         return self.of in ("band", "level")
 
 
 LONGEST_LABEL = 60
-"""How long a text can be, in characters, and still be no more than a label or a placeholder."""
+"""The longest text, in characters, that can be a label or a placeholder."""
 
-# What a template engine replaces before a judge reads it: {{low}}, ${HIGH}, {% if %}, <%= low %>, %(low)s, {low}, $low.
+# Template engines replace these before a judge reads them: {{low}}, ${HIGH}, {% if %}, <%= low %>, %(low)s, {low},
+# $low.
 _TEMPLATE = re.compile(r"\{\{|\$\{|\{%|<%|%\(\w|\A\s*(?:\{[\w.-]+\}|\$\w+|%\w+%|@@?\w+@@?|__[^\W_]\w*__)\s*\Z")
 _MARKS_OF_TEMPLATES = ("{", "$", "%", "@", "__")
 
 
 def is_template(text: str) -> bool:
-    """Return whether the text is written for a template engine, so that nothing can be said of what it will be."""
+    """Return whether the text is a template, so that its final text is unknown."""
     return any(mark in text for mark in _MARKS_OF_TEMPLATES) and _TEMPLATE.search(text) is not None
 
 
@@ -55,7 +56,7 @@ _WORD = re.compile(r"[^\W_]")
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether the text only keeps the place of an outcome: punctuation, TODO, TBD, `<...>`."""
+    """Return whether the text is only a placeholder: punctuation, TODO, TBD, `<...>`."""
     words = text.split(None, 1)
     if not words:
         return False
@@ -74,4 +75,4 @@ _BEGINS = frozenset(
     to tbd tba tbc fix xx xxx xxxx xxxxx placeholder lorem fill insert enter write add put describe your the not
     """.split()  # noqa: SIM905 (it reads better)
 )
-"""What the first word of a stand-in can be: one look at it is all that most outcomes cost."""
+"""The first words of placeholders; for most outcomes, looking one word up is enough."""

@@ -1,17 +1,17 @@
-"""What files are called by systems that know a repository and not this machine: paths from its root, with `/`."""
+"""Name files by their path from the root of the repository, with `/`, as systems outside this machine do."""
 
 import os
 from functools import cache
 from unicodedata import normalize
 
 _SAID_BY_CI = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
-"""Where a CI system says that it has put the repository."""
+"""The variables in which CI systems give the folder of the repository."""
 
 
 def repository_path(name: str) -> str:
-    """The path of a file from the root of the repository; what lies outside keeps its absolute path.
+    """Return the path of a file from the root of the repository; a file outside keeps its absolute path.
 
-    The same on every machine: `/` between folders, and names in one Unicode form, which macOS does not keep to.
+    The result is the same on every machine: with `/` between folders, and in one Unicode form (macOS uses another).
     """
     path = os.path.abspath(name)  # noqa: PTH100 (a Path would not take `..` away)
     root = find_root()

@@ -1,4 +1,4 @@
-"""What a rule is: a name, a severity, a check, and the page that explains it."""
+"""Define a rule: its name, its severity, its function, and the page that explains it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,17 +8,16 @@ from rubric_lint.finding import Part, Problem, Severity
 from rubric_lint.rubric import Rubric
 
 HOME = "https://github.com/rubric-lint/rubric-lint"
-"""Where the project stands on the web."""
+"""The home page of the project."""
 
 FixKind = Literal["safe", "unsafe"]
 
 
 class Rule(NamedTuple):
-    """One kind of fault.
+    """One kind of problem in a rubric.
 
-    `check` finds it in a rubric; None for what shows elsewhere: in the text, by the schemas, or in comments. `fix` says
-    whether its findings may carry a fix, and of which kind. `marks` are the parts that its findings may mark of what
-    their pointer names.
+    `check` finds it; None for rules of the text, the schemas or the comments. `fix` is the kind of fix that its
+    findings may have. `marks` are the parts that findings may mark of the value at their pointer.
     """
 
     name: str
@@ -29,7 +28,7 @@ class Rule(NamedTuple):
 
     @property
     def page_file(self) -> Path:
-        """The file that holds the page of the rule."""
+        """The path of the rule's page."""
         return Path(__file__).parent / "rules" / f"{self.name.replace('-', '_')}.md"
 
     @property
@@ -39,7 +38,7 @@ class Rule(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Where the page stands on the web."""
+        """The URL of the page."""
         return f"{HOME}/blob/main/rubric_lint/rules/{self.name.replace('-', '_')}.md"
 
     @property

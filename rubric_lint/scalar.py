@@ -1,4 +1,4 @@
-"""What a plain scalar means: to YAML 1.2, which is how we read, and to YAML 1.1, which many readers still speak."""
+"""Read plain scalars by YAML 1.2, as we do, and by YAML 1.1, as many other readers do."""
 
 import json
 import math
@@ -30,19 +30,19 @@ _INTEGER = re.compile(r"[-+]?[0-9]+")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
-# Python refuses to turn longer runs of digits into an int; no rubric has such a number, so its size is all that counts.
+# Python does not convert longer runs of digits to int; no rubric needs such a number, so only its size counts.
 _MOST_DIGITS = 4000
 
 
 PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+(?:#[^\r\n]*\s+)*)+")
-"""The anchor and the tag of a value, up to where the value itself begins."""
+"""The anchor and the tag of a value, up to the value itself."""
 
 NON_SPECIFIC = re.compile(r"(?:&[^\s,\[\]{}]*+\s++(?:#[^\r\n]*+\s++)*+)?!(?=\s)")
-"""The tag that makes any value a string, however it looks, with the anchor that may come before it."""
+"""The tag that makes any value a string, with the anchor that may precede it."""
 
 
 def resolve(text: str) -> str | int | float | bool | None:
-    """The value of a plain scalar by the core schema of YAML 1.2."""
+    """Return the value of a plain scalar by the core schema of YAML 1.2."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if text[0] not in "+-.0123456789":
@@ -57,22 +57,22 @@ def resolve(text: str) -> str | int | float | bool | None:
 
 
 def read_scalar(text: str) -> str | int | float | bool | None:
-    """Return the value of a scalar that is plain or, as JSON writes it, in double quotes."""
+    """Return the value of a scalar that is plain or, as in JSON, in double quotes."""
     return str(json.loads(text)) if text.startswith('"') else resolve(text)
 
 
 class Ambiguity(NamedTuple):
-    """A plain scalar, how two kinds of reader take it, and how to write what was meant, whatever that was."""
+    """A plain scalar, how two kinds of reader read it, and how to write each meaning."""
 
     text: str
     readings: str
     advice: str
 
 
-# The same number to every reader, which nearly all numbers are.
+# Nearly all numbers are written so, and are the same to every reader.
 _PLAIN_DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 
-# YAML 1.1 (yaml.org/type). Few files need these patterns, so `re` compiles them when one does.
+# YAML 1.1 (yaml.org/type). Few files need these patterns, so `re` compiles them only then.
 _OLD_BOOLEANS = dict.fromkeys(("y", "yes", "on"), "true") | dict.fromkeys(("n", "no", "off"), "false")
 _OLD_BASED = r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+)"
 _OLD_INTEGER = r"[-+]?(?:0|[1-9][0-9_]*)"
@@ -81,14 +81,14 @@ _OLD_FLOAT = r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9_]*[0-9]_*)(?:[eE][-+][0-9]+)
 _OLD_DATE = r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d.*)?"
 
 SPECIAL_STARTS = frozenset(["", *"~+-.0123456789nNtTfFyYoO"])
-"""What a plain scalar begins with that may be anything but a text; the first look is all that most scalars cost."""
+"""The first characters of plain scalars that may be more than strings; most scalars need no second look."""
 
-# The longest scalar that a reader may take for a date, a boolean or a number that anyone would write.
+# The longest scalar that a reader may read as a date, a boolean or a sensible number.
 _LONGEST = 40
 
 
 def read_plain(text: str) -> tuple[str | int | float | bool | None, Ambiguity | None]:
-    """The value of a plain scalar, and whether other readers take another."""
+    """Return the value of a plain scalar, and its ambiguity if other readers read another value."""
     return _read_short(text) if len(text) <= _LONGEST else (resolve(text), None)
 
 
@@ -98,17 +98,17 @@ def _read_short(text: str) -> tuple[str | int | float | bool | None, Ambiguity |
 
 
 def find_ambiguity(text: str) -> Ambiguity | None:
-    """How readers of YAML 1.1 (yaml.org/type) and of YAML 1.2 differ over a plain scalar; None where they agree."""
+    """Find how readers of YAML 1.1 (yaml.org/type) and YAML 1.2 differ over a plain scalar; None if they agree."""
     if _PLAIN_DECIMAL.fullmatch(text):
         return None
     value = resolve(text)
     if isinstance(value, float) and math.isinf(value):
-        return None  # a number that is too large is a fault in itself, wherever one is expected
+        return None  # a number that is too large is reported wherever a number is expected
     older, newer = _describe_older(text), _describe(value)
     if older != newer:
         readings = f"{older} in YAML 1.1 but {newer} in YAML 1.2"
         return Ambiguity(text, readings, _advise(older, newer))
-    if text[:2] == "0x":  # a number to both core schemas, but not to the JSON schema of YAML 1.2
+    if text[:2] == "0x":  # a number in both core schemas, but not in the JSON schema of YAML 1.2
         readings = f"{older} to most readers but a string to those that know decimal numbers only"
         return Ambiguity(text, readings, _DECIMAL)
     return None
@@ -123,7 +123,7 @@ def _advise(older: str, newer: str) -> str:
     return _DECIMAL if "number" in older + newer else "put it in quotes if it is a string"
 
 
-def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return a type of YAML 1.1)
+def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return per type of YAML 1.1)
     if boolean := _OLD_BOOLEANS.get(text.lower()):
         return boolean
     if text[:1].isalpha():

@@ -1,4 +1,4 @@
-"""A settings file: its text to a table, checked by the schema in schemas/config, with faults in plain words."""
+"""Read a settings file, validate it against the schema in schemas/config, and word its errors."""
 
 import json
 import os
@@ -13,16 +13,16 @@ from rubric_lint.source import Source, UndecodableError
 from rubric_lint.validator import is_valid
 
 NAMES = ("rubric-lint.toml", "pyproject.toml")
-"""What settings files are called; in one folder the first counts."""
+"""The names of settings files; if a folder has both, the first is used."""
 
 _TYPES = {"array": "a list", "boolean": "true or false", "number": "a number", "object": "a table"}
 
-# The way to a setting, and what is wrong there.
+# The path of a setting, and the error there.
 _Fault = tuple[tuple[str, ...], str]
 
 
 class SettingsError(Exception):
-    """A settings file that cannot be used; `faults` says why, each on its own, and `lines` with the path before it."""
+    """An invalid settings file: `faults` are its errors, and `lines` the same with the path of the file."""
 
     def __init__(self, path: str, *faults: str) -> None:
         self.path = path
@@ -31,15 +31,15 @@ class SettingsError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The faults as people are told of them, each on a line of its own and with the file."""
+        """The errors as messages, each on its own line after the path of the file."""
         return tuple(f"{self.path}: {fault}" for fault in self.faults)
 
 
 def read_table(path: str, shown: str) -> Mapping[str, Any] | None:
-    """The settings that a file holds, None for a pyproject.toml without our table. Numbers with a point are Decimals.
+    """Return the settings in a file; None for a pyproject.toml without our table. Numbers with a point are Decimals.
 
     Raises:
-        SettingsError: when the file cannot be read, is not TOML, or has a fault in its settings.
+        SettingsError: if the file cannot be read, is not TOML, or has an invalid setting.
     """
     table: Any = _parse(path, shown)
     label = ""
@@ -56,7 +56,7 @@ def read_table(path: str, shown: str) -> Mapping[str, Any] | None:
 
 
 def find_unknown_rules(names: Iterable[str]) -> Iterator[str]:
-    """What to say of each name that no rule has."""
+    """Yield a message for each name that is not a rule."""
     from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (they are many, and few settings name one)
 
     for name in names:
@@ -90,13 +90,13 @@ def _parse(path: str, shown: str) -> dict[str, Any]:
 
 
 MAX_PARTS = 32
-"""How many parts a dotted key may have; the time and memory that reading one takes grow with the square of them."""
+"""How many parts a dotted key may have: reading one takes time and memory that grow with their square."""
 
 _KEY_PIECE = re.compile(r"""[\w-]++|"[^"]*+"?|'[^']*+'?|[ \t]++|.""")
 
 
 def _find_long_key(text: str) -> int:
-    """Return the number of the first line in which more than MAX_PARTS words are joined by dots, 0 if none is."""
+    """Return the number of the first line in which more than MAX_PARTS words are joined by dots, or 0."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") >= MAX_PARTS:
             dots, is_word = 0, False
@@ -135,7 +135,7 @@ def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[_Fault]:
         return
     from jsonschema import Draft7Validator, validators  # noqa: PLC0415  (100 ms that good settings do not need)
 
-    # A number is a finite one here; jsonschema would trip over a Decimal that is not.
+    # Only finite numbers are numbers here; jsonschema would fail on an infinite Decimal.
     checker = Draft7Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
     validator: Any = validators.extend(Draft7Validator, type_checker=checker)  # type: ignore[no-untyped-call]
     for error in validator(schema).iter_errors(table):
@@ -182,7 +182,7 @@ def _word(keyword: str, value: Any, schema: Mapping[str, Any]) -> str:
             return f"{_show(value)} is outside {schema['minimum']}..{schema['maximum']}"
         case "minItems":
             return "the list is empty; name at least one, or leave the setting out"
-        case _:  # a type, or the pattern of a text
+        case _:  # a type, or the pattern of a string
             return f"{_show(value)} is not {_TYPES.get(schema['type']) or schema['title']}"
 
 

@@ -1,4 +1,4 @@
-"""What the bytes of every file with rubrics hold, whether ours or of another system."""
+"""Recognise by its bytes whether a file may hold rubrics, of our format or another."""
 
 _SIGNS = (
     *(b"rubric", b"Rubric", b"RUBRIC"),
@@ -7,10 +7,10 @@ _SIGNS = (
     *(b"choice_scores", b"score-", *(b"score%d" % digit for digit in range(10))),  # of dialects without `rubric`
 )
 
-# The words of suites whose criteria are plain texts among their assertions; one alone is everywhere.
+# Words of suites whose criteria are plain strings among their assertions; one of them alone is too common.
 _WORDS_TOGETHER = (b"assert", b"tests")
 
 
 def could_hold_rubrics(data: bytes) -> bool:
-    """A quick look at the bytes of a file: False when nothing in it is of this format."""
+    """Return False if the bytes of a file certainly hold no rubrics, after a quick look."""
     return any(sign in data for sign in _SIGNS) or all(word in data for word in _WORDS_TOGETHER)

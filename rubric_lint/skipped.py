@@ -1,4 +1,4 @@
-"""What a search for files leaves out, so that the summary can say so."""
+"""Record what a search for files skips, for the summary."""
 
 from dataclasses import dataclass, field
 
@@ -24,22 +24,22 @@ _OTHER_KINDS = {
     ".zst": "compressed",
     ".parquet": "Parquet",
 }
-"""Kinds of files that are not read, by the end of their names."""
+"""Kinds of files that are not read, by suffix."""
 
 
 def name_other_kind(name: str) -> str:
-    """Return what a file is by its name, empty where it may be YAML or JSON."""
+    """Return the kind of a file by its name; empty if it may be YAML or JSON."""
     base = name.lower()
     return next((kind for suffix, kind in _OTHER_KINDS.items() if base.endswith(suffix)), "")
 
 
 @dataclass
 class Skipped:
-    """What a search left out.
+    """What a search skipped.
 
-    `dead`: links that lead nowhere, pipes and the like. `outside`: links to files outside of the repository, or of the
-    folder that is searched where there is none. `other_kinds`: files that were named and are neither YAML nor
-    JSON, each with what it is. `files` and `folders` are counts of what the settings exclude.
+    `dead`: broken links, pipes and the like. `outside`: links to files outside the repository (or else the searched
+    folder). `other_kinds`: named files that are neither YAML nor JSON, each with its kind. `files` and `folders` count
+    what the settings exclude.
     """
 
     dead: list[str] = field(default_factory=list)
@@ -49,14 +49,14 @@ class Skipped:
     folders: int = 0
 
     def exclude(self, *, is_folder: bool) -> None:
-        """Count something that the settings exclude."""
+        """Count a file or folder that the settings exclude."""
         if is_folder:
             self.folders += 1
         else:
             self.files += 1
 
     def add(self, other: "Skipped") -> None:
-        """Add what another search left out."""
+        """Add what another search skipped."""
         self.dead += other.dead
         self.outside += other.outside
         self.other_kinds += other.other_kinds
@@ -64,6 +64,6 @@ class Skipped:
         self.folders += other.folders
 
     def word_other_kinds(self) -> list[str]:
-        """Say of each file of another kind why it is not read."""
+        """Return a message for each file of another kind."""
         reads = "rubric-lint reads YAML, JSON and JSON Lines"
         return [f"{name}: not read, as it is {kind}; {reads}" for name, kind in self.other_kinds]

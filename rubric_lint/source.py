@@ -1,4 +1,4 @@
-"""Bytes to text and back, and offsets to the lines and columns that people read."""
+"""Decode and encode the text of a file, and convert offsets to lines and columns."""
 
 import codecs
 import re
@@ -15,7 +15,7 @@ class Span(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A place as people and the JSON report name it: 1-based line and column, 0-based offset, in code points."""
+    """A place for readers and the JSON report: 1-based line and column, 0-based offset, in code points."""
 
     line: int
     column: int
@@ -23,7 +23,7 @@ class Position(NamedTuple):
 
 
 class UndecodableError(Exception):
-    """Bytes that are not text; `source` holds what could be read, with U+FFFD for what could not, `span` the fault."""
+    """Bytes that are not text; `source` has U+FFFD for invalid bytes, and `span` is the first of these."""
 
     def __init__(self, message: str, source: "Source", span: Span) -> None:
         super().__init__(message)
@@ -33,11 +33,11 @@ class UndecodableError(Exception):
 
 
 def as_bytes(data: bytes | str) -> bytes:
-    """A text as the bytes of a file, in UTF-8; half surrogate pairs, which are no characters, stay to be refused."""
+    """Encode a text in UTF-8, like a file; surrogates are kept, to be refused later."""
     return data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
 
 
-# The line ends of YAML 1.2, and of every editor; NEL, U+2028 and U+2029 are not among them.
+# The line ends of YAML 1.2 and of all editors; NEL, U+2028 and U+2029 are not among them.
 _LINE_END = r"\r\n|\r|\n"
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
@@ -59,19 +59,19 @@ class _SourceFields(NamedTuple):
 
 
 class Source(_SourceFields):
-    """The text of one file: `name` as messages show it, `bom` the marks it began with, `encoding` a codec's name."""
+    """The text of one file: `name` as messages show it, `bom` the byte order marks, `encoding` the name of a codec."""
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> "Source":
         """Decode UTF-8, or UTF-16 and UTF-32 with a BOM.
 
         Raises:
-            UndecodableError: with the place of the first byte that cannot be read.
+            UndecodableError: with the place of the first invalid byte.
         """
         mark, encoding = b"", "utf-8"
         if data[:1] in _MARK_STARTS:
             mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (mark, encoding))
-        # Some tools write a mark before the one that is there.
+        # Some tools add a mark before an existing one.
         marks = re.match(b"(?:%b)+" % re.escape(mark), data) if mark else None
         bom = marks[0] if marks else b""
         body = data[len(bom) :] if bom else data
@@ -95,16 +95,16 @@ class Source(_SourceFields):
 
     @property
     def line_count(self) -> int:
-        """The number of lines; text that ends in a line end has an empty last line."""
+        """The number of lines; if the text ends with a line end, its last line is empty."""
         return len(self._line_starts)
 
     def position(self, offset: int) -> Position:
-        """The line and column of an offset."""
+        """Return the line and column of an offset."""
         line = bisect_right(self._line_starts, offset)
         return Position(line, offset - self._line_starts[line - 1] + 1, offset)
 
     def line_span(self, line: int) -> Span:
-        """Where the 1-based `line` stands, its line end left out."""
+        """Return the span of the 1-based `line` without its line end."""
         start = self._line_starts[line - 1]
         end = self._line_starts[line] if line < len(self._line_starts) else len(self.text)
         while end > start and self.text[end - 1] in "\r\n":
@@ -112,5 +112,5 @@ class Source(_SourceFields):
         return Span(start, end)
 
     def slice(self, span: Span) -> str:
-        """The text between `span.start` and `span.end`."""
+        """Return the text between `span.start` and `span.end`."""
         return self.text[span.start : span.end]

@@ -1,4 +1,4 @@
-"""A rubric or a suite to begin with: each shape as a file that names its schema, lints clean and can be filled in."""
+"""Write a rubric or a suite to start from: each shape as a valid file that names its schema."""
 
 import json
 from textwrap import indent
@@ -57,7 +57,7 @@ rubrics:  # the judge picks one level of each criterion
         expected_outcome: Leaves out a step
 """,
 }
-"""The shapes by their names on the command line, each as YAML."""
+"""The shapes as YAML, by their names on the command line."""
 
 _CASE = """\
 tests:
@@ -67,7 +67,7 @@ tests:
 
 
 def start(shape: str, *, suite: bool, as_json: bool) -> str:
-    """The text of a rubric file, or of a suite with one case; JSON has no comments and names its schema by a key."""
+    """Return the text of a rubric file, or of a suite with one case; JSON names its schema in a key."""
     name = "suite" if suite else "rubric"
     url = next(entry.bundled_id for entry in catalogue() if (entry.name, entry.version) == (name, CURRENT))
     text = _CASE + indent(RUBRICS[shape], "    ") if suite else RUBRICS[shape]

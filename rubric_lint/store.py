@@ -1,16 +1,16 @@
-"""The entries for SchemaStore, from which editors know the schema of a file by its name."""
+"""Write the entries for SchemaStore, with which editors find the schema of a file by its name."""
 
 import json
 from typing import Any
 
 from rubric_lint.catalogue import CURRENT, Entry, catalogue, load
 
-# Only names that nothing else has: suites of many tools are called suite.yaml, so there a modeline says it.
+# Only names that nothing else has: many tools use suite.yaml, so suites need a modeline.
 _FILES = {"rubric": ["*.rubric.yaml", "*.rubric.yml", "*.rubric.json"], "suite": []}
 
 
 def store_catalogue() -> str:
-    """A catalogue in the format of SchemaStore, of the schemas that people write files of."""
+    """Return a catalogue in the format of SchemaStore, with the schemas of files that users write."""
     entries = [entry for entry in catalogue() if entry.is_for_authors]
     schemas = [_describe([entry for entry in entries if entry.name == name]) for name in _FILES]
     contents = {"$schema": "https://json.schemastore.org/schema-catalog.json", "version": 1, "schemas": schemas}

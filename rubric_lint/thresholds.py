@@ -1,15 +1,15 @@
-"""From which scores a verdict holds."""
+"""Define the thresholds of verdicts."""
 
 from decimal import Decimal
 from typing import NamedTuple
 
 
 class Thresholds(NamedTuple):
-    """From which score in 0..1 a verdict is `pass`, and from which it is `borderline`."""
+    """The lowest scores in 0..1 of the verdicts `pass` and `borderline`."""
 
     pass_at: Decimal
     borderline_at: Decimal
 
 
 USUAL_THRESHOLDS = Thresholds(Decimal("0.8"), Decimal("0.6"))
-"""What holds unless the settings say otherwise."""
+"""The default thresholds."""

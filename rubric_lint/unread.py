@@ -1,4 +1,4 @@
-"""What looks like a rubric and is not read as one, each with the reason: silence would look like success."""
+"""Find values that look like rubrics but are not read, each with the reason, so that nothing is skipped silently."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,9 +13,9 @@ from rubric_lint.wording import describe, join_words, shorten
 
 
 def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: bool, of_agentv: bool) -> list[Unread]:
-    """Find what is nearly a rubric in a document and no finding: `lost` are the paths of those that are.
+    """Find near-rubrics in a document; `lost` are the paths of those that are findings already.
 
-    `is_ours`: the file has rubrics of ours; `of_agentv`: some of them are AgentV's.
+    With `is_ours`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
@@ -61,7 +61,7 @@ def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:
 
 
 def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
-    """Find the first entry in our words that is not below `rubrics`."""
+    """Find the first criterion in our words that is not below `rubrics`."""
     if not own_words().search(document.written_at(())):
         return
     stack: list[tuple[Path, Any]] = [((), document.data)]

@@ -1,4 +1,4 @@
-"""Write a file so that at every moment it is the old one or the new one, whole."""
+"""Write a file so that it always has either its old or its new content, complete."""
 
 import contextlib
 import os
@@ -11,11 +11,11 @@ from rubric_lint.capped import LIMIT, RefusedError, read_file
 
 
 class WriteError(Exception):
-    """A file that was left as it was, and why."""
+    """A file that was left unchanged, and the reason."""
 
 
 class Written:
-    """What became of a write: `others` is the number of other names (hard links) that keep the old content."""
+    """The result of a write: `others` counts further names (hard links) that keep the old content."""
 
     __slots__ = ("others",)
 
@@ -25,13 +25,13 @@ class Written:
 
 @contextlib.contextmanager
 def open_whole(name: str) -> Iterator[TextIO]:
-    """Yield a stream of text that replaces the file `name` when the block ends, and only if it raises nothing.
+    """Yield a text stream that replaces the file `name` when the block ends without an exception.
 
-    A symbolic link stays one. A device or a pipe is written to directly: replacing it would be a disaster.
+    A symbolic link stays one. A device or a pipe is written to directly and never replaced.
 
     Raises:
-        WriteError: when the file cannot be opened for writing.
-        OSError: when writing fails later; it names the file.
+        WriteError: if the file cannot be opened for writing.
+        OSError: if writing fails later; it names the file.
     """
     with contextlib.ExitStack() as cleaning:
         try:
@@ -43,7 +43,7 @@ def open_whole(name: str) -> Iterator[TextIO]:
                 cleaning.callback(beside.unlink, missing_ok=True)
             else:
                 descriptor, beside = os.open(path, os.O_WRONLY), path
-        except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: links in a circle, before Python 3.13
+        except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
             raise WriteError(_explain(name, fault)) from None
         with _naming(name):
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
@@ -59,10 +59,10 @@ def open_whole(name: str) -> Iterator[TextIO]:
 
 
 def _writable_mode(path: Path) -> int | None:
-    """Return the mode of what is at `path`, or None if nothing is there.
+    """Return the mode of the file at `path`, or None if there is none.
 
     Raises:
-        OSError: when it is a folder or a read-only file.
+        OSError: if it is a folder or a read-only file.
     """
     try:
         mode = path.stat().st_mode
@@ -77,7 +77,7 @@ def _writable_mode(path: Path) -> int | None:
 
 @contextlib.contextmanager
 def _naming(name: str) -> Iterator[None]:
-    """Name the file in an error, not the temporary one beside it, which the user does not know."""
+    """Name the file in an error, not the temporary file beside it, which the user does not know."""
     try:
         yield
     except OSError as fault:
@@ -98,10 +98,10 @@ def _explain(name: str, fault: Exception) -> str:
 
 
 def write_file(name: str, data: bytes) -> None:
-    """Have the file `name` hold `data`, whether there is one by now or not; a symbolic link stays one.
+    """Write `data` to the file `name`, new or not; a symbolic link stays one.
 
     Raises:
-        WriteError: when it may not or cannot be written. It is as it was then.
+        WriteError: if it cannot be written; it is unchanged then.
     """
     try:
         path = Path(name).resolve()
@@ -118,24 +118,23 @@ def write_file(name: str, data: bytes) -> None:
 
 
 def replace_file(name: str, old: bytes, new: bytes) -> Written:
-    """Put `new` in the place of `old` in the file `name`, by way of a second file that takes the place of the first.
+    """Replace the content `old` of the file `name` by `new`, with a second file that takes its place.
 
-    A symbolic link stays one, and what it leads to is written. Owner, mode, access control list and extended attributes
-    are kept.
+    A symbolic link stays one, and its target is written. Owner, mode, access control list and extended attributes stay.
 
     Raises:
-        WriteError: when the file may not or cannot be written, or no longer holds `old`. It is as it was then.
+        WriteError: if the file cannot be written, or no longer contains `old`; it is unchanged then.
     """
     try:
         path = Path(name).resolve(strict=True)
         before = path.stat()
         _check(path, before)
         with _write_beside(path, new, before) as beside:
-            # As late as possible, so that what somebody else has just written is not lost.
+            # As late as possible, so that changes of other programs are not lost.
             if not _holds(path, old) or _identity(path.stat()) != _identity(before):
                 raise WriteError("has been changed by another program meanwhile; run this again")
             beside.replace(path)
-    except (OSError, RuntimeError) as fault:  # RuntimeError: links in a circle, before Python 3.13
+    except (OSError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
         raise _refuse(fault) from fault
     _sync_folder(path.parent)
     return Written(before.st_nlink - 1)
@@ -155,7 +154,7 @@ def _refuse(fault: OSError | RuntimeError) -> WriteError:
 def _check(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise WriteError("is not a regular file; only regular files can be written")
-    # The superuser may write everything; what is marked as read-only is to stay as it is nevertheless.
+    # The superuser may write everything, but a read-only file must stay unchanged.
     if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
         raise WriteError("is read-only; allow writing to it first")
 
@@ -167,7 +166,7 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
 def _open_beside(path: Path, mode: int) -> tuple[int, Path]:
     """Create an empty file in the folder of `path`; return its descriptor and its path.
 
-    Its suffix keeps what a killed process leaves behind out of every search for rubrics.
+    The suffix hides files of killed processes from searches for rubrics.
     """
     beside = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")
     return os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), beside
@@ -175,9 +174,9 @@ def _open_beside(path: Path, mode: int) -> tuple[int, Path]:
 
 @contextlib.contextmanager
 def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
-    """A file in the same folder that holds `data`, is on the disk, and is gone in the end if nobody has renamed it.
+    """Create a file in the same folder with `data`, synced to disk; delete it in the end unless it was renamed.
 
-    Who may do what with it is as it is with the file at `path`, whose status is `like`, or as with any new file.
+    Its permissions are those of the file at `path`, whose status is `like`, or those of a new file.
     """
     descriptor, beside = _open_beside(path, 0o600 if like else 0o666)
     try:
@@ -196,7 +195,7 @@ def _copy_rights(descriptor: int, new: Path, old: Path, like: os.stat_result) ->
     """Give the new file the owner, mode, access control list and extended attributes of the old one.
 
     Raises:
-        WriteError: when it cannot have them, as somebody could read or write it then who may not, or the reverse.
+        WriteError: if that is impossible, because the file would then be open to other users than before.
     """
     status = os.fstat(descriptor)
     if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (like.st_uid, like.st_gid):
@@ -205,15 +204,15 @@ def _copy_rights(descriptor: int, new: Path, old: Path, like: os.stat_result) ->
         except PermissionError:
             whom = "another user" if status.st_uid != like.st_uid else "a group that you are not in"
             raise WriteError(f"belongs to {whom}, and would not any more; run this as its owner") from None
-    new.chmod(stat.S_IMODE(like.st_mode))  # after the owner, a change of which takes special bits away
+    new.chmod(stat.S_IMODE(like.st_mode))  # after the owner, because changing it clears special bits
     wanted, present = _read_attributes(old), _read_attributes(new)
-    for name in sorted(wanted.keys() | present.keys()):  # after the mode, a change of which alters the list
+    for name in sorted(wanted.keys() | present.keys()):  # after the mode, because changing it alters the list
         if wanted.get(name) == present.get(name):
             continue
         try:
             if name in wanted:
                 os.setxattr(new, name, wanted[name])
-            else:  # by a default of the folder
+            else:  # from a default of the folder
                 os.removexattr(new, name)
         except OSError as fault:
             what = "access control list" if "posix_acl" in name else f"extended attribute {name}"
@@ -230,7 +229,7 @@ def _read_attributes(path: Path) -> dict[str, bytes]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name on the disk too; the content is there, so nothing is lost where a system cannot do this."""
+    """Sync the new name to disk; the content is there already, so a failure loses nothing."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""What a parser has against a text that is not YAML, in words for its author, and at the place where to look."""
+"""Explain errors of the YAML parser to the author of the text, at the place to look at."""
 
 import re
 from typing import NamedTuple
@@ -9,13 +9,13 @@ from rubric_lint.source import Span
 
 
 class YamlFault(NamedTuple):
-    """What is wrong and what to do, and the text that it is about."""
+    """The message of a syntax error: what is wrong and what to do, and its span in the text."""
 
     message: str
     span: Span
 
 
-# What the parser says, with what it was scanning, and what it means; `{found}` is the character at the fault.
+# The parser's words, with what it was scanning, and our message; `{found}` is the character at the error.
 _WORDS = (
     (
         r"expected <block end>",
@@ -74,9 +74,9 @@ _QUOTES = {"'": "''", '"': '\\"'}
 
 
 def describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int], lines: int = 0) -> YamlFault:  # noqa: PLR0911 (one return a place)
-    """Word a parser's complaint at one place: where an unclosed quote or bracket opens, else where parsing stopped.
+    """Explain a parser's error at one place: where an unclosed quote or bracket opens, else where parsing stopped.
 
-    `brackets` are the places of the brackets that are open; `lines` counts the lines that are left out of the text.
+    `brackets` are the positions of the open brackets.
     """
     problem, opened = fault.problem or "", fault.context_mark
     mark = fault.problem_mark or opened
@@ -91,7 +91,7 @@ def describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int], lines
         message = f"this `{text[brackets[-1]]}` is not closed before line {line}, where something else begins"
         return YamlFault(message, Span(brackets[-1], brackets[-1] + 1))
     if opened is not None and "could not find expected ':'" in problem:
-        at = opened.index  # where the key begins; the fault shows only on the line after
+        at = opened.index  # where the key begins; the error shows only on the next line
     span, found = Span(at, min(at + 1, len(text))), text[at : at + 1]
     if found == "\t":
         return YamlFault("a tab cannot indent YAML; use spaces", span)
@@ -105,6 +105,6 @@ def describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int], lines
 
 
 def _is_left_open(fault: MarkedYAMLError) -> bool:
-    """Return whether parsing stopped lines below an open bracket for want of a comma or the closing one."""
+    """Return whether parsing stopped lines below an open bracket, for lack of a comma or the closing bracket."""
     stopped, opened = fault.problem_mark, fault.context_mark
     return "expected ',' or" in (fault.problem or "") and bool(stopped and opened) and stopped.line > opened.line

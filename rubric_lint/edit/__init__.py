@@ -1,4 +1,4 @@
-"""Intents to edits: what a rule wants done to a path, as replacements of text that leave every other byte alone."""
+"""Turn intents of a rule into edits that leave every other byte of the text alone."""
 
 import re
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ __all__ = ["ObstacleError", "Sharing", "make_fix"]
 
 
 def make_fix(sharing: Sharing, repair: Repair) -> Fix:
-    """The edits of a repair, sorted and disjoint.
+    """Return the edits of a repair, sorted and disjoint.
 
-    What anchors, aliases and merge keys let several fields share is edited once, for all of them, if none of them is
-    outside of what `sharing` has as rubrics.
+    A value that several fields share through anchors, aliases and merge keys is edited once for all of them, if all of
+    them are inside the rubrics of `sharing`.
 
     Raises:
-        ObstacleError: where something is in the way.
+        ObstacleError: if the repair is impossible.
     """
     intents = tuple(dict.fromkeys(spread for intent in repair.intents for spread in _spread(sharing, intent, repair)))
     edits = {edit for intent in intents for edit in _make_edits(sharing, intent)}
@@ -47,7 +47,7 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
 
 
 def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent]:
-    """An intent, and where it changes a value that others share, the whole repair for each of them."""
+    """Yield an intent, and if other fields share the value, the whole repair for each of them."""
     yield intent
     if not sharing.is_needed:
         if isinstance(intent, RenameKey | ReplaceValue | RemoveField | NestField):
@@ -70,7 +70,7 @@ def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent
 
 
 def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
-    """The same intent for another field."""
+    """Return the same intent for another field."""
     match intent:
         case RenameKey(_, name):
             if name in sharing.locate(path)[0]:
@@ -101,7 +101,7 @@ def _check_outsider(sharing: Sharing, outsider: Path | None) -> None:
 
 
 def _check_sharers(sharing: Sharing, intent: ReplaceValue | RemoveField) -> list[Path]:
-    """The fields that have to change with this one, as the text of their value is the same."""
+    """Return the fields that must change too, because they share the text of their value."""
     path = intent.path
     others = sharing.sharers(path)
     for other in others:
@@ -152,7 +152,7 @@ _ANCHOR = re.compile(r"&([^\s,\[\]{}]+)[ \t]+(?:![^\s,\[\]{}]*[ \t]+)?$")
 
 
 def _rename(document: Document, path: Path, name: str) -> Edit:
-    """A key under its new name, in the quotes that it had."""
+    """Rename a key, and keep its quotes."""
     text = document.source.text
     start, end = document.span(path, Part.KEY)
     written = text[start:end]
@@ -177,7 +177,7 @@ _TAG = re.compile(r"(?:^|(?<=[\s\[{,:]))!\S*[ \t]+(?P<anchor>(?:&\S+[ \t]+)?)$")
 
 
 def _replace_value(document: Document, path: Path, text: str) -> Edit:
-    """A scalar in the place of another, whose tag goes with it and whose anchor stays; a text has the quotes it had."""
+    """Replace a scalar: its tag goes, its anchor stays, and a string keeps its quotes."""
     start, end = document.span(path)
     if (quote := document.source.text[start]) in "\"'" and isinstance(read_scalar(text), str) and text[:1] != '"':
         text = f"{quote}{text}{quote}"

@@ -1,4 +1,4 @@
-"""Putting a field into a text, in the style of the fields that are there."""
+"""Insert a field into a text, in the style of the fields that are there."""
 
 import re
 
@@ -14,10 +14,10 @@ _BLOCK_TEXT = re.compile(r":[ \t]+(?:[&!]\S*[ \t]+)*[|>][-+0-9]*[ \t]*(?:#.*)?$"
 
 
 def add_field(sharing: Sharing, path: Path, name: str, scalar: str) -> Edit:
-    """The edit that gives the mapping at `path` one more field, the last or, where that is unsafe, the first.
+    """Return the edit that adds a field to the mapping at `path`: as the last field or, if that is unsafe, the first.
 
     Raises:
-        ObstacleError: where the mapping has no field of its own that shows how they are written.
+        ObstacleError: if the mapping has no field of its own to copy the style from.
     """
     document, text = sharing.document, sharing.document.source.text
     mapping = document.value(path)
@@ -44,10 +44,10 @@ def add_field(sharing: Sharing, path: Path, name: str, scalar: str) -> Edit:
 
 
 def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str], after: tuple[str, str]) -> list[Edit]:
-    """The edits that make a text in a list the field `name` of a mapping, with one field before and one after it.
+    """Return the edits that turn a string in a list into a mapping: field `name`, one field before and one after it.
 
     Raises:
-        ObstacleError: for a text that would have to be indented anew.
+        ObstacleError: if the string would need a new indentation.
     """
     text = document.source.text
     value, end = document.span(path, Part.ENTRY)
@@ -70,18 +70,18 @@ def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str]
 
 
 def _quote(document: Document, text: str) -> str:
-    """Put a string in the quotes that JSON demands."""
+    """Put a string in quotes if the file is JSON."""
     return f'"{text}"' if document.source.name.lower().endswith((".json", ".jsonl")) else text
 
 
 NEARBY = 200
-"""How many characters to search before a key or value for its anchor and tag: a file may be one long line."""
+"""How many characters before a key or value to search for its anchor and tag; a file may be one long line."""
 
 _PROPERTIES = re.compile(r"(?:(?<=[\s\[,])[&!][^\s,\[\]{}]*[ \t]+)+$")
 
 
 def with_properties(text: str, start: int) -> int:
-    """Where a value begins with the anchor and tag before it."""
+    """Return where a value begins, including the anchor and tag before it."""
     found = _PROPERTIES.search(text, max(start - NEARBY, 0), start)
     return found.start() if found else start
 
@@ -91,11 +91,11 @@ def _first_line(text: str, field: Span) -> str:
 
 
 def new_line(document: Document) -> str:
-    """The line end that the text uses first."""
+    """Return the first line end of the text."""
     text = document.source.text
     return text[slice(*line_end(text, 0))] or "\n"
 
 
 def _indent(text: str, field: Span) -> str:
-    """The blanks that bring a new line to where a field of the same mapping begins."""
+    """Return the spaces that indent a new line like a field of the same mapping."""
     return " " * (field.start - line_start(text, field.start))

@@ -1,4 +1,4 @@
-"""Moving a field down: its value becomes a field of a mapping, alone in a list, and keeps its lines and comments."""
+"""Nest a field: its value becomes a field of a mapping in a list, and keeps its lines and comments."""
 
 import re
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ _BEFORE_KEY = re.compile(r"[ \t]*(?:-[ \t]+)*")
 
 
 def nest_field(document: Document, path: Path, name: str, before: tuple[str, str], inner: str) -> list[Edit]:
-    """The edits that put the value at `path` below `name: [{before, inner: value}]` in the place of its key.
+    """Return the edits that replace the key at `path` by `name: [{before, inner: value}]`.
 
     Raises:
-        ObstacleError: where the key or the lines of the value are written in a way that does not allow it.
+        ObstacleError: if the notation of the key or the value does not allow it.
     """
     text = document.source.text
     key = document.span(path, Part.KEY)
@@ -50,7 +50,7 @@ def _nest_in_flow(document: Document, path: Path, key: Span, fields: tuple[str, 
 
 
 def _indent(document: Document, path: Path, key: Span, column: int) -> Iterator[Edit]:
-    """The lines of the value, as far to the right as the new key above it asks for."""
+    """Yield the edits that indent the lines of the value below the new key."""
     text = document.source.text
     start, end = document.span(path, Part.ENTRY)
     head = line_end(text, key.end)

@@ -1,4 +1,4 @@
-"""Putting the items of a list or the fields of a mapping in another order, each in the place of another."""
+"""Reorder the items of a list or the fields of a mapping, each in the place of another."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
     """Return the edits that put the children of the collection at `path` in the order of `steps`.
 
     Raises:
-        ObstacleError: where comments, anchors or properties stand between them.
+        ObstacleError: if there are comments, anchors or tags between them.
     """
     text, code = document.source.text, document.tree.code
     value = document.value(path)
@@ -34,7 +34,7 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
 
 
 def _whole(document: Document, path: Path) -> Span:
-    """Return where an item or a field begins and ends, the key with it."""
+    """Return the span of an item, or of a field with its key."""
     if isinstance(path[-1], str):
         return document.extent(path)
     if document.is_shared(path):

@@ -1,4 +1,4 @@
-"""Taking a field out of a text: with its line or its comma, and without the comments that stand there."""
+"""Remove a field from a text with its line or its comma, but keep the comments there."""
 
 import re
 from itertools import pairwise
@@ -10,13 +10,13 @@ from rubric_lint.source import Span
 
 
 class ObstacleError(Exception):
-    """What keeps a repair from being carried out, said so that it completes `not fixed: ...`."""
+    """The reason why a repair is impossible, worded to complete `not fixed: ...`."""
 
 
 _SPACE = " \t"
 _NEXT = re.compile(r"[^ \t\r\n]")
 _LINE_END = re.compile(r"\r\n|\r|\n|\Z")
-# What may stand before a key on its line and belongs to it alone: an anchor, a tag, the `?` of an explicit key.
+# May precede a key on its line: an anchor, a tag, the `?` of an explicit key.
 _INTRODUCTION = re.compile(r"(?:^|(?<=[\s\[{,]))(?:[&!][^\s,\[\]{}]*|\?)[ \t]+$")
 _CONTENT = re.compile(r"[^ \t\r\n](?:[^\r\n]*[^ \t\r\n])?")
 _COLON = re.compile(r"\s*:(?=\s|$)")
@@ -24,10 +24,10 @@ _KEEPING = re.compile(r"[|>](?:\d?\+|\+\d)[ \t]*(?:#.*)?$")
 
 
 def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
-    """The edits that take the field at `path` away and keep the comments around it.
+    """Return the edits that remove the field at `path` and keep the comments around it.
 
     Raises:
-        ObstacleError: where that cannot be done.
+        ObstacleError: if that is impossible.
     """
     document = sharing.document
     text, code = document.source.text, document.tree.code
@@ -45,7 +45,7 @@ def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
 
 
 def whole_field(document: Document, path: Path) -> Span:
-    """From the first character that belongs to a field, be it the tag of its key, to its last."""
+    """Return the span of a field, including the tag and anchor of its key."""
     code = document.tree.code
     start, end = document.extent(path)
     if end == document.span(path).end and (colon := _COLON.match(code, end)) and document.value(path) is None:
@@ -57,12 +57,12 @@ def whole_field(document: Document, path: Path) -> Span:
 
 
 def line_start(text: str, at: int) -> int:
-    """Where the line begins on which `at` stands."""
+    """Return where the line of `at` begins."""
     return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
 def line_end(text: str, at: int) -> Span:
-    """The line end at or after `at`; empty at the end of the text."""
+    """Return the line end at or after `at`; empty at the end of the text."""
     found = _LINE_END.search(text, at)
     return Span(*found.span()) if found else Span(len(text), len(text))
 
@@ -81,7 +81,7 @@ def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
         return [Span(start, _skip_blanks(text, end))]
     if not text[line:start].strip(_SPACE):
         return [Span(line, next_line)]
-    # The field shares its line with the dash of its list item: what follows moves up to it, unless it is a comment.
+    # The field shares its line with the dash of its list item: the next field moves up to it, unless a comment follows.
     following = _NEXT.search(text, stop)
     if following is None or following[0] == "#":
         return [Span(_skip_blanks_back(text, start), stop)]
@@ -89,7 +89,7 @@ def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
 
 
 def _cut_around_comments(text: str, code: str, field: Span) -> list[Span]:
-    """What a field that has comments in its middle leaves are these, each on its line."""
+    """Cut out a field with comments in its middle; each comment keeps its line."""
     cuts = []
     for piece in _CONTENT.finditer(code, *field):
         start, end = piece.span()
@@ -100,7 +100,7 @@ def _cut_around_comments(text: str, code: str, field: Span) -> list[Span]:
 
 
 def _check_keeping(document: Document, path: Path, cut: Span) -> None:
-    """A text block whose header says `+` owns the blank lines after it, and would get those after the field too."""
+    """Raise an error if a block scalar with `+` would own the blank lines after the field too."""
     text = document.source.text
     following = text[cut.end : line_end(text, cut.end).end]
     if not following or _NEXT.search(following):
@@ -111,7 +111,7 @@ def _check_keeping(document: Document, path: Path, cut: Span) -> None:
 
 
 def _cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
-    """A field of a flow mapping goes with one comma: that behind it, or if it is the last that before it."""
+    """Cut out a field of a flow mapping with one comma: the one after it or, for the last field, the one before it."""
     start, end = field
     after, before = _NEXT.search(code, end), _skip_space_back(code, start) - 1
     follows = after[0] if after else ""
@@ -128,7 +128,7 @@ def _cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
 
 
 def _join(text: str, spans: list[Span]) -> list[Span]:
-    """Two spans with nothing but blanks and line ends between them are one."""
+    """Join two spans if there are only blanks and line ends between them."""
     for first, second in pairwise(spans):
         if not _NEXT.search(text[first.end : second.start]):
             return [Span(first.start, second.end)]
@@ -136,14 +136,14 @@ def _join(text: str, spans: list[Span]) -> list[Span]:
 
 
 def _tidy(text: str, cut: Span) -> Span:
-    """A cut with the blanks around it that would be left over."""
+    """Extend a cut by the blanks around it that would be left over."""
     start, end = cut
     left, right = _skip_blanks_back(text, start), _skip_blanks(text, end)
     begins_line = left == 0 or text[left - 1] in "\r\n"
     follows = text[right : right + 1]
     if follows in ("\r", "\n", ""):
         return Span(left, line_end(text, right).end) if begins_line else Span(left, right)
-    if follows == "}":  # at the left margin the bracket would be no part of the value to strict readers
+    if follows == "}":  # at the left margin, strict readers would not take the bracket for part of the value
         return Span(start, right) if begins_line else Span(left, end)
     is_free = begins_line or left < start
     return Span(start, right) if is_free or follows != "#" else cut

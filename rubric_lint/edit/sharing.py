@@ -1,4 +1,4 @@
-"""Who else uses a piece of a document that anchors, aliases and merge keys let several fields share."""
+"""Find the fields that share a piece of a document through anchors, aliases and merge keys."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from rubric_lint.finding import Path
 from rubric_lint.schema import suite_fields
 
 _Field = tuple[Any, str | int]
-"""A field or list item: the node of the mapping or list in which it is written, and its key or index."""
+"""A field or list item: the node of the mapping or list that contains it, and its key or index."""
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """The users of each field of a document. `rubrics` are the paths of its rubrics: what is not below one is outside.
+    """The users of each field of a document; `rubrics` are the paths of its rubrics, and all else is outside.
 
-    Without `rubrics` nothing is outside, and neither is what stands at the top level under a name that no suite has:
-    there people write what anchors are to share.
+    Without `rubrics` nothing is outside. Neither are top-level fields that the suite format does not have: authors put
+    there what anchors share.
     """
 
     document: Document
@@ -30,11 +30,11 @@ class Sharing:
         return self.document.has_aliases or bool(self.document.merging)
 
     def locate(self, path: Path) -> tuple[Any, str | int]:
-        """Return the mapping or list that holds what is at `path`, and its key or index there."""
+        """Return the mapping or list that contains the value at `path`, and its key or index there."""
         return self.document.value(path[:-1]), path[-1]
 
     def field(self, path: Path) -> _Field:
-        """Return where what is at `path` is written, which for a merged field is another mapping."""
+        """Return where the field at `path` is written; a merged field is written in another mapping."""
         return self.document.child(path).owner, path[-1]
 
     def is_alias(self, path: Path) -> bool:
@@ -42,7 +42,7 @@ class Sharing:
         return self.document.is_alias(path)
 
     def holders(self, path: Path) -> list[Any]:
-        """Return the mappings that have the field at `path`: the one in which it is written, those that merge it."""
+        """Return the mappings that have the field at `path`: the one that contains it, and those that merge it."""
         owner, step = self.field(path)
         nodes = [owner, *self._merging.get((owner, step), ())]
         found = [self.document.value(self.document.paths[node]) for node in nodes if node in self.document.paths]
@@ -62,11 +62,11 @@ class Sharing:
         return sorted((user for user in users if document.span(user) == span), key=str)
 
     def outsider(self, path: Path) -> Path | None:
-        """Return where, outside of all rubrics, the field at `path` is used too."""
+        """Return the path of another use of the field at `path` outside all rubrics."""
         return self._outside.get(self.field(path))
 
     def outsider_of(self, path: Path) -> Path | None:
-        """Return where, outside of all rubrics, the collection at `path`, or a mapping that merges it, is used too."""
+        """Return the path of a use outside all rubrics of the collection at `path`, or of a mapping that merges it."""
         node = self.document.child(path).node
         for user in [node, *self._heirs(node)]:
             if (found := self._outside_collections.get(user)) is not None:
@@ -74,7 +74,7 @@ class Sharing:
         return None
 
     def is_definition(self, path: Path) -> bool:
-        """Return whether a field at the top level is there for anchors to share."""
+        """Return whether a top-level field exists only for anchors to share."""
         return self.field(path) in self._definitions
 
     def _heirs(self, node: Any) -> list[Any]:
@@ -125,7 +125,7 @@ class Sharing:
 
 
 def _walk(document: Document, doors: frozenset[_Field]) -> Iterator[tuple[Any, Path]]:
-    """Yield every collection below the root once, with the path that leads there first and through no door."""
+    """Yield every collection below the root that can be reached without a door, once, with the first path to it."""
     stack: list[Path] = [()]
     seen = {document.root}
     while stack:
