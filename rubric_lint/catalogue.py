@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
     @property
     def is_for_authors(self) -> bool:
-        """Whether users write such files, so that a modeline may name the schema."""
+        """True if users write such files, so that a modeline may name the schema."""
         return self.name in {"rubric", "suite"}
 
     @property
@@ -97,7 +97,7 @@ class Claim(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether this schema exists."""
+        """True if this schema exists."""
         return any((entry.name, entry.version) == self for entry in catalogue())
 
 

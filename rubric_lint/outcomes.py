@@ -22,7 +22,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_of_scale(self) -> bool:
-        """Whether a judge chooses between this outcome and others."""
+        """True if a judge chooses between this outcome and others."""
         return self.of in ("band", "level")
 
 

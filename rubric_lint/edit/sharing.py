@@ -26,7 +26,7 @@ class Sharing:
 
     @cached_property
     def is_needed(self) -> bool:
-        """Whether anything in the document may be used in two places."""
+        """True if something in the document may be used in two places."""
         return self.document.has_aliases or bool(self.document.merging)
 
     def locate(self, path: Path) -> tuple[Any, str | int]:

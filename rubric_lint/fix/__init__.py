@@ -1,4 +1,4 @@
-"""Fixing a file: findings to new text, again until nothing changes, and the proof that nothing else has changed."""
+"""Fix a file: apply fixes until nothing changes, and prove that nothing else has changed."""
 
 import re
 from bisect import bisect_left
@@ -18,35 +18,34 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Source, Span
 
 MAX_ROUNDS = 20
-"""How often a text is fixed and linted again. Two or three times is what it takes; more would be a fault of a rule."""
+"""How often a text is fixed and linted again; two or three rounds are enough unless a rule has a bug."""
 
 
 class Applied(NamedTuple):
-    """A fix that was made: the rule that asked for it, and what it did."""
+    """An applied fix: its rule and its title."""
 
     rule: str
     title: str
 
 
 class Left(NamedTuple):
-    """A finding that a fix was expected for and that stays, with the reason."""
+    """A finding that a user may expect to be fixed but that stays, with the reason."""
 
     finding: Finding
     reason: str
 
 
 Refused = Mapping[str, Known]
-"""The findings that are not fixed as there would be doubt, by what it would be."""
+"""The findings that are not fixed because of doubt, by the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What became of one file. Where `doubt` says something the text is as it was, and nothing must be written.
+    """The outcome of fixing one file; with a `doubt`, the text is unchanged and nothing may be written.
 
-    `original` holds the bytes as they came, `result` is what the linter says of the text after the fixes. `left_out`
-    says why some fixes were not even tried: with them there would have been doubt. `refused` names the findings that
-    this holds for one by one. `unmet` is what a target cannot say or does not load. `notes` tell what a rewriting took
-    for granted.
+    `original` are the bytes as read, `result` is the lint result after the fixes. `left_out` says why some fixes were
+    not tried: with them there would have been doubt. `refused` are the findings that this was true of one by one.
+    `unmet` is what a target cannot express or load. `notes` are assumptions of a rewriting.
     """
 
     before: Source
@@ -61,7 +60,7 @@ class Fixed:
 
     @property
     def is_changed(self) -> bool:
-        """Whether there is something to write."""
+        """True if there is something to write."""
         return bool(self.applied)
 
     @property
@@ -71,15 +70,15 @@ class Fixed:
 
     @property
     def data(self) -> bytes:
-        """The bytes after the fixes; where none was made, those that came in."""
+        """The bytes after the fixes; without any, the original bytes."""
         return self.before.to_bytes(self.text) if self.applied else self.original
 
     def faults(self) -> Iterator[Finding]:
-        """The places where the file cannot be read."""
+        """Return the syntax errors of the file."""
         return (finding for finding in self.result.findings if finding.rule == "syntax")
 
     def left(self, *, unsafe: bool = False) -> Iterator[Left]:
-        """The findings that a fix was to be expected for, and why there is none."""
+        """Find the findings that a user may expect to be fixed, with the reason why they are not."""
         yield from self.unmet
         for finding in self.result.findings:
             if finding.fix:
@@ -95,16 +94,16 @@ class Fixed:
 
 
 def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bool = False) -> Fixed:
-    """Make all safe fixes in one file, with `unsafe` the others too, and prove the outcome.
+    """Apply all safe fixes to one file, with `unsafe` the others too, and prove the outcome.
 
-    A file that names the schema of an older version names the current one afterwards. Where the proof refuses that, or
-    some of the fixes, the others are made without them.
+    If the file names the schema of an older version, it names the current one afterwards. If the proof refuses that, or
+    some of the fixes, only the others are applied.
 
     Raises:
-        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+        RuleError: if a rule crashes, which no `data` should cause.
     """
     first = lint(name, data, settings)
-    if first.is_stopped:  # without all findings there is no proof that a fix brings no new one
+    if first.is_stopped:  # without all findings, nothing proves that a fix causes no new one
         return Fixed(first.source, data, first)
     claims = list(_renew_claims(first.source, settings)) if first.rubrics else []
     attempts = product([claims, []] if claims else [[]], [True, False] if unsafe else [False])
@@ -119,7 +118,7 @@ def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bo
 
 
 MAX_TRIALS = 20
-"""How many parts of the fixes of a file are tried where all of them together are refused."""
+"""How many subsets of the fixes of a file are tried if all of them together are refused."""
 
 
 _Claims = list[tuple[Applied, Change]]
@@ -128,7 +127,7 @@ _Claims = list[tuple[Applied, Change]]
 def _fix_in_part(
     first: Result, data: bytes, settings: FileSettings, whole: Fixed, claims: "_Claims", *, unsafe: bool
 ) -> Fixed:
-    """Make the fixes without those that bring doubt, which are found by halving; return `whole` where none is left."""
+    """Apply the fixes without those that cause doubt, found by bisection; return `whole` if none is left."""
     names = [
         (finding.rule, finding.pointer) for finding in first.findings if finding.fix and (unsafe or finding.fix.safe)
     ]
@@ -199,8 +198,8 @@ def _fix_until_stable(
     cures_error = unsafe and _count_errors(result) < _count_errors(first)
     for finding in result.findings:
         if cures_error and finding.severity is not Severity.ERROR:
-            continue  # an error that is mended may have hidden this one
-        # A fault of syntax was there before, as is proven, though the old text may not have been known as meant for us.
+            continue  # a fixed error may have hidden this one
+        # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
         if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
             line = result.source.position(finding.span.start).line
             doubt = f"line {line} would be a new finding, {finding.rule}: {finding.message}"
@@ -222,7 +221,7 @@ _VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
 
 
 def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Applied, Change]]:
-    """The changes that make the documents of a file name the schema of the current version."""
+    """Find the changes that make the documents of a file name the schema of the current version."""
     if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= DEPRECATIONS):
         return
     for document in read_documents(source)[0]:
@@ -241,7 +240,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Appl
 
 
 def choose(findings: Iterable[Finding], *, unsafe: bool) -> Iterator[tuple[Finding, Fix]]:
-    """The fixes that can be made at once: of those that touch the same text the first."""
+    """Choose the fixes that can be applied at once: of those that touch the same text, the first."""
     taken: list[Span] = []
     fixable = ((finding, finding.fix) for finding in findings if finding.fix and (unsafe or finding.fix.safe))
     for finding, fix in sorted(fixable, key=lambda pair: pair[1].edits):
@@ -259,7 +258,7 @@ def _is_free(span: Span, taken: list[Span]) -> bool:
 
 
 def splice(text: str, edits: Iterable[Edit]) -> str:
-    """The text after disjoint edits."""
+    """Return the text after disjoint edits."""
     pieces, before = [], 0
     for (start, end), new in sorted(edits):
         pieces += [text[before:start], new]

@@ -1,4 +1,4 @@
-"""What AgentV 4 and 5 take: how the fields of a criterion are written there, and where its list stands."""
+"""Rewrite the fields and places of criteria as AgentV 4 and 5 need them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from rubric_lint.wording import join_words
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A version of AgentV: its name here, the dialects that its files may be read as, and its words.
+    """A version of AgentV: its name here, the dialects that it may read, and its words.
 
-    An assertion of the type `kind` in the list `assertions` has the criteria under `criteria`, its name under `label`.
-    `reads_beside`: a list under `rubrics` in a case counts too, beside what else judges the case. `kinds` are the types
-    of assertions that may hold criteria and what they become; those that become themselves keep the field `rubrics`.
+    An assertion of the type `kind` in the list `assertions` has its criteria in `criteria` and its name in `label`.
+    With `reads_beside`, a case's own `rubrics` count beside its assertions. `kinds` maps the types of assertions that
+    may hold criteria to their new types; those that stay the same keep the field `rubrics`.
     """
 
     name: str
@@ -81,11 +81,11 @@ _CASE_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expe
 _OLD_CASES = ("evalcases", "eval_cases", "cases")
 CASES = "tests"
 _IN_A_CASE = 3
-"""The length of the path `tests/0/rubrics`: AgentV reads the cases at the top of a file only."""
+"""The length of the path `tests/0/rubrics`: AgentV only reads the cases at the top of a file."""
 
 
 class Unmet(NamedTuple):
-    """What the target cannot say: the reason, and where that stands."""
+    """Something that the target cannot express: the reason, and the place."""
 
     reason: str
     path: Path
@@ -93,18 +93,18 @@ class Unmet(NamedTuple):
 
 
 def is_foreign(rubric: Rubric) -> bool:
-    """Return whether a rubric is another system's than AgentV's or ours."""
+    """Return whether a rubric is neither AgentV's nor in our format."""
     return rubric.dialect != "" and not rubric.dialect.startswith("agentv")
 
 
 def is_read_as_it_is(document: Document, rubric: Rubric) -> bool:
-    """Return whether AgentV reads a rubric of another system as it stands: strings, which mean the same to all."""
+    """Return whether AgentV reads a rubric of another system unchanged: strings mean the same in all of them."""
     value = document.value(rubric.path)
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
 def find_unsaid(rubric: Rubric) -> list[Criterion]:
-    """Return the checklist criteria of ours that say nothing of a gate."""
+    """Return the checklist criteria in our format without a gate field."""
     if rubric.dialect:
         return []
     return [
@@ -118,7 +118,7 @@ _GATES = frozenset({"required", "required_min_score"})
 
 
 def find_unloadable(document: Document, target: Target) -> Iterator[Unmet]:
-    """Find what the target does not load of a suite, apart from its rubrics, by the list in its schema."""
+    """Find what the target does not load in a suite, apart from its rubrics, from the list in its schema."""
     source = target.schema.removesuffix(".schema.json").replace("agentv-", "agentv/") + ".json"
     for item in load(source)["x-not-loaded"]:
         for pattern in item["paths"]:
@@ -130,7 +130,7 @@ def find_unloadable(document: Document, target: Target) -> Iterator[Unmet]:
 
 
 def _match(value: Any, pattern: tuple[str, ...], path: Path = ()) -> Iterator[Path]:
-    """The paths that a pattern matches, in which `*` stands for any index."""
+    """Find the paths that a pattern matches, in which `*` is any index."""
     if not pattern:
         yield path
     elif pattern[0] == "*" and isinstance(value, list):
@@ -141,7 +141,7 @@ def _match(value: Any, pattern: tuple[str, ...], path: Path = ()) -> Iterator[Pa
 
 
 def convert_criteria(document: Document, rubric: Rubric, target: Target) -> Iterator[Intent | Unmet]:
-    """What makes the fields of the criteria of a rubric those of the target."""
+    """Find the intents that change the fields of criteria to those of the target."""
     if is_foreign(rubric) and rubric.view:
         yield Unmet(f"a rubric of {rubric.view.dialect.title}, which {target.title} does not read", rubric.path)
         return
@@ -172,10 +172,10 @@ def _rename_outcome(mapping: dict[str, Any], path: Path) -> Iterator[Intent]:
 
 
 def _gate_check(criterion: Criterion, fields: dict[str, Any], path: Path) -> Iterator[Intent]:
-    """Say whether a checklist criterion must be met, where it must not: AgentV requires it unless it says otherwise."""
+    """Write whether a checklist criterion must be met; AgentV requires it unless it says otherwise."""
     wanted = "true" if criterion.gate else "false"
     if "required_min_score" in fields and criterion.gate_path[-1] != "required_min_score":
-        yield RemoveField((*path, "required_min_score"))  # which AgentV never read on a checklist criterion
+        yield RemoveField((*path, "required_min_score"))  # AgentV never read it on a checklist criterion
     elif "required_min_score" in fields:
         yield RenameKey((*path, "required_min_score"), "required")
         yield ReplaceValue((*path, "required_min_score"), wanted)
@@ -184,7 +184,7 @@ def _gate_check(criterion: Criterion, fields: dict[str, Any], path: Path) -> Ite
 
 
 def _gate_bands(criterion: Criterion, fields: dict[str, Any], path: Path) -> Iterator[Intent]:
-    """The gate of bands is a share of 10; `required: true`, which AgentV 5 reads no more, is the whole of it."""
+    """Write the gate of bands as a share of 10; `required: true`, which AgentV 5 does not read, is 1."""
     if "min_score" in fields:
         for idle in fields.keys() & {"required_min_score", "required"}:
             yield RemoveField((*path, idle))
@@ -205,11 +205,11 @@ def _gate_bands(criterion: Criterion, fields: dict[str, Any], path: Path) -> Ite
 
 
 def move_criteria(document: Document, path: Path, target: Target) -> Iterator[Intent | Unmet]:
-    """What brings the list of criteria at `path` to where the target has it."""
+    """Find the intents that move the list of criteria at `path` to its place in the target."""
     holder = path[-3] if len(path) > 2 else ""
     owner = document.value(path[:-1])
     if path[-1] in _LISTS:
-        yield from _rename_list(document, path, target)  # texts among assertions stay there
+        yield from _rename_list(document, path, target)  # strings among assertions stay there
     elif holder in _LISTS:
         yield from _rename_assertion(document, path, owner, target)
     elif holder in case_lists() and len(path) == _IN_A_CASE:
@@ -228,7 +228,7 @@ def move_criteria(document: Document, path: Path, target: Target) -> Iterator[In
 
 
 def _rename_assertion(document: Document, path: Path, owner: Any, target: Target) -> Iterator[Intent | Unmet]:
-    """An assertion stays where it is; its type, its list and its name are called as the target does."""
+    """Rename the type, the list and the name of an assertion to those of the target; it stays at its place."""
     kind = owner.get("type")
     wanted = target.kinds.get(kind) if isinstance(kind, str) else None
     if wanted is None:
@@ -262,7 +262,7 @@ _OLDER_LIST = ("execution", "evaluators")
 
 
 def rename_cases(document: Document, paths: list[Path]) -> Iterator[Intent]:
-    """What calls the cases that hold rubrics, and their fields, as AgentV does since February 2026."""
+    """Rename the lists and fields of cases that hold rubrics as AgentV since February 2026 does."""
     lists = {path[:at] for path in paths for at in range(1, len(path)) if path[at - 1] in (*_OLD_CASES, CASES)}
     for path in sorted(lists, key=str):
         parent, cases = document.value(path[:-1]), document.value(path)

@@ -1,4 +1,4 @@
-"""What AgentV itself reads in a suite: worked out from plain data, without our dialects, to prove a rewriting by."""
+"""Read a suite as AgentV does, from plain data and without our dialects, to prove a rewriting."""
 
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Decimal
@@ -9,7 +9,7 @@ from rubric_lint.nunjucks import unescape
 
 
 class Read(NamedTuple):
-    """A criterion as AgentV reads it: `gate` is the least score of 10, None for none."""
+    """A criterion as AgentV reads it; `gate` is the lowest score out of 10 that meets it, or None."""
 
     id: str
     outcome: str | None
@@ -22,7 +22,7 @@ Rubric = tuple[Read, ...]
 
 
 class _Release(NamedTuple):
-    """Where a release looks: its lists of graders, the first of which counts, and the fields of types of graders."""
+    """The fields that a release reads: its lists of graders (only the first counts) and those of grader types."""
 
     lists: tuple[tuple[str, ...], ...]
     holders: Mapping[str, str]
@@ -97,7 +97,7 @@ def _read_list(entries: list[Any], how: _Release) -> Rubric:
 
 
 def _render(read: Read) -> Read:
-    """A criterion as it is told where texts are templates: what is escaped is text again."""
+    """Return a criterion as a judge sees it after rendering, which turns escapes into plain text."""
     bands = tuple((lower, upper, unescape(outcome)) for lower, upper, outcome in read.bands)
     return read._replace(id=unescape(read.id), outcome=read.outcome and unescape(read.outcome), bands=bands)
 

@@ -1,4 +1,4 @@
-"""Where a comment could stand that silences a finding, the narrowest place first."""
+"""Find the places where a comment could silence a finding, the narrowest first."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from rubric_lint.ignores import Entries, Ignore, find_ignores, is_alone
 from rubric_lint.source import Source, Span
 
 _COLUMNS = 120
-"""How long a line may become by a comment, where there is another place for it."""
+"""The preferred maximum length of a line with a comment."""
 
 
 _LEVELS = 10
@@ -21,10 +21,10 @@ _LEVELS = 10
 
 
 class Place(NamedTuple):
-    """A place for an ignore comment, or one that stands there: `at` its end, `reach` where it silences.
+    """A place for an ignore comment, or an existing one: `at` its end, `reach` the range in which it silences.
 
-    What is written at a new place goes between `before` and `after`, and is of a `kind`. `is_wide`: it reaches further
-    than its own line.
+    Text at a new place goes between `before` and `after`, and is of a `kind`. With `is_wide`, it reaches beyond its own
+    line.
     """
 
     at: int
@@ -35,12 +35,12 @@ class Place(NamedTuple):
     is_wide: bool = False
 
     def reaches(self, finding: Finding) -> bool:
-        """Whether a comment here could silence the finding."""
+        """Return whether a comment here could silence the finding."""
         start, end = finding.span
         return self.reach.start <= max(start, end - 1) and start < self.reach.end
 
     def edit(self, rules: set[str], reason: str) -> Edit:
-        """The edit that silences findings of `rules` from here."""
+        """Return the edit that silences findings of `rules` from here."""
         names = ", ".join(sorted(rules))
         if self.kind:
             tail = f" {reason}" if reason else ""
@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The places of one YAML file, read into `documents`. Those that would trouble a reader come last."""
+    """The places for comments in a YAML file, read into `documents`; places that disturb a reader come last."""
 
     def __init__(self, source: Source, documents: list[Document], longest: int) -> None:
         self._source = source
@@ -60,7 +60,7 @@ class Places:
         self._ignores = [ignore for ignore in find_ignores(source, documents) if ignore.names]
 
     def around(self, finding: Finding) -> Iterator[Place]:
-        """Where a comment could silence the finding; that it does has to be tried."""
+        """Yield places where a comment may silence the finding; the caller must try them."""
         if finding.rule == "unused-ignore":
             yield from (_in(ignore) for ignore in self._ignores if any(n.span == finding.span for n in ignore.names))
             return
@@ -87,12 +87,12 @@ class Places:
         return self._source.position(at).line
 
     def _suits(self, line: int) -> bool:
-        """Whether a comment behind a line troubles nobody: neither people by its length nor a reader by its place."""
+        """Return whether a comment after a line disturbs nobody: it is short, and every YAML reader accepts it."""
         start, end = self._source.line_span(line)
         return line in self._trailing or (end - start <= self._room and line not in self._unfinished)
 
     def _behind(self, line: int) -> Iterator[Place]:
-        """On the line of the finding, behind all that stands there."""
+        """Yield the place at the end of the line."""
         start, end = self._source.line_span(line)
         code = self._documents[0].tree.code[start:end]
         if not code.strip() or self._is_in_scalar(end):
@@ -106,7 +106,7 @@ class Places:
         yield Place(end, Span(start, end + 1), " " * max((1 if has_comment else 2) - blanks, 0), kind="ignore")
 
     def _above(self, line: int, finding: Finding) -> Iterator[Place]:
-        """Alone on a line above the entry that begins on `line`, if the finding is in it."""
+        """Yield the place above the entry that begins on `line`, if the finding is in it."""
         reach = self._entries.at(line)
         if reach is None:
             return
@@ -133,7 +133,7 @@ class Places:
         return text[slice(*line_end(text, at))] or text[slice(*line_end(text, 0))] or "\n"
 
     def _is_in_scalar(self, at: int) -> bool:
-        """Whether a comment at the end of a line would be text, or stand behind the `|` of a block scalar."""
+        """Return whether a comment at the end of a line would be text, or follow the `|` of a block scalar."""
         starts, ends = self._scalars
         number = bisect_right(starts, at) - 1
         return number >= 0 and at < ends[number]
@@ -142,7 +142,7 @@ class Places:
     def _scalars(self) -> tuple[list[int], list[int]]:
         text = self._source.text
         spans = self._documents[0].tree.scalars if self._documents else []
-        # The lines of a block scalar begin at a line end; behind the last one there is no room either.
+        # The lines of a block scalar begin at a line end; after the last line there is no room either.
         ends = [end + (text[start] in "\r\n") for start, end in spans]
         return [start for start, _ in spans], ends
 
@@ -152,7 +152,7 @@ class Places:
 
     @cached_property
     def _unfinished(self) -> set[int]:
-        """The lines from a key to a text or number below: ruamel.yaml's round-trip reader fails on a comment there."""
+        """The lines from a key to a scalar below it, where a comment makes ruamel.yaml's round-trip reader fail."""
         lines: set[int] = set()
         for document in self._documents:
             for path, _ in document.entries():
@@ -163,7 +163,7 @@ class Places:
 
     @cached_property
     def _trailing(self) -> dict[int, Ignore]:
-        """The ignore comments behind something, by line."""
+        """The ignore comments after content, by line."""
         behind = [ignore for ignore in self._ignores if not is_alone(self._source, ignore.comment.start)]
         by_line: dict[int, Ignore] = {}
         for ignore in behind:
@@ -174,7 +174,7 @@ class Places:
 
     @cached_property
     def _standing(self) -> dict[Span, Ignore]:
-        """The ignore comments alone on a line, and those for the whole file, by where they silence."""
+        """The ignore comments alone on a line, and those for the whole file, by the range that they silence."""
         behind = {ignore.comment for ignore in self._trailing.values()}
         return {ignore.silences: ignore for ignore in reversed(self._ignores) if ignore.comment not in behind}
 

@@ -1,4 +1,4 @@
-"""The proof that new text says what it should: worked out from the data, without a look at the edits."""
+"""Prove from the data alone, without the edits, that a new text has the intended content."""
 
 import math
 import re
@@ -34,7 +34,7 @@ from rubric_lint.tree import SyntaxFaultError
 
 
 class Change(NamedTuple):
-    """What a fix is to do: its intents on the document that `pointer` leads into, or if it has none its edits."""
+    """The purpose of a fix: its intents on the document at `pointer`; without intents, its edits."""
 
     pointer: str
     intents: tuple[Intent, ...]
@@ -43,11 +43,11 @@ class Change(NamedTuple):
 
 
 Known = frozenset[tuple[str, str]]
-"""Findings by rule and JSON Pointer, the form in which those of two texts can be compared."""
+"""Findings by rule and JSON Pointer, to compare those of two texts."""
 
 
 def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: FileSettings) -> str:
-    """Why `new` is not what `changes` should make of `old`; empty when it is."""
+    """Return why `new` is not what `changes` should make of `old`; empty if it is."""
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if _lines(old, faults) != _lines(new, new_faults):
         return "it could not be read any more"
@@ -66,7 +66,7 @@ def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: Fi
 
 
 def _part(changes: Iterable[Change]) -> dict[int, list[Change]]:
-    """The changes by the number of the document that they are for."""
+    """Group the changes by the number of their document."""
     parts: dict[int, list[Change]] = {}
     for change in changes:
         parts.setdefault(int(change.pointer.split("/")[1]) if change.intents else 0, []).append(change)
@@ -74,7 +74,7 @@ def _part(changes: Iterable[Change]) -> dict[int, list[Change]]:
 
 
 def _compare(then: Document, now: Document, changes: Sequence[Change], settings: FileSettings) -> str:
-    """Why one document is not what its changes should make of it."""
+    """Return why one document is not what its changes should make of it; empty if it is."""
     is_safe = all(change.safe for change in changes)
     models = [list(_model(document, settings)) for document in (then, now)] if is_safe else [[], []]
     intents = [intent for change in changes for intent in change.intents]
@@ -86,12 +86,12 @@ def _compare(then: Document, now: Document, changes: Sequence[Change], settings:
 
 
 def _lines(source: Source, faults: Iterable[SyntaxFaultError]) -> list[int]:
-    """The lines that cannot be read. In JSON Lines the others can, and no fix adds or takes away a line."""
+    """Return the lines with errors; in JSON Lines the others can be read, and no fix adds or removes a line."""
     return [source.position(fault.span.start).line for fault in faults]
 
 
 def _count_outdented(document: Document) -> int:
-    """How many flow collections go on at or before the column of their key or dash, which YAML 1.2 forbids."""
+    """Count the flow collections that continue at or before the column of their key or dash, which YAML 1.2 forbids."""
     code, count = document.tree.code, 0
     for node, path in document.paths.items():
         if not path or not node.flow_style or document.is_flow(path):
@@ -105,12 +105,12 @@ def _count_outdented(document: Document) -> int:
 
 
 def name_findings(findings: Iterable[Finding]) -> Known:
-    """The findings, so that they can be looked for in another text."""
+    """Return the keys of findings, to look for them in another text."""
     return frozenset((finding.rule, finding.pointer) for finding in findings)
 
 
 def move(known: Known, changes: Iterable[Change]) -> Known:
-    """Where findings are after the changes: they go along with a field that is renamed, or a text that is wrapped."""
+    """Return findings after the changes: they follow a field that is renamed, or a string that is wrapped."""
     intents = [intent for change in changes for intent in change.intents]
     moved = set(known)
     for name in {
@@ -125,7 +125,7 @@ def move(known: Known, changes: Iterable[Change]) -> Known:
 
 
 def _follow(place: str, order: Reorder) -> str:
-    """Return where something is after items of a list, above it, have been put in another order."""
+    """Return the path of a value after the items of a list above it were reordered."""
     steps, above = place.split("/"), pointer(order.path).split("/")
     depth = len(above)
     if len(steps) <= depth or steps[:depth] != above or not steps[depth].isdecimal():
@@ -139,7 +139,7 @@ def _comments(documents: Sequence[Document]) -> list[Span]:
 
 
 def _edited_comments(documents: Sequence[Document], changes: Iterable[Change]) -> list[str]:
-    """The comments of a text; what a change does that has no intents, it does to comments."""
+    """Return the comments of a text after the changes without intents, which edit comments."""
     edits = sorted((edit for change in changes if not change.intents for edit in change.edits), reverse=True)
     comments = []
     for start, end in _comments(documents):
@@ -153,9 +153,9 @@ def _edited_comments(documents: Sequence[Document], changes: Iterable[Change]) -
 
 
 def _apply(document: Document, intents: Iterable[Intent]) -> None:
-    """Carry out the intents on the data of a document."""
+    """Apply the intents to the data of a document."""
     sharing = Sharing(document)
-    # Looked up before anything changes: a path leads nowhere once a key on it has another name.
+    # Looked up before anything changes: a path is invalid after a key in it is renamed.
     targets = [(intent, sharing.holders(intent.path)) for intent in intents if isinstance(intent, _OnField)]
     additions = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, AddField)]
     wraps = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, WrapText)]
@@ -199,12 +199,12 @@ def _change(mapping: dict[str, Any] | list[Any], intent: RenameKey | ReplaceValu
             mapping[int(intent.path[-1])] = read_scalar(intent.text)
         return
     key = str(intent.path[-1])
-    if key not in mapping:  # two intents for one field, by two of the paths that lead there
+    if key not in mapping:  # two intents for one field, by two paths to it
         return
     match intent:
         case RenameKey(_, name):
             fields = [(name if field == key else field, value) for field, value in mapping.items()]
-            if name in mapping:  # a field of its own goes before a merged one
+            if name in mapping:  # a field of its own overrides a merged one
                 fields = [(field, value) for field, value in mapping.items() if field != key]
             mapping.clear()
             mapping.update(fields)
@@ -215,7 +215,7 @@ def _change(mapping: dict[str, Any] | list[Any], intent: RenameKey | ReplaceValu
 
 
 def find_difference(expected: Document, found: Document, added: frozenset[str]) -> Path | None:
-    """Where the data of two documents differs: in a value, in its type, or in the order of fields but those `added`."""
+    """Return where the data of two documents differs: in a value, its type, or the order of fields except `added`."""
     stack: list[tuple[Path, Any, Any]] = [((), expected.data, found.data)]
     seen: set[tuple[int, int]] = set()
     merging = {id(value) for document in (expected, found) for value in document.merging.values()}
@@ -228,7 +228,7 @@ def find_difference(expected: Document, found: Document, added: frozenset[str]) 
                 continue
             seen.add((id(one), id(other)))
         if isinstance(one, dict):
-            # Where keys are merged, their order depends on what is merged first and says nothing.
+            # The order of merged keys depends on which mapping is merged first, so it means nothing.
             in_order = id(one) not in merging and id(other) not in merging
             if one.keys() != other.keys() or (in_order and _order(one, added) != _order(other, added)):
                 return path
@@ -247,14 +247,14 @@ def _order(mapping: dict[str, Any], added: frozenset[str]) -> list[str]:
 
 
 def _model(document: Document, settings: FileSettings) -> Iterator[Any]:
-    """All that a score and a verdict depend on, rubric by rubric; read before the data is changed."""
+    """Yield all that scores and verdicts depend on, rubric by rubric; call this before the data changes."""
     for rubric in build_rubrics(document, settings):
         yield rubric.path, rubric.shape, [describe(criterion) for criterion in rubric.entries]
 
 
 def describe(criterion: Criterion) -> Any:
-    """All of a criterion that decides a score, in a form that can be compared."""
-    # A gate at the lowest score, which nothing misses, is the same as none.
+    """Return all of a criterion that decides its score, in a comparable form."""
+    # A gate at the lowest score is never missed, so it is the same as none.
     is_idle = criterion.gate == LOWEST and criterion.shapes[0] is not Shape.LEVELS
     bands = [(band.lower, band.upper, band.outcome) for band in criterion.scale.bands] if criterion.scale else None
     levels = [(level.number, level.name, level.outcome) for level in criterion.levels or ()]

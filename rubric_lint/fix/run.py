@@ -1,4 +1,4 @@
-"""One run of the fixer: each file read, fixed, written and reported before the next, whatever becomes of it."""
+"""Run the fixer: read, fix, write and report each file before the next, and continue after errors."""
 
 import gc
 import sys
@@ -19,10 +19,10 @@ from rubric_lint.write import WriteError, replace_file
 
 
 class FixRun:
-    """Fixes the files at `paths` and tells `report`; with `unsafe` the unsafe fixes are made too.
+    """Fixes the files at `paths` and calls `report` for each; with `unsafe`, unsafe fixes are applied too.
 
-    `is_dry`: nothing is written. `target` is what the suites are rewritten for, and `unsaid_is_required` how.
-    Standard input is fixed to standard output. `refuse` is told which files cannot be read, and why.
+    With `is_dry`, nothing is written. `target` is the system to rewrite suites for, and `unsaid_is_required` an option
+    of that. stdin is fixed to standard output. `refuse` gets a message for each file that cannot be read.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class FixRun:
         self._totals = FixTotals()
 
     def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
-        """Fix everything.
+        """Fix all files at `paths`.
 
         Raises:
-            SettingsError: when the settings that hold for standard input cannot be used.
+            SettingsError: if the settings for stdin are invalid.
         """
         totals = self._totals
         done = "would change" if self._is_dry else "changed"
@@ -62,7 +62,7 @@ class FixRun:
                 paths = [path for path in paths if path != STDIN]
                 self._stdin = File(stdin_name, finder.for_file(stdin_name))
                 stdin = [self._stdin]
-            gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
+            gc.freeze()  # objects loaded so far stay, so no collection needs to visit them
             skipped = Skipped()
             files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder, skipped))
             total = len(files := list(files)) if self._progress.is_shown else 0
@@ -114,7 +114,7 @@ class FixRun:
     def _refuse(self, what: Unreadable) -> None:
         self._progress.clear()
         self._tell_refusal(f"{what.path}: {what.reason}")
-        self._totals.unreadable += what.path not in self._refused  # a settings file may have several faults
+        self._totals.unreadable += what.path not in self._refused  # a settings file may have several errors
         self._refused.add(what.path)
 
     def _write(self, file: File, data: bytes, outcome: FixOutcome) -> FixOutcome:

@@ -1,4 +1,4 @@
-"""Silencing a file: today's findings to ignore comments, and the proof that nothing else was added."""
+"""Silence a file: write ignore comments for its findings, and prove that nothing else has changed."""
 
 from bisect import bisect_left, insort
 from collections import Counter
@@ -16,14 +16,14 @@ from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
 
 MAX_TRIES = 20
-"""How many places are tried for a comment that does not silence what it should; the first one does as a rule."""
+"""How many places are tried for a comment; usually the first one works."""
 
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """What became of one file. `result` is what the linter says of it now, `left` why that is not nothing.
+    """The outcome of silencing one file; `result` is its new lint result, `left` its findings with the reasons.
 
-    `comments` were written or got another name, for `findings`. Where there are none the text is as it was.
+    `comments` were added or extended, for `findings`. Without comments, the text is unchanged.
     """
 
     before: Source
@@ -34,7 +34,7 @@ class Silenced:
 
     @property
     def is_changed(self) -> bool:
-        """Whether there is something to write."""
+        """True if there is something to write."""
         return self.comments > 0
 
     @property
@@ -44,10 +44,10 @@ class Silenced:
 
 
 def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: str = "") -> Silenced:
-    """Write an ignore comment for each finding, with a `reason` behind it, and prove that no data has changed.
+    """Write an ignore comment for each finding, with a `reason` after it, and prove that no data has changed.
 
     Raises:
-        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+        RuleError: if a rule crashes, which no `data` should cause.
     """
     first = lint(name, data, settings)
     source = first.source
@@ -65,12 +65,12 @@ def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: s
 
 
 def can_be_silenced(name: str, finding: Finding) -> bool:
-    """Whether a comment for a finding in a file of that name makes any sense; it may still have no place."""
+    """Return whether a comment could silence a finding in a file of this name; there may still be no place for it."""
     return finding.rule not in ("syntax", "unused-ignore") and not name.lower().endswith((".json", ".jsonl"))
 
 
 def silence_one(result: Result, finding: Finding, settings: FileSettings = DEFAULTS) -> str | None:
-    """The text with an ignore comment for one finding of a result; None where no comment can stand for it."""
+    """Return the text with an ignore comment for one finding of a result; None if there is no place for it."""
     if not can_be_silenced(result.source.name, finding):
         return None
     silenced, comments = _Attempt(result, settings, "").place(result, [finding])
@@ -92,7 +92,7 @@ def _why(finding: Finding) -> str:
 
 
 Key = tuple[str, str]
-"""What a finding is known by: comments change neither its rule nor its JSON Pointer."""
+"""The identity of a finding: comments change neither its rule nor its JSON Pointer."""
 
 
 def _key(finding: Finding) -> Key:
@@ -100,7 +100,7 @@ def _key(finding: Finding) -> Key:
 
 
 class _Attempt:
-    """The search for places, each tried by linting what it makes of the text."""
+    """The search for places; each is tried by linting the text with the comment."""
 
     def __init__(self, first: Result, settings: FileSettings, reason: str) -> None:
         self._first = first
@@ -108,17 +108,17 @@ class _Attempt:
         self._reason = reason
 
     def run(self) -> tuple[Result, int]:
-        """The result with comments, and how many were written."""
+        """Return the result with comments, and their number."""
         found = [finding for finding in self._first.findings if _could_be_silenced(finding)]
         found = [finding for finding in found if finding.rule != "unused-ignore"]
         result, comments = self.place(self._first, found)
-        # Only now it shows which comments stand for nothing, some of them perhaps for the new ones above.
+        # Only now unused comments show, some of them because of the new ones above.
         idle = [finding for finding in result.findings if finding.rule == "unused-ignore" and finding.fix]
         result, more = self.place(result, idle)
         return result, comments + more
 
     def place(self, base: Result, wanted: list[Finding]) -> tuple[Result, int]:
-        """The result with comments for those that are wanted, and how many were written."""
+        """Return the result with comments for the wanted findings, and their number."""
         if not wanted:
             return base, 0
         source = base.source
@@ -137,12 +137,12 @@ class _Attempt:
 
 
 def _could_be_silenced(finding: Finding) -> bool:
-    """Whether there is anything to try; of comments at fault only those that have a fix name something."""
+    """Return whether a comment can be tried; for unused comments, only if they have a fix and so name a rule."""
     return finding.rule != "syntax" and (finding.rule != "unused-ignore" or finding.fix is not None)
 
 
 class _Choice:
-    """A place for each of the findings, another one each time that one fails."""
+    """A place for each finding; after each failure, the next one."""
 
     def __init__(self, places: Places, wanted: list[Finding]) -> None:
         self._places = places
@@ -151,10 +151,10 @@ class _Choice:
         self._refused: set[Place] = set()
 
     def make(self) -> dict[Place, set[str]]:
-        """Places, and the rules that are to be named there; the wide ones first, as one of these may do for many."""
+        """Return places and the rules to name there; wide places first, because one may be enough for many findings."""
         pairs = [(place, finding) for finding in self._wanted if (place := self._candidate(finding))]
         chosen: dict[Place, set[str]] = {}
-        wide: dict[str, list[Span]] = {}  # apart from each other, in order
+        wide: dict[str, list[Span]] = {}  # disjoint and in order
         for place, finding in sorted(pairs, key=lambda pair: pair[0].reach.start - pair[0].reach.end):
             reaches = wide.setdefault(finding.rule, [])
             number = bisect_left(reaches, (max(*finding.span, finding.span.start + 1),))
@@ -173,13 +173,13 @@ class _Choice:
         return next(islice(candidates, tries, None), None)
 
     def fails(self, remaining: set[Key]) -> bool:
-        """Whether one of the places that were chosen did not do, as these findings remain."""
+        """Return whether a chosen place has failed, given the remaining findings."""
         failed = {_key(finding) for finding in self._wanted if _key(finding) in remaining and self._candidate(finding)}
         self._tries.update(failed)
         return bool(failed)
 
     def refuses(self, culprits: set[Place]) -> bool:
-        """Take places out of the choice; whether there were any."""
+        """Exclude places from the choice; return whether there were any."""
         self._refused |= culprits
         return bool(culprits)
 
@@ -189,14 +189,14 @@ def _rewrite(source: Source, text: str) -> Source:
 
 
 def _find_culprits(source: Source, edits: Mapping[Place, Edit]) -> Iterator[Place]:
-    """The places at which a comment would not be one."""
+    """Find the places at which a comment would not be read as one."""
     for place, edit in edits.items():
         if not only_comments_differ(source, _rewrite(source, splice(source.text, [edit]))):
             yield place
 
 
 def only_comments_differ(old: Source, new: Source) -> bool:
-    """Whether two texts hold the same data, in the same characters, but for comments and white space."""
+    """Return whether two texts have the same data in the same characters, except for comments and white space."""
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if faults or new_faults or len(before) != len(after):
         return False

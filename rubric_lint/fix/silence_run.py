@@ -18,7 +18,7 @@ from rubric_lint.write import WriteError, replace_file
 class SilenceTotals:
     """Counts over the files of a run, and the severities of the findings that no comment silences.
 
-    `refused` holds the names of the files that could not be read or written; `crashes` counts bugs of ours.
+    `refused` has the names of the files that could not be read or written; `crashes` counts our bugs.
     """
 
     files: int = 0
@@ -49,7 +49,7 @@ class SilenceTotals:
 
 
 class SilenceRun:
-    """Adds ignore comments with `reason` to the files at paths, and calls `report` with what became of each."""
+    """Adds ignore comments with `reason` to files, and calls `report` with the outcome of each."""
 
     def __init__(self, progress: Progress, reason: str, report: Callable[[str, Silenced], object]) -> None:
         self._progress = progress

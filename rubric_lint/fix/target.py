@@ -1,4 +1,4 @@
-"""Rewriting a suite for another version of AgentV, whole or not at all, with the proof that it means what it did."""
+"""Rewrite a suite for another version of AgentV, completely or not at all, and prove that its meaning is the same."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -63,13 +63,13 @@ def rewrite(
     unsafe: bool = False,
     unsaid_is_required: bool = True,
 ) -> Fixed:
-    """Make the safe fixes in a file, and then what the target of that name asks for.
+    """Apply the safe fixes to a file, and then the changes for the target of this name.
 
-    `unsaid_is_required`: a checklist criterion of ours that says nothing of a gate must be met, as AgentV reads it.
-    Deprecated fields are left to the rewriting: without `required: false` a criterion would say nothing.
+    With `unsaid_is_required`, a checklist criterion in our format without a gate field must be met, as in AgentV.
+    Deprecated fields are left to the rewriting, because without `required: false` a criterion would lose its meaning.
 
     Raises:
-        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+        RuleError: if a rule crashes, which no `data` should cause.
     """
     enabled = frozenset(BY_NAME) if settings.enabled is None else settings.enabled
     settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
@@ -90,7 +90,7 @@ def rewrite(
 
 
 def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]:
-    """Find the errors that keep a file from being rewritten: all but criteria in the wrong field, which move."""
+    """Find the errors that prevent a rewriting: all but criteria in the wrong field, which move anyway."""
     moving: set[str] = set()
     if any(finding.rule == "lost-rubric" for finding in result.findings):
         for document in read_documents(result.source)[0]:
@@ -104,14 +104,14 @@ def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]
 
 @dataclass
 class _Rewriting:
-    """One file on its way: what the fixes left, where it goes, and what has been done to it."""
+    """The rewriting of one file: the outcome of its fixes, the target, and the settings."""
 
     fixed: Fixed
     target: Target
     settings: FileSettings
 
     def run(self) -> Fixed:
-        """Rewrite the criteria, then bring them to their place, then prove that they mean the same."""
+        """Rewrite the criteria, then move them to their place, then prove that they mean the same."""
         source = self.fixed.result.source
         meant = list(self._read(source))
         notes = tuple(self._tell_unsaid(source))
@@ -146,7 +146,7 @@ class _Rewriting:
         return replace(self.fixed, doubt=doubt, applied=())
 
     def _find_fault(self, result: Result) -> str:
-        """What a reader of the target would stumble over."""
+        """Return why a reader of the target would fail on the result; empty if it would not."""
         for finding in result.findings:
             if finding.severity is Severity.ERROR:
                 line = result.source.position(finding.span.start).line
@@ -155,7 +155,7 @@ class _Rewriting:
         return f"it would not be read as a suite of {self.target.title}" if others else ""
 
     def _find_misreading(self, source: Source, meant: list[list[Read]]) -> str:
-        """Return what AgentV itself would read otherwise; it may read more, such as rubrics of other systems."""
+        """Return why AgentV would read a rubric differently; it may read more, such as rubrics of other systems."""
         read = [
             rubric for document in read_documents(source)[0] for rubric in read_suite(document.data, self.target.name)
         ]
@@ -171,7 +171,7 @@ class _Rewriting:
                 yield self._leave(document, unmet)
 
     def find_made_templates(self) -> Iterator[Left]:
-        """Return the criteria of ours whose texts the target would take for templates."""
+        """Find the criteria in our format whose strings the target would read as templates."""
         if self.target.dialects.isdisjoint(RENDERS):
             return
         reason = (
@@ -183,7 +183,7 @@ class _Rewriting:
                 yield from self._leave_templates(document, [entry.path for entry in rubric.entries], reason)
 
     def _find_templates(self, source: Source) -> Iterator[Left]:
-        """Return the texts of AgentV 4, in which a few names are filled in, that are templates as a whole now."""
+        """Find the strings of AgentV 4, which fills in only a few names, that are now templates as a whole."""
         reason = f'{self.target.title} renders templates in texts: write `{{{{ "{{{{" }}}}` for `{{{{`'
         for document, rubric in self._rubrics(source):
             if rubric.view and rubric.dialect in RENDERS:
@@ -191,20 +191,20 @@ class _Rewriting:
                 yield from self._leave_templates(document, places, reason)
 
     def _leave_templates(self, document: Document, places: Iterable[Path], reason: str) -> Iterator[Left]:
-        """Leave the criteria at these places whose texts are templates to their author, for this reason."""
+        """Leave the criteria at these places that are templates to their author, for this reason."""
         for place in places:
             if is_template(document.value(place)):
                 yield self._leave(document, Unmet(reason, place, Part.VALUE))
 
     def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
-        """The rubrics that are AgentV's or may become so."""
+        """Yield the rubrics that are or may become AgentV's."""
         for document in read_documents(source)[0]:
             for rubric in build_rubrics(document, self.settings):
                 if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
                     yield document, rubric
 
     def _read(self, source: Source) -> Iterator[list[Read]]:
-        """What all rubrics mean, apart from where they are: a checklist criterion must be met or need not."""
+        """Yield the meaning of all rubrics, without their places; a checklist criterion must be met or not."""
         for _, rubric in self._rubrics(source):
             yield [_as_read(entry) for entry in rubric.entries]
 
@@ -218,10 +218,10 @@ class _Rewriting:
             )
 
     def _plan(self, source: Source, step: _Step) -> Iterator[Change | Left]:
-        """The changes of one step, one for each intent, or what keeps it from being done."""
+        """Yield the changes of one step, one per intent, or what prevents it."""
         for document, pairs in groupby(self._rubrics(source), itemgetter(0)):
             rubrics = [rubric for _, rubric in pairs]
-            # The fields of criteria must be nobody else's; what is around them is not theirs in the first place.
+            # Only the fields of criteria must not be shared with anything else; the structure around them may be.
             sharing = Sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
                 yield self._make(sharing, intent)
@@ -240,7 +240,7 @@ class _Rewriting:
         return Change(f"/{document.number or 0}", made.intents, made.edits, safe=False)
 
     def _claim(self, document: Document) -> Iterator[Change]:
-        """A document that names a schema of ours names that of the target."""
+        """Make a document that names one of our schemas name that of the target."""
         span = find_claim_span(document)
         if span is None:
             return
@@ -259,7 +259,7 @@ class _Rewriting:
 
 
 def _as_read(entry: Criterion) -> Read:
-    """What a criterion means, in the form in which AgentV's own reading comes."""
+    """Return the meaning of a criterion in the form of AgentV's own reading."""
     is_checklist = entry.scale is None
     gate = (HIGHEST if entry.gate else None) if is_checklist else entry.gate or None
     bands = (
@@ -283,7 +283,7 @@ _STEPS: tuple[_Step, ...] = (_convert, _move)
 
 
 def _word(intent: Intent) -> str:
-    """What an intent does, in a few words."""
+    """Describe an intent in a few words."""
     words = "write anew"
     match intent:
         case RenameKey(path, name):

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FixOutcome:
-    """What became of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
+    """The outcome of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
 
-    `unsafe`: unsafe fixes were asked for.
+    `unsafe`: unsafe fixes were requested.
     """
 
     fixed: Fixed
@@ -31,7 +31,7 @@ class FixOutcome:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the file is, or would be, another one now."""
+        """True if the file has changed, or would change."""
         return self.fixed.is_changed and not self.failure
 
 
@@ -39,8 +39,8 @@ class FixOutcome:
 class FixTotals:
     """Counts over the files of a run.
 
-    Those of `unreadable` could not be read or written, those of `faults` were left as they were for a doubt.
-    `passed_over` is what was found under the name of a file and is none, `outside` are links out of the repository.
+    `unreadable` files could not be read or written, `faults` were left unchanged because of doubt. `passed_over` counts
+    broken links and the like, `outside` links out of the repository.
     """
 
     files: int = 0
@@ -66,7 +66,7 @@ class FixTotals:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
 
     def word(self, *, is_dry: bool) -> str:
-        """One line on all files."""
+        """Return a summary of all files."""
         kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
         read = counted(self.files, "file")
         if self.changed:

@@ -1,4 +1,4 @@
-"""Sieves: what stands between the findings of a file and the report of them."""
+"""Define sieves, which leave out some of the findings before a file is reported."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 
 class Sieve(Protocol):
-    """Leaves findings out, for a reason of its own; the run counts how many.
+    """Leaves out findings for one reason; the run counts them.
 
-    `counted_as` is the field of the summary that tells of them, `skipped_as` the one that tells of unread files.
+    `counted_as` is the field of the summary for left-out findings, `skipped_as` the one for files that are not read.
     """
 
     counted_as: str
     skipped_as: str
 
     def wants(self, name: str) -> bool:
-        """Whether the file called `name` has to be read at all."""
+        """Return whether the file `name` must be read at all."""
 
     def sift(self, result: Result, settings: FileSettings) -> Result:
-        """The result without the findings that are left out; `settings` are those it was made with."""
+        """Return the result without the findings to leave out; `settings` are those of the file."""

@@ -1,4 +1,4 @@
-"""The sieve of baselines: known findings are left out, and those that are gone are told of."""
+"""Leave out the findings in a baseline, and find those that are gone."""
 
 # Paths are str, see config.py.
 # ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Gone(NamedTuple):
-    """Known findings of a rule that a file does not have any more; the file itself may be gone."""
+    """Findings of a rule in a baseline that a file does not have any more; the file itself may be gone."""
 
     baseline: str
     file: str
@@ -28,7 +28,7 @@ class Gone(NamedTuple):
 
 
 class Renewed(NamedTuple):
-    """A baseline that was written: how many findings it holds, how many of them are new and how many are gone."""
+    """A baseline that was written, with the numbers of its findings, of new ones and of those that are gone."""
 
     baseline: str
     findings: int
@@ -37,7 +37,7 @@ class Renewed(NamedTuple):
 
 
 class _Baseline(NamedTuple):
-    """One baseline in use. `settled` are the findings it holds of which this run can tell whether they are there."""
+    """One baseline in use; `settled` are its findings that this run can confirm or refute."""
 
     folder: str
     known: "dict[str, set[Known]]"
@@ -47,9 +47,9 @@ class _Baseline(NamedTuple):
 
 
 class Baselines:
-    """Leaves out what the baseline at `path` holds, or else the one that a file's settings name.
+    """Leaves out the findings in the baseline at `path`, or else in the one that a file's settings name.
 
-    `renews`: nothing is left out but everything kept in mind, to be written.
+    With `renews`, all findings are left out and recorded for a new baseline.
     """
 
     counted_as = "known"
@@ -64,15 +64,15 @@ class Baselines:
         if self._path:
             self._open(self._path)
 
-    def wants(self, name: str) -> bool:  # noqa: ARG002 (one sieve is like another)
-        """Every file may have findings that are not known."""
+    def wants(self, name: str) -> bool:  # noqa: ARG002 (the interface of a sieve)
+        """Return True, as every file may have new findings."""
         return True
 
     def sift(self, result: Result, settings: FileSettings) -> Result:
-        """The result without what is known.
+        """Return the result without the findings in the baseline.
 
         Raises:
-            SettingsError: when a baseline cannot be used.
+            SettingsError: if a baseline is invalid.
         """
         name = result.source.name
         path = self._path or self._find(name)
@@ -91,10 +91,10 @@ class Baselines:
         return result._replace(findings=tuple(left))
 
     def _find(self, name: str) -> str | None:
-        """Return the path of the baseline that the settings of a file name; they have no say outside their repository.
+        """Return the path of the baseline that the settings of a file name; only one in their repository is written.
 
         Raises:
-            SettingsError: when it is to be written, and is outside.
+            SettingsError: if a baseline outside the repository is to be written.
         """
         settings = self._finder.for_folder(os.path.dirname(name))
         path = settings.baseline
@@ -123,7 +123,7 @@ class Baselines:
         return self._baselines[path]
 
     def _relate(self, name: str, root: str) -> str:
-        """The path of a file as a baseline in the folder `root` has it."""
+        """Return the path of a file relative to the folder of a baseline."""
         from unicodedata import normalize  # noqa: PLC0415  (most runs have no baseline)
 
         path = os.path.relpath(self._folders.locate(name), root)
@@ -136,13 +136,13 @@ class Baselines:
         from rubric_lint.repository import find_root  # noqa: PLC0415
         from rubric_lint.sieve.known import Known  # noqa: PLC0415
 
-        # Under this name a file has the same fingerprints from whatever folder it is linted.
+        # Under this name, a file has the same fingerprints whatever the current folder is.
         name = os.path.join(find_root(), file.replace("../", "__/"))
         names = fingerprints(result._replace(source=result.source._replace(name=name)))
         return [Known(file, finding.rule, name) for finding, name in zip(result.findings, names, strict=True)]
 
     def gone(self) -> Iterator[Gone]:
-        """What the baselines hold and the files of this run do not."""
+        """Yield the findings in the baselines that the files of this run do not have."""
         for path, baseline in self._baselines.items():
             missing = {file for file in baseline.known.keys() - baseline.files if not self._exists(baseline, file)}
             lost = {each for file in missing for each in baseline.known[file]} | (baseline.settled - baseline.found)
@@ -150,10 +150,10 @@ class Baselines:
                 yield Gone(shorten(path), file, rule, count, file in missing)
 
     def write(self) -> Iterator[Renewed]:
-        """Write the baselines anew; what this run cannot tell of stays in them.
+        """Rewrite the baselines; findings that this run can neither confirm nor refute stay.
 
         Raises:
-            SettingsError: when one cannot be written.
+            SettingsError: if one cannot be written.
         """
         from rubric_lint.sieve.known import write_known  # noqa: PLC0415
 
@@ -170,7 +170,7 @@ class Baselines:
 
 
 def _settle(known: "set[Known]", result: Result, settings: FileSettings) -> "Iterator[Known]":
-    """What this run can tell of: what its rules find, and in a file that cannot be read nothing but that."""
+    """Find the findings that this run confirms or refutes: of its rules or, after a syntax error, of `syntax`."""
     is_broken = any(finding.rule == "syntax" for finding in result.findings)
     for each in known:
         is_run = settings.enabled is None or each.rule in settings.enabled

@@ -1,4 +1,4 @@
-"""The sieve of `--diff-base`: only findings that touch what has changed since a Git revision."""
+"""Keep only findings that touch what has changed since a Git revision, for `--diff-base`."""
 
 import os
 from bisect import bisect_left
@@ -15,10 +15,10 @@ from rubric_lint.source import Source, Span
 
 
 class Changed:
-    """Keeps the findings that speak of a changed line: at their place, at a related one, or within the value meant.
+    """Keeps the findings whose place, related place or value has a changed line.
 
-    A gap between bands is found at the key above them all, whichever band was changed; so it is the whole value at the
-    finding's pointer that counts, and where lines were taken away what stood beside them.
+    A gap between bands is reported at the key above them, whichever band was changed; so the whole value at the pointer
+    of the finding counts, and for removed lines those next to them.
     """
 
     counted_as = "untouched"
@@ -29,15 +29,15 @@ class Changed:
         self._folders = RealFolders()
 
     def wants(self, name: str) -> bool:
-        """Whether anything in the file has changed."""
+        """Return whether anything in the file has changed."""
         return self._lines(name) != UNCHANGED
 
-    def sift(self, result: Result, settings: FileSettings) -> Result:  # noqa: ARG002 (one sieve is like another)
-        """The result without the findings in what has not changed."""
+    def sift(self, result: Result, settings: FileSettings) -> Result:  # noqa: ARG002 (the interface of a sieve)
+        """Return the result without the findings in unchanged lines."""
         if not result.findings:
             return result
         lines = self._lines(result.source.name)
-        # Git ends lines at line feeds, which in UTF-16 and UTF-32 are not where they seem to be.
+        # Git ends lines at the bytes of line feeds, which in UTF-16 and UTF-32 may be something else.
         if lines is None or result.source.encoding != "utf-8":
             return result
         touch = _Touch(result.source, lines)
@@ -49,7 +49,7 @@ class Changed:
 
 
 class _Touch:
-    """The changed lines of one text, held against its findings."""
+    """The changed lines of one text, to compare findings with."""
 
     def __init__(self, source: Source, lines: Lines) -> None:
         self._source = source
@@ -64,14 +64,14 @@ class _Touch:
     def _is_touched(self, span: Span) -> bool:
         first = bisect_left(self._ends, span.start) + 1
         last = bisect_left(self._ends, max(span.start, span.end - 1)) + 1
-        # The first run of lines, and the first cut, that do not stand wholly above.
+        # The first run of lines, and the first cut, that are not completely above.
         run, cut = bisect_left(self._last_added, first), bisect_left(self._cuts, first - 1)
         return any(start <= last for start, _ in self._added[run : run + 1]) or any(
             below <= last for below in self._cuts[cut : cut + 1]
         )
 
     def _extents(self, finding: Finding) -> Iterator[Span]:
-        """The value that a finding is about, where it is written and where an alias stands for it."""
+        """Yield the spans of the value of a finding: where it is written, and where an alias refers to it."""
         steps = [step.replace("~1", "/").replace("~0", "~") for step in finding.pointer.split("/")[1:]]
         document = self._documents.get("")
         if document is None and steps:
@@ -85,7 +85,7 @@ class _Touch:
                 path.append(int(step))
             elif isinstance(value, dict) and step in value:
                 path.append(step)
-            else:  # the field is missing: it is about what lacks it
+            else:  # the field is missing, so use the value that lacks it
                 break
             value = value[path[-1]]
         if path:
@@ -94,6 +94,6 @@ class _Touch:
 
     @cached_property
     def _documents(self) -> dict[str, Document]:
-        """The documents by how a pointer names them; one that is alone is not named."""
+        """The documents by their step in a pointer, which is empty for a single document."""
         documents = read_documents(self._source)[0]
         return {"" if each.number is None else str(each.number): each for each in documents}

@@ -1,4 +1,4 @@
-"""What Git knows of changes: which lines of which files are not as they were at a revision."""
+"""Ask Git which lines of which files have changed since a revision."""
 
 # Paths are str, see config.py.
 # ruff: noqa: PTH118
@@ -15,7 +15,7 @@ from rubric_lint.sieve.running import GitError, ask, silence_filters, tell
 class Lines(NamedTuple):
     """The changed lines of a file, as Git counts them: from 1, each ended by a line feed.
 
-    `added` are runs of lines, from the first to the last; `cuts` are the lines below which others were taken away.
+    `added` are runs of lines, from the first to the last; `cuts` are the lines below which others were removed.
     """
 
     added: tuple[tuple[int, int], ...] = ()
@@ -27,10 +27,10 @@ UNCHANGED = Lines()
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs in the work tree at `root` from a revision; files are named relative to it, with `/`.
+    """The differences of the work tree at `root` from a revision; files are relative to it, with `/`.
 
-    `files` holds the changed ones, None for those that are new as a whole; `tracked` all that Git knows. Of what is in
-    a folder of `unknown`, Git cannot tell.
+    `files` has the changed files (None: all of the file is new), `tracked` all files that Git tracks. Git cannot
+    compare files in the folders of `unknown`.
     """
 
     root: str
@@ -39,7 +39,7 @@ class Changes:
     unknown: tuple[str, ...] = ()
 
     def of(self, path: str) -> Lines | None:
-        """The changed lines of the file at an absolute `path` without links; None where all of it is new to Git."""
+        """Return the changed lines of the file at an absolute `path` without links; None if all of it is new to Git."""
         if not path.startswith(os.path.join(self.root, "")):
             return None
         name = os.path.relpath(path, self.root).replace(os.sep, "/")
@@ -49,8 +49,8 @@ class Changes:
         return UNCHANGED if is_known else None
 
 
-# All that a user's settings may do to the form of a diff is undone. A file is text, whatever .gitattributes say.
-# Submodules are compared one by one: to a git in them, git would not pass these options on.
+# These options undo all user settings for diffs, and treat every file as text, whatever .gitattributes says. Submodules
+# are compared one by one, because git does not pass these options on to them.
 _DIFF = (
     "diff",
     "--raw",
@@ -72,10 +72,10 @@ _DIFF = (
 
 
 def read_changes(revision: str) -> Changes:
-    """What differs between the work tree around the current folder and the point where it left `revision`.
+    """Find the differences between the work tree around the current folder and the point where it left `revision`.
 
     Raises:
-        GitError: where there is no Git, no repository or no such revision.
+        GitError: if there is no Git, no repository or no such revision.
     """
     code, answer, fault = ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
     if code:
@@ -89,7 +89,7 @@ def read_changes(revision: str) -> Changes:
 
 
 class _Comparison:
-    """A comparison of a work tree, and of the submodules in it, with the commits at which they were."""
+    """A comparison of a work tree and its submodules with the commits at which they were."""
 
     def __init__(self, revision: str) -> None:
         self._revision = revision
@@ -118,9 +118,9 @@ class _Comparison:
 
     def _enter(self, folder: str, prefix: str, base: str) -> None:
         if not os.path.lexists(os.path.join(folder, ".git")):
-            return  # it is not checked out
+            return  # not checked out
         if ask("-C", folder, "cat-file", "-e", f"{base}^{{commit}}")[0]:
-            self.unknown.append(prefix)  # it is new, or its history is not here
+            self.unknown.append(prefix)  # new, or its history is not here
             return
         self.compare(folder, prefix, base)
 
@@ -137,9 +137,9 @@ def _read_index(staged: bytes) -> Iterator[tuple[bytes, str, str]]:
 
 
 def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]:
-    """Those of the files of which Git holds another text than the work tree, such as the pointers of Git LFS.
+    """Find the files whose text in Git differs from the work tree by a filter, such as the pointers of Git LFS.
 
-    What it says of changed lines is said of that text.
+    Git counts changed lines in its own text.
     """
     given = b"".join(os.fsencode(name) + b"\0" for name in names)
     if not given:
@@ -154,7 +154,7 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
 
 
 def _find_base(revision: str, *, is_shallow: bool) -> str:
-    """The commit at which what is checked out left `revision`."""
+    """Return the commit at which HEAD left `revision`."""
     code, answer, fault = ask("merge-base", "--", revision, "HEAD")
     if not code:
         return answer.decode("ascii").strip()
@@ -182,7 +182,7 @@ _RAW = re.compile(rb":(\d+) (\d+) (\w+) \w+ ([A-Z])\d*\t(?:[^\t]*\t)?([^\t]+)$")
 
 
 def _read_diff(diff: bytes) -> tuple[dict[str, Lines | None], dict[str, str]]:
-    """Return the changed lines of each file, and the commits at which submodules were that have another one now."""
+    """Return the changed lines of each file, and the old commits of submodules that have another one now."""
     files: dict[str, Lines | None] = {}
     commits: dict[str, str] = {}
     lines = iter(diff.split(b"\n"))
@@ -192,7 +192,7 @@ def _read_diff(diff: bytes) -> tuple[dict[str, Lines | None], dict[str, str]]:
             old, new, thing, kind, path = found.groups()
             if _SUBMODULE in (old, new):
                 commits[_unquote(path)] = thing.decode("ascii")
-            else:  # a new file may be empty, and one that is unmerged or was a link has no lines to compare
+            else:  # a new file may be empty; an unmerged file, or a former link, has no lines to compare
                 files[_unquote(path)] = UNCHANGED if kind in b"MR" else None
         elif line.startswith(b"+++ "):
             name = _unquote(line[4:].removesuffix(b"\t"))[2:]
@@ -207,7 +207,7 @@ def _read_diff(diff: bytes) -> tuple[dict[str, Lines | None], dict[str, str]]:
 
 
 def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[list[tuple[int, int]], list[int]]:
-    """The lines that a hunk adds and where it cuts; it has `old` and `new` lines, the first of the new ones is `at`."""
+    """Return the lines that a hunk adds and where it cuts; it has `old` and `new` lines, and starts at line `at`."""
     added: list[int] = []
     cuts: set[int] = set()
     while old or new:
@@ -222,7 +222,7 @@ def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[lis
         if kind in (b"+", b" "):
             at += 1
             new -= 1
-    # What was written in the place of other lines says all that there is to say of these.
+    # Lines that replace others already count as changed.
     return _join(added), sorted(cut for cut in cuts if cut + 1 not in added)
 
 
@@ -238,7 +238,7 @@ _CONTROLS = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
 
 
 def _unquote(name: bytes) -> str:
-    """A path as it is, of one that Git may have put into quotes."""
+    """Return a path without the quotes and escapes that Git may have added."""
     if name.startswith(b'"'):
         name = _ESCAPE.sub(_unescape, name[1:-1])
     return os.fsdecode(name)

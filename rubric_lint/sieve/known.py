@@ -1,4 +1,4 @@
-"""A baseline file: the findings that are known, read, checked and written."""
+"""Read, validate and write a baseline file."""
 
 import json
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ VERSION = 1
 
 
 class Known(NamedTuple):
-    """A known finding: its file relative to the folder of the baseline, its rule, and what it is known by."""
+    """A finding in a baseline: its file relative to the folder of the baseline, its rule, and its fingerprint."""
 
     file: str
     rule: str
@@ -22,14 +22,14 @@ class Known(NamedTuple):
 
 
 _RENEW = "`rubric-lint --write-baseline` writes it"
-_AGAIN = f"if it was ever a baseline, delete it, and {_RENEW} anew"  # it may be any file that was named by mistake
+_AGAIN = f"if it was ever a baseline, delete it, and {_RENEW} anew"  # it may be another file, named by mistake
 
 
 def read_known(path: str, shown: str) -> set[Known]:
-    """What a baseline holds.
+    """Return the findings in a baseline.
 
     Raises:
-        SettingsError: when it cannot be used.
+        SettingsError: if the baseline is invalid.
     """
     try:
         text = read_file(path, LIMIT).decode("utf-8-sig")
@@ -69,10 +69,10 @@ def _find_fault(data: Any) -> str:
 
 
 def write_known(path: str, shown: str, known: Iterable[Known]) -> None:
-    """Write a baseline, a line for each finding, so that changes of several branches go together; at once or not.
+    """Write a baseline atomically, with a line for each finding, so that changes of several branches merge.
 
     Raises:
-        SettingsError: when it cannot be written.
+        SettingsError: if it cannot be written.
     """
     lines = ",\n".join(f"  {_dump(each)}" for each in sorted(known))
     findings = f"[\n{lines}\n ]" if lines else "[]"

@@ -1,4 +1,4 @@
-"""Running git in a repository that nobody vouches for: it starts no program that the repository's settings name."""
+"""Run git in an untrusted repository: git starts no program that the repository's settings name."""
 
 # Paths are str, see config.py.
 # ruff: noqa: PTH113, PTH118
@@ -10,19 +10,19 @@ from functools import cache
 
 
 class GitError(Exception):
-    """Why Git cannot answer, and what to do."""
+    """The reason why Git cannot answer, and what to do."""
 
 
-# Settings by which a repository could have git start programs, each without effect. The form of the answer is ours too:
-# paths are quoted, so that a line end in one is none.
+# Disable settings with which a repository could have git start programs. Set the format of answers too: quoted paths
+# cannot break lines.
 _SETTINGS = (
     *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.sshCommand=false"),
     *("core.untrackedCache=false", "core.quotePath=true"),
 )
 _ENVIRONMENT = {
     "LC_ALL": "C",
-    "GIT_OPTIONAL_LOCKS": "0",  # nothing is locked for those who commit meanwhile
-    "GIT_ALLOW_PROTOCOL": "none",  # a partial clone would ask its remote for what it lacks, by any program
+    "GIT_OPTIONAL_LOCKS": "0",  # no locks, because others may commit meanwhile
+    "GIT_ALLOW_PROTOCOL": "none",  # a partial clone would otherwise fetch missing objects, with any program
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
@@ -30,10 +30,10 @@ _REMOVED = ("GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_TRACE2_EVENT
 
 
 def ask(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> tuple[int, bytes, bytes]:
-    """Return the exit code, standard output and standard error of a git command, to which something may be `given`.
+    """Return the exit code, standard output and standard error of a git command; `given` is its stdin.
 
     Raises:
-        GitError: when git cannot be run.
+        GitError: if git cannot be run.
     """
     options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
     environment = {name: value for name, value in os.environ.items() if name not in _REMOVED}
@@ -52,7 +52,7 @@ def ask(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> 
 
 @cache
 def _find_git() -> str:
-    """Return the program as PATH has it; never one in the current folder, where Windows would look first."""
+    """Return the git program in PATH; never one in the current folder, where Windows would look first."""
     name = "git.exe" if sys.platform == "win32" else "git"
     for folder in filter(os.path.isabs, os.get_exec_path()):
         path = os.path.join(folder, name)
@@ -62,12 +62,12 @@ def _find_git() -> str:
 
 
 def silence_filters(folder: str) -> tuple[str, ...]:
-    """Return settings under which git starts none of the filters that the repository around `folder` defines.
+    """Return settings under which git starts no filters that the repository around `folder` defines.
 
-    Those that the user or the system defines, as for Git LFS, go on working.
+    Filters that the user or the system defines, such as Git LFS, keep working.
 
     Raises:
-        GitError: when git cannot list its settings, or a filter has a name that cannot be written on a command line.
+        GitError: if git cannot list its settings, or a filter's name cannot be written on a command line.
     """
     code, listed, fault = ask("-C", folder, "config", "--list", "--name-only", "--show-scope", "-z")
     if code:
@@ -78,7 +78,7 @@ def silence_filters(folder: str) -> tuple[str, ...]:
     names = sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys})
     if odd := [name for name in names if "=" in name or "\n" in name]:
         raise GitError(f"the settings of this repository define the filter {odd[0]!r}, which cannot be switched off")
-    # Without a command a filter does nothing, if it is not required.
+    # A filter without a command does nothing, if it is not required.
     return tuple(f"filter.{name}.{rest}" for name in names for rest in ("clean=", "smudge=", "process=", "required=0"))
 
 
@@ -86,6 +86,6 @@ _TRUSTED = ("system", "global", "command")
 
 
 def tell(fault: bytes) -> str:
-    """What git said on standard error, on one line."""
+    """Return the messages of git on one line."""
     lines = fault.decode("utf-8", "replace").strip().splitlines()
     return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
