@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, lint_source
     from rubric_lint.config import FileSettings
+    from rubric_lint.criterion import Shape
     from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left
     from rubric_lint.lint import RuleError
-    from rubric_lint.rubric import Shape
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
     from rubric_lint.scoring.grading import (
         CriterionResult,

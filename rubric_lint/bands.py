@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Part, Path
@@ -41,6 +42,9 @@ class Band(NamedTuple):
         return f"[{self.lower}, {self.upper}]"
 
 
+_new_band = partial(tuple.__new__, Band)  # without a call in Python: there are dozens in a file
+
+
 def looks_like_bands(value: Any) -> bool:
     """Whether a value has the form, right or wrong inside, that `score_ranges` takes: many bands, not one range."""
     kind, items = (str, value.values()) if isinstance(value, dict) else (dict, value if isinstance(value, list) else ())
@@ -60,6 +64,16 @@ class Scale(NamedTuple):
     gate_path: Path
     is_map: bool
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the bands follow one another from 0 to 10, each with sound bounds."""
+        following = LOWEST
+        for _, _, _, _, scores, reach, _, _ in self.bands:
+            if scores is not reach or scores.start != following:
+                return False
+            following = scores.stop
+        return following == HIGHEST + 1
+
 
 def read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: Path) -> Scale | None:
     """The bands of an entry, as a list, as a map, or its one range of a holistic scale; None where it has none."""
@@ -68,7 +82,7 @@ def read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: P
         if isinstance(ranges, dict):
             return Scale(field, _read_map(ranges, field), gate, gate_path, is_map=True)
         items = ranges if isinstance(ranges, list) else []
-        bands = tuple(_read_band(item, (*field, index)) for index, item in enumerate(items))
+        bands = tuple([_read_band(item, (*field, index)) for index, item in enumerate(items)])
         return Scale(field, bands, gate, gate_path, is_map=False)
     if "score_range" in entry:
         return Scale(path, (_read_band(entry, path),), None, gate_path, is_map=False)
@@ -85,19 +99,21 @@ def _read_band(item: Any, path: Path) -> Band:
         return Band(path, Part.HEAD, None, None, range(0), SCORES, None, path)
     field = outcome_field(item)
     outcome_path = (*path, field) if field in item else path
-    outcome = read_outcome(item)
+    outcome = item.get(field)
+    if not isinstance(outcome, str):
+        outcome = None
     if "score_range" not in item:
         return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
     lower, upper = _read_bounds(item["score_range"])
     scores, reach = _reach(lower, upper)
-    return Band((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path)
+    return _new_band(((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path))
 
 
 def _read_bounds(value: Any) -> tuple[float | None, float | None]:
     if not isinstance(value, list) or len(value) != 2:
         return None, None
     lower, upper = value
-    if type(lower) is int and type(upper) is int:
+    if type(lower) is type(upper) is int:
         return lower, upper
     return read_number(lower), read_number(upper)
 
@@ -156,7 +172,9 @@ def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
 
 def outcome_field(entry: Mapping[str, Any]) -> str:
     """Return the name under which a mapping says what is seen: the new one, or the old one where it has only that."""
-    return "description" if "description" in entry and "expected_outcome" not in entry else "expected_outcome"
+    if "expected_outcome" in entry or "description" not in entry:
+        return "expected_outcome"
+    return "description"
 
 
 def read_outcome(entry: Mapping[str, Any]) -> str | None:

@@ -222,6 +222,16 @@ class Document:
         fields = Branch(self._reader, child.owner).children.items()
         return sorted(self._extent(other) for step, other in fields if step != path[-1] and other.owner is child.owner)
 
+    @property
+    def may_borrow(self) -> bool:
+        """Whether there are aliases or merge keys, so that something may be written elsewhere."""
+        return self.has_aliases or bool(self._reader.merging)
+
+    @property
+    def has_exact_numbers(self) -> bool:
+        """Whether each number that was read gives back the decimal that is written."""
+        return not self._reader.has_long_decimals
+
     def is_shared(self, path: Path) -> bool:
         """Return whether the value at `path` is an alias, or a scalar with an anchor that aliases may repeat."""
         child = self.child(path)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rubric_lint.bands import Band
-from rubric_lint.rubric import Criterion, Level, Shape
+from rubric_lint.criterion import Criterion, Level, Shape
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.output import form_of
 from rubric_lint.template_tokens import break_tokens, escape_tokens

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rubric_lint.absence import find_absence
 from rubric_lint.clock import Clock, check_time
 from rubric_lint.config import FileSettings
+from rubric_lint.criterion import Shape
 from rubric_lint.document import Document
 from rubric_lint.finding import (
     OTHER_LINE,
@@ -25,7 +26,7 @@ from rubric_lint.locate import Location, Search, holds_rubrics, locate, search, 
 from rubric_lint.lost import find_lost, is_agentv, speaks_for_us
 from rubric_lint.naming import name_criterion, write_lines
 from rubric_lint.reading import read_documents, without_collections
-from rubric_lint.rubric import Rubric, Shape, build_rubric
+from rubric_lint.rubric import Rubric, build_rubric
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source, Span, UndecodableError

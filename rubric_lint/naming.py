@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.finding import OTHER_LINE, Problem
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 
 
 def name_criterion(problem: Problem, rubric: Rubric | None) -> str:

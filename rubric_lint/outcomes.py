@@ -1,9 +1,12 @@
 """Describe outcomes: the texts that a judge compares an answer with, and what their words alone show."""
 
 import re
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 from rubric_lint.finding import Path
+
+NO_SCORES = range(0)
 
 
 class Outcome(NamedTuple):
@@ -16,7 +19,7 @@ class Outcome(NamedTuple):
     text: str
     path: Path
     of: Literal["band", "level", "criterion", "task"]
-    scores: range = range(0)
+    scores: range = NO_SCORES
     level: int | None = None
     name: str | None = None
 
@@ -25,6 +28,9 @@ class Outcome(NamedTuple):
         """True if a judge chooses between this outcome and others."""
         return self.of in ("band", "level")
 
+
+new_outcome = partial(tuple.__new__, Outcome)
+"""Makes an outcome of its fields in order, without a call in Python: there is one for every few words of a rubric."""
 
 LONGEST_LABEL = 60
 """The longest text, in characters, that can be a label or a placeholder."""
@@ -58,15 +64,22 @@ _WORD = re.compile(r"[^\W_]")
 def is_placeholder(text: str) -> bool:
     """Return whether the text is only a placeholder: punctuation, TODO, TBD, `<...>`."""
     words = text.split(None, 1)
-    if not words:
-        return False
-    begin = words[0].casefold()
-    if begin[0].isalnum() and begin not in _BEGINS and begin.rstrip(".!…") not in _BEGINS and begin[:4] not in _STARTS:
+    begin = words[0].casefold() if words else ""
+    if not may_be_placeholder(begin):
         return False
     stripped = text.strip()
     if len(stripped) > LONGEST_LABEL and begin[:4] not in _STARTS:
         return False
     return not is_template(stripped) and (_WORD.search(stripped) is None or _STAND_INS.fullmatch(stripped) is not None)
+
+
+@lru_cache(maxsize=1 << 12)
+def may_be_placeholder(opening: str) -> bool:
+    """Return whether a placeholder may begin with a word, which has no upper case and what is directly behind it."""
+    if not opening:
+        return False
+    is_word = opening[0].isalnum() and opening not in _BEGINS and opening.rstrip(".!…") not in _BEGINS
+    return not (is_word and opening[:4] not in _STARTS)
 
 
 _STARTS = frozenset(["todo", "to-d", "tbd:", "tba:", "tbc:", "tbd(", "fixm", "fix-", "xxx:", "xxx("])

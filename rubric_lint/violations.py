@@ -7,9 +7,9 @@ from typing import Any
 
 from rubric_lint.bands import outcome_field
 from rubric_lint.catalogue import CURRENT
+from rubric_lint.criterion import SHAPE_FIELDS
 from rubric_lint.document import Document
 from rubric_lint.finding import Part, Path, Problem, RenameKey, Repair, ReplaceValue
-from rubric_lint.rubric import SHAPE_FIELDS
 from rubric_lint.schema import RubricSchema, schema_for
 from rubric_lint.schema_faults import SchemaFault
 from rubric_lint.wording import describe, expected_of, shorten

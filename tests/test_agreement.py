@@ -18,10 +18,10 @@ from random_rubrics import SHAPES, bands
 from ruamel.yaml import YAML
 
 from rubric_lint.config import FileSettings
+from rubric_lint.criterion import Shape
 from rubric_lint.interop.export.target import RefusedError
 from rubric_lint.interop.export.texts import to_yaml
 from rubric_lint.lint import lint
-from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.preparing import prepare

@@ -7,11 +7,12 @@ import pytest
 from pages import DIALECTS as FOLDER
 from pages import apply_fixes, read_pages, report
 
+from rubric_lint.criterion import Shape
 from rubric_lint.interop import DIALECTS, load_dialect
 from rubric_lint.lint import lint
 from rubric_lint.locate import locate
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Shape, build_rubric
+from rubric_lint.rubric import build_rubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.signs import could_hold_rubrics
 from rubric_lint.source import Source

@@ -43,6 +43,7 @@ LAYERS = (
         "deprecation",
         "bands",
         "mending",
+        "criterion",
         "rubric",
         "recognition",
         "locate",
@@ -68,6 +69,7 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 FOR_RULES = {
     "bands",
     "mending",
+    "criterion",
     "rubric",
     "deprecation",
     "finding",

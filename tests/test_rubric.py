@@ -6,9 +6,10 @@ import pytest
 
 from rubric_lint.bands import SCORES, as_integer, read_number
 from rubric_lint.config import BORDERLINE_AT, PASS_AT
+from rubric_lint.criterion import Shape
 from rubric_lint.finding import Part
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Shape, build_rubric, fold_id
+from rubric_lint.rubric import build_rubric, fold_id
 from rubric_lint.source import Source
 from rubric_lint.thresholds import Thresholds
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rubric_lint.rubric import Shape
+from rubric_lint.criterion import Shape
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.output import form_of
 

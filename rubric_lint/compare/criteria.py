@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from rubric_lint.bands import SCORES, Scale
 from rubric_lint.compare.change import Change, Value, What
+from rubric_lint.criterion import Criterion, Level
 from rubric_lint.finding import Path
-from rubric_lint.rubric import Criterion, Level, fold_id
+from rubric_lint.rubric import fold_id
 from rubric_lint.scoring.grading import ScoringCriterion
 from rubric_lint.scoring.meaning import read_gate, read_outcomes, says, words
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from rubric_lint.compare.change import Change, Value, What
 from rubric_lint.compare.criteria import Judged, compare_pair, compare_places, compare_scores, pair_up
+from rubric_lint.criterion import Shape
 from rubric_lint.finding import Path
-from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.meaning import read_scores, read_task, words
 

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from rubric_lint.bands import HIGHEST
 from rubric_lint.catalogue import load
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.document import Document
 from rubric_lint.finding import AddField, Intent, NestField, Part, Path, RemoveField, RenameKey, ReplaceValue, WrapText
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.schema import case_lists
 from rubric_lint.wording import join_words
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.bands import LOWEST
 from rubric_lint.config import FileSettings
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.document import Document
 from rubric_lint.edit.removal import line_start
 from rubric_lint.edit.sharing import Sharing
@@ -27,7 +28,6 @@ from rubric_lint.finding import (
 )
 from rubric_lint.lint import build_rubrics
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Criterion, Shape
 from rubric_lint.scalar import read_scalar, resolve
 from rubric_lint.source import Source, Span
 from rubric_lint.tree import SyntaxFaultError

@@ -8,6 +8,7 @@ from operator import itemgetter
 from rubric_lint.bands import HIGHEST
 from rubric_lint.catalogue import BASE
 from rubric_lint.config import FileSettings
+from rubric_lint.criterion import Criterion
 from rubric_lint.document import Document
 from rubric_lint.edit import ObstacleError, Sharing, make_fix
 from rubric_lint.finding import (
@@ -47,7 +48,7 @@ from rubric_lint.lint import DEFAULTS, build_rubrics, lint
 from rubric_lint.locate import find_claim_span
 from rubric_lint.nunjucks import RENDERS, is_template
 from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Criterion, Rubric
+from rubric_lint.rubric import Rubric
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Source
 

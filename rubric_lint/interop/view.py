@@ -91,6 +91,13 @@ class View:
         return place, Part.KEY if is_key else part
 
     # The model asks a document these questions; here they are answered for `data`.
+    @property
+    def may_borrow(self) -> bool:
+        """Whether something may be written elsewhere than it stands."""
+        return self.document.may_borrow
+
+    has_exact_numbers = False  # some are not written as values
+
     def is_alias(self, path: Path) -> bool:
         """Return whether the value at a path of `data` is written as an alias."""
         return (place := self._written_place(path)) is not None and self.document.is_alias(place)

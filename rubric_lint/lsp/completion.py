@@ -9,12 +9,12 @@ from lsprotocol import types
 
 from rubric_lint.bands import HIGHEST, LOWEST, SCORES, as_integer
 from rubric_lint.catalogue import catalogue, load
+from rubric_lint.criterion import SHAPE_FIELDS
 from rubric_lint.finding import Edit
 from rubric_lint.lsp.analysis import State
 from rubric_lint.lsp.cursor import Cursor, find_cursor
 from rubric_lint.lsp.fields import Field, list_fields, needed_fields
 from rubric_lint.lsp.hover import word_field
-from rubric_lint.rubric import SHAPE_FIELDS
 from rubric_lint.schema import schema_for
 from rubric_lint.source import Source, Span
 

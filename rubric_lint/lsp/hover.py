@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types
 
 from rubric_lint.bands import Band
+from rubric_lint.criterion import SHAPE_FIELDS, Criterion, Shape
 from rubric_lint.document import Document
 from rubric_lint.finding import Finding, Part, Path
 from rubric_lint.lsp.analysis import Analysis, Located, is_on_key
 from rubric_lint.lsp.fields import Field, find_field, find_suite_field
 from rubric_lint.markdown import escape as escape_markdown
-from rubric_lint.rubric import SHAPE_FIELDS, Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Span
 from rubric_lint.wording import shorten

@@ -11,9 +11,9 @@ from string import Template
 from typing import Any, NamedTuple
 
 from rubric_lint import __version__
+from rubric_lint.criterion import Shape
 from rubric_lint.report.charts import BINS, draw_answers, draw_histogram, name_answer
 from rubric_lint.report.visible import visible
-from rubric_lint.rubric import Shape
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records import Outcome
 from rubric_lint.scoring.shortcut import Worth

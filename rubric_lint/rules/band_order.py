@@ -11,7 +11,7 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the first band of each scale that starts below the one before it."""
-    for scale in rubric.scales:
+    for scale in rubric.flawed_scales:
         sound = [band for band in scale.bands if band.scores]
         for before, band in pairwise(sound):
             if band.scores[0] < before.scores[0]:

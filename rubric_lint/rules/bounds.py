@@ -11,7 +11,7 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find swapped bounds; the schema checks single values."""
-    for scale in rubric.scales:
+    for scale in rubric.flawed_scales:
         for band in scale.bands:
             if band.scores:
                 continue

@@ -12,6 +12,8 @@ from rubric_lint.rule import Rule
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find criteria and bands that have both fields."""
     replacements = rubric.replacements
+    if replacements.keys().isdisjoint(rubric.field_names):
+        return
     for path, mapping in rubric.mappings:
         if replacements.keys().isdisjoint(mapping):
             continue

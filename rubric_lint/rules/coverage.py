@@ -12,7 +12,7 @@ from rubric_lint.wording import name_scores
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the scores that no band covers, reading each band generously."""
-    for scale in rubric.scales:
+    for scale in rubric.flawed_scales:
         gap = set(SCORES).difference(*(band.reach for band in scale.bands))
         if gap and scale.bands:
             hint = "start at 0" if scale.is_map else "add or widen a band"

@@ -10,7 +10,7 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find `description` on criteria and bands."""
-    for path, mapping in rubric.mappings:
+    for path, mapping in rubric.mappings if "description" in rubric.field_names else ():
         if "description" in mapping:
             yield from find_deprecated(mapping, path, "description", rubric.replacements.get("description"))
 

@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 
 from rubric_lint.bands import LOWEST
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.deprecation import find_deprecated
 from rubric_lint.finding import AddField, Intent, Part, Problem, RenameKey, Repair, ReplaceValue, Severity, WrapText
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find `required` on criteria that may have a score gate; elsewhere the field is misplaced, not deprecated."""
     replacement = rubric.replacements.get("required")
+    if not (rubric.implicit_required or "required" in rubric.field_names):
+        return
     for criterion in rubric.criteria:
         fields, shape = criterion.fields or {}, criterion.shapes[0]
         if replacement is None or shape not in _WITH_GATE:

@@ -4,8 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
 
+from rubric_lint.criterion import Criterion
 from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
-from rubric_lint.rubric import Criterion, Rubric
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
 
@@ -15,23 +16,28 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     if len(criteria) < 2:
         return
     texts = [" ".join((criterion.outcome or "").casefold().split()).rstrip(" .!") for criterion in criteria]
-    counts = Counter(texts)
-    same: set[int] = set()
-    seen: dict[Hashable, Criterion] = {}
-    for criterion, text in zip(criteria, texts, strict=True):
-        if counts[text] > 1:
-            first = seen.setdefault((text, _scale(criterion)), criterion)
-            if first is not criterion:
-                same.add(id(criterion))
+    others = criteria
+    if len(set(texts)) < len(texts):
+        others = []
+        counts = Counter(texts)
+        seen: dict[Hashable, Criterion] = {}
+        for criterion, text in zip(criteria, texts, strict=True):
+            first = seen.setdefault((text, _scale(criterion)), criterion) if counts[text] > 1 else criterion
+            if first is criterion:
+                others.append(criterion)
+            else:
                 yield from _word(criterion, first, "says the same as that of {}, which then counts twice")
-    if any(hint in rubric.folded_outcomes for hint in _HINTS):
-        yield from _find_opposites([criterion for criterion in criteria if id(criterion) not in same])
+    together = "\n".join(["", *texts])
+    if any(part in together for part in _PARTS) and any(hint in rubric.folded_outcomes for hint in _HINTS):
+        yield from _find_opposites(others)
 
 
 def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
     affirmed: dict[Hashable, Criterion] = {}
     negated: dict[Hashable, Criterion] = {}
     ends = [_stem((criterion.outcome or "").rsplit(None, 1)[-1].casefold().rstrip(".,;!")) for criterion in criteria]
+    if len(set(ends)) == len(ends):
+        return
     counts = Counter(ends)  # a negation leaves the last word as it is
     for criterion, end in zip(criteria, ends, strict=True):
         if counts[end] < 2:
@@ -68,6 +74,8 @@ _NEGATIONS = frozenset(["not", "no", "never", "without"])
 _DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
 
 
+_PARTS = (" no", "\nno", " never", "\nnever", " without", "\nwithout", "cannot", "n't", "n’t")  # noqa: RUF001
+"""What the outcome of one of the criteria has, for there to be a negation."""
 _HINTS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.criterion import Criterion
 from rubric_lint.finding import OTHER_LINE, Part, Path, Place, Problem, Severity
-from rubric_lint.rubric import Criterion, Rubric, fold_id
+from rubric_lint.rubric import Rubric, fold_id
 from rubric_lint.rule import Rule
 from rubric_lint.wording import shorten
 

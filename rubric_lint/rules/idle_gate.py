@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from rubric_lint.bands import HIGHEST, LOWEST
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
 

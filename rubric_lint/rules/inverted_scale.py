@@ -12,7 +12,8 @@ from rubric_lint.wording import shorten
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare the order of grade words with the order of the numbers."""
-    for scale in rubric.scales:
+    begins = {opening.rstrip(_ENDS) for opening in rubric.openings}
+    for scale in rubric.scales if not begins.isdisjoint(_FIRST_WORDS) else ():
         steps = [
             _Step(band.scores[0], rank, f"band {band.written}", word, band.path, band.part)
             for band in scale.bands
@@ -101,6 +102,7 @@ _RANKS = _make_ranks(
     ),
 )
 _FIRST_WORDS = {phrase.split()[0] for phrase in _RANKS} | {"error-free"}
+_ENDS = ".,;:!?()"
 _CLAUSE = re.compile(r"\s{0,9}([^.,;:!?()–—\n]{1,40})")  # noqa: RUF001 (dashes of prose)
 
 
@@ -111,7 +113,7 @@ def _fold(text: str) -> str:
 def _first(outcome: str) -> str:
     """Return the first clause of an outcome if it is short and begins like a grade."""
     words = outcome.split(None, 1)
-    if not words or words[0].rstrip(".,;:!?()").casefold() not in _FIRST_WORDS:
+    if not words or words[0].rstrip(_ENDS).casefold() not in _FIRST_WORDS:
         return ""
     found = _CLAUSE.match(outcome)
     return found[1].strip() if found else ""

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.criterion import Criterion, Level
 from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
-from rubric_lint.rubric import Criterion, Level, Rubric
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import join_words
 

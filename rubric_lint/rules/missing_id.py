@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.criterion import Shape
 from rubric_lint.finding import AddField, Part, Problem, Repair, Severity
 from rubric_lint.near import find_near
-from rubric_lint.rubric import Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from rubric_lint.bands import looks_like_bands
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 
 _ONE = {
@@ -23,6 +24,8 @@ _MANY = {
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the first entry of each shape that is not the rubric's; the schema reports two shapes in one entry."""
+    if not rubric.is_mixed:
+        return
     first: dict[Shape, Criterion] = {}
     for entry in rubric.entries:
         if _tells_its_shape(entry):

@@ -12,7 +12,7 @@ from rubric_lint.wording import list_scores, name_scores
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare each band with the bands before it."""
-    for scale in rubric.scales:
+    for scale in rubric.flawed_scales:
         if not _is_ascending(scale):
             yield from _compare(scale)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.outcomes import is_placeholder
+from rubric_lint.outcomes import is_placeholder, may_be_placeholder
 from rubric_lint.rubric import Rubric
 from rubric_lint.rule import Rule
 from rubric_lint.wording import shorten
@@ -11,8 +11,8 @@ from rubric_lint.wording import shorten
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find placeholders among the outcomes, except those that a template engine replaces."""
-    for outcome in rubric.outcomes:
-        if is_placeholder(outcome.text):
+    for outcome, opening in zip(rubric.outcomes, rubric.openings, strict=True):
+        if may_be_placeholder(opening) and is_placeholder(outcome.text):
             message = f'"{shorten(outcome.text.strip())}" is a placeholder; say what an observer sees'
             yield Problem(message, outcome.path)
 

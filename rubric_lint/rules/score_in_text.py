@@ -12,10 +12,11 @@ from rubric_lint.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find scores in the outcomes of bands, and level numbers in those of levels."""
-    if not any(hint in rubric.folded_outcomes for hint in _HINTS):
+    said_in_all = rubric.folded_outcomes
+    if not any(digit in said_in_all for digit in _DIGITS) or not any(hint in said_in_all for hint in _HINTS):
         return
     for outcome in rubric.outcomes:
-        if _DIGIT.search(outcome.text) is None or not (found := _find_score(outcome)):
+        if not (outcome.scores or outcome.level is not None) or not (found := _find_score(outcome)):
             continue
         said, numbers = found
         if outcome.level is not None:
@@ -49,13 +50,14 @@ _OF_LEVELS = re.compile(
 )
 _NUMBERS = re.compile(_NUMBER)
 _HINTS = ("score", "point", "pt", "10", "level")
+_DIGITS = "0123456789"
 _DIGIT = re.compile(r"[0-9]")
 
 
 def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
     """Return the first score or level that an outcome of a scale names, as written, and its numbers."""
     pattern = _OF_BANDS if outcome.scores else _OF_LEVELS if outcome.level is not None else None
-    if pattern is None:
+    if pattern is None or _DIGIT.search(outcome.text) is None:
         return None
     for found in pattern.finditer(outcome.text):
         groups = found.groupdict()

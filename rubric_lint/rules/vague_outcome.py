@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.outcomes import LONGEST_LABEL, Outcome, is_placeholder, is_template
@@ -85,10 +86,18 @@ _BEGINS = (
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find labels among the short outcomes; the task of a scale may be a single word."""
-    for outcome in rubric.outcomes:
+    for outcome, opening in zip(rubric.outcomes, rubric.openings, strict=True):
+        if not (_may_begin(opening) or outcome.name is not None):
+            continue
         if len(outcome.text) <= LONGEST_LABEL and outcome.of != "task" and _is_label(outcome):
             message = f'"{outcome.text.strip()}" is a label; say what an observer sees in an answer that earns it'
             yield Problem(message, outcome.path)
+
+
+@lru_cache(maxsize=1 << 12)
+def _may_begin(opening: str) -> bool:
+    """Return whether a label may begin with a word, which has no upper case and what is directly behind it."""
+    return not opening.isalpha() or len(opening) == 1 or opening in _BEGINS
 
 
 def _is_label(outcome: Outcome) -> bool:

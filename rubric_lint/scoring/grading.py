@@ -6,7 +6,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.rubric import Rubric, Shape
+from rubric_lint.criterion import Shape
+from rubric_lint.rubric import Rubric
 
 Answer = bool | int
 """What a judge says of one criterion: whether it is satisfied, a score, or a level."""

@@ -6,9 +6,9 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rubric_lint.catalogue import CURRENT, load
+from rubric_lint.criterion import Shape
 from rubric_lint.finding import Path, pointer
 from rubric_lint.near import find_near
-from rubric_lint.rubric import Shape
 from rubric_lint.scoring.candidates import Extract, find_verdict
 from rubric_lint.scoring.extract import MOST_DIGITS, Fractional, OutputError
 from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.bands import HIGHEST, LOWEST, Scale
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.criterion import Criterion, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.scoring.grading import OVERALL, Answer, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.wording import join_words

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring as _quote
 from typing import Any, NamedTuple
 
-from rubric_lint.rubric import Shape
+from rubric_lint.criterion import Shape
 from rubric_lint.scoring.blanks import BLANK, JSON_BLANK
 from rubric_lint.scoring.candidates import Extract, read_quotable, squeeze
 from rubric_lint.scoring.extract import MOST_DIGITS, OutputError

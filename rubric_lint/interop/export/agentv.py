@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.bands import HIGHEST
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.finding import Path
 from rubric_lint.interop.export.cases import Case, Member, group_cases
 from rubric_lint.interop.export.entries import as_number, bounds
@@ -24,7 +25,7 @@ from rubric_lint.interop.export.target import (
 )
 from rubric_lint.interop.export.texts import to_yaml
 from rubric_lint.nunjucks import escape
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 

@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.bands import SCORES, Band, Scale
+from rubric_lint.criterion import Criterion, Level, Shape
 from rubric_lint.finding import Path
-from rubric_lint.rubric import Criterion, Level, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.schema import schema_for
 
 Data = dict[str, Any]

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from rubric_lint.bands import HIGHEST, LOWEST, Band, Scale
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.interop.export.entries import bounds, uncovered
 from rubric_lint.interop.export.fields import find_holder
 from rubric_lint.interop.export.target import (
@@ -17,7 +18,7 @@ from rubric_lint.interop.export.target import (
     require_shape,
     task_of,
 )
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.wording import join_words, name_scores
 
 BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."

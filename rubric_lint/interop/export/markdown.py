@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from rubric_lint.bands import HIGHEST, Band
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.interop.export.entries import bounds, shares, sort_levels
 from rubric_lint.interop.export.target import NOWHERE, Export, Rubrics, Sources, Target, shape_of
 from rubric_lint.markdown import escape, table
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.wording import percent
 
 _ASKED = {

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from rubric_lint.criterion import Shape
 from rubric_lint.interop.export.cases import Member, group_cases
 from rubric_lint.interop.export.entries import as_entries, as_number
 from rubric_lint.interop.export.fields import find_holder
 from rubric_lint.interop.export.target import NOWHERE, Export, Loss, Rubrics, Sources, Target, lost_verdicts, shape_of
 from rubric_lint.interop.export.texts import to_yaml
 from rubric_lint.nunjucks import escape
-from rubric_lint.rubric import Rubric, Shape
+from rubric_lint.rubric import Rubric
 
 _NAME = "promptfoo"
 _TITLE = "promptfoo"

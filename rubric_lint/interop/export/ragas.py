@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.interop.export.entries import sort_levels
 from rubric_lint.interop.export.target import (
     NOWHERE,
@@ -15,7 +16,7 @@ from rubric_lint.interop.export.target import (
     require_shape,
 )
 from rubric_lint.interop.export.texts import to_json
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.wording import join_words
 
 _TITLE = "Ragas"

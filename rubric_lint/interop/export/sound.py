@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from rubric_lint.bands import Band
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.interop.export.target import Loss, RefusedError
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.wording import describe, name_scores
 
 _SILENCED = "which a comment or a setting silences; mend that first"

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rubric_lint.criterion import Shape
 from rubric_lint.finding import Path
 from rubric_lint.interop.export.fields import Field
-from rubric_lint.rubric import Rubric, Shape
+from rubric_lint.rubric import Rubric
 from rubric_lint.thresholds import USUAL_THRESHOLDS
 
 Rubrics = Mapping[str, Rubric]

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from rubric_lint.bands import SCORES, Scale
+from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.interop.export.entries import as_number, bounds, sort_levels, uncovered
 from rubric_lint.interop.export.target import (
     NOWHERE,
@@ -19,7 +20,7 @@ from rubric_lint.interop.export.target import (
     shape_of,
 )
 from rubric_lint.interop.export.texts import to_json
-from rubric_lint.rubric import Criterion, Rubric, Shape
+from rubric_lint.rubric import Rubric
 
 _TITLE = "verifiers"
 
