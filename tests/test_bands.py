@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import unnamed
 
-from rubric_lint.bands import Band, Scale, as_integer, looks_like_bands, read_key, read_scale
+from rubric_lint.bands import Band, Scale, as_integer, looks_like_bands, outcome_field, read_key, read_scale
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Part
 from rubric_lint.lint import lint
@@ -374,3 +374,9 @@ def test_what_looks_like_bands_and_like_integers():
     assert [as_integer(value) for value in values] == [7, 7, -2, *[None] * 5]
     keys = ("7", "7.0", "-7", "0", "9" * 100, "07", "-0", "7.5", "9" * 101, "", "٣")
     assert [read_key(key) for key in keys] == [7, 7, -7, 0, int("9" * 100), *[None] * 6]
+
+
+def test_the_old_name_of_an_outcome_counts_where_it_is_alone():
+    names = [[], ["description"], ["expected_outcome"], ["description", "expected_outcome"]]
+    found = [outcome_field(dict.fromkeys(each, "x")) for each in names]
+    assert found == ["expected_outcome", "description", "expected_outcome", "expected_outcome"]

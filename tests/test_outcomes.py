@@ -52,6 +52,12 @@ def test_h4_labels_are_vague_and_short_outcomes_are_not(where):
     assert (len(labels), len(sound), vague) == (100, 100, labels)
 
 
+def test_h4_what_may_be_an_answer_is_vague_in_a_scale_alone():
+    for text in ("Limited", "Basic", "Complete", "3", "b"):
+        flagged = [where for where in ("bands", "level", "checklist") if "vague-outcome" in found(rubric(where, text))]
+        assert flagged == ["bands", "level"], text
+
+
 RULES = {
     "placeholder": "checklist",
     "score-in-text": None,

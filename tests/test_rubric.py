@@ -63,6 +63,31 @@ def test_an_entry_may_have_two_shapes():
     assert entry("{score_ranges: [], levels: []}").shapes == (Shape.SCORE_RANGES, Shape.LEVELS)
 
 
+def test_mappings_are_those_that_hold_fields_of_criteria_and_bands():
+    rubric = model("  - It\n  - score_ranges: [7, {score_range: [0, 5]}, {}]\n  - score_ranges: {0: a}\n  - {id: b}\n")
+    assert rubric.mappings == (
+        (("rubrics", 1), {"score_ranges": [7, {"score_range": [0, 5]}, {}]}),
+        (("rubrics", 1, "score_ranges", 1), {"score_range": [0, 5]}),
+        (("rubrics", 1, "score_ranges", 2), {}),
+        (("rubrics", 2), {"score_ranges": {"0": "a"}}),
+        (("rubrics", 3), {"id": "b"}),
+    )
+    assert list(rubric.entries_by_place) == [("rubrics", index) for index in range(4)]
+
+
+def test_outcomes_say_what_they_are_of():
+    rubric = model(
+        "  - It\n  - {score_ranges: {0: a}, expected_outcome: b}\n  - {levels: {1: c}, expected_outcome: d}\n"
+    )
+    assert [(each.text, each.of) for each in rubric.outcomes] == [
+        ("a", "band"),
+        ("It", "criterion"),
+        ("b", "task"),
+        ("c", "level"),
+        ("d", "task"),
+    ]
+
+
 def test_a_holistic_rubric_has_one_scale_and_no_criteria():
     rubric = model(
         "  - {score_range: [0, 4], expected_outcome: No}\n  - {score_range: [5, 10], expected_outcome: So}\n"
@@ -76,6 +101,8 @@ def test_a_holistic_rubric_has_one_scale_and_no_criteria():
 
 
 GATES = {
+    "{levels: [], required: true}": (None, "required_min_level"),
+    "{levels: [], required_min_level: 2.0, required_min_score: 7}": (2, "required_min_level"),
     "{required_min_score: 7}": (7, "required_min_score"),
     "{required_min_score: 7.0}": (7, "required_min_score"),
     "{required_min_score: '7'}": (None, "required_min_score"),

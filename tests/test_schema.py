@@ -258,6 +258,39 @@ def test_every_missing_field_is_a_finding_of_its_own(entry):
     assert len(problems(entry)) == len(MISSING[entry])
 
 
+def test_a_missing_field_says_what_it_is_for():
+    bands = problems("{id: a, score_ranges: [{score_range: [0, 10]}, {expected_outcome: It}]}")
+    assert [message for _, _, message in [*problems("{id: a}"), *bands]] == [
+        "missing field `expected_outcome`: what an observer sees when the criterion is met",
+        "missing field `expected_outcome`: what an observer sees in an answer that earns these scores",
+        "missing field `score_range`: the lowest and the highest score of the band, both included",
+    ]
+
+
+RENAMED = {
+    "wieght: 1": ["rename `wieght` to `weight`"],
+    "wieght: 1, weigth: 2": [None, None],
+    "score_rang: {0: x}": [None],
+    "scoreRanges: {0: x}, score_range: [0, 5]": ["rename `scoreRanges` to `score_ranges`"],
+    "requird: true": ["write `required_min_score: 10`"],
+    "requird: maybe": [None],
+    "requird: false": [None],
+    "requird: true, required_min_score: 3": [None],
+    "descripton: It": [None],
+}
+
+
+def test_a_misspelt_field_is_renamed_where_it_can_mean_one_thing_alone():
+    found = {}
+    for fields in RENAMED:
+        text = f"rubrics: [{{id: a, expected_outcome: It, {fields}}}]\n"
+        unknown = [
+            each for each in lint("a.yaml", text.encode(), CLAIMED["v2"]).findings if each.rule == "unknown-field"
+        ]
+        found[fields] = [each.fix and each.fix.title for each in unknown]
+    assert found == RENAMED
+
+
 V1 = {
     "{id: a, description: It, weight: 2, required: true}": [],
     "{id: a, description: It, expected_outcome: It}": ["unknown-field"],
