@@ -58,6 +58,16 @@ def test_h4_what_may_be_an_answer_is_vague_in_a_scale_alone():
         assert flagged == ["bands", "level"], text
 
 
+def test_one_outcome_with_other_bands_or_levels_is_another_criterion():
+    task = {"expected_outcome": "How well it names its sources"}
+    scales = [{"score_ranges": {"0": OTHER, "5": LAST}}, {"score_ranges": {"0": OTHER, "6": LAST}}]
+    scales += [{"levels": {"1": OTHER, "2": LAST}}, {"levels": {"1": OTHER, "3": LAST}}]
+    for own, other in ((0, 1), (2, 3)):
+        pairs = [(scales[own], scales[own]), (scales[own], scales[other])]
+        flagged = ["duplicate-criterion" in found({**task, **one}, {**task, **two}) for one, two in pairs]
+        assert flagged == [True, False]
+
+
 RULES = {
     "placeholder": "checklist",
     "score-in-text": None,

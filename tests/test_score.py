@@ -1,15 +1,17 @@
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from math import sqrt
 
 import pytest
 
 from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
 from rubric_lint.rules import BY_NAME
-from rubric_lint.scoring import OutputError, score
+from rubric_lint.scoring import OutputError, score, score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import DECIDING, RubricError, load_rubrics
+from rubric_lint.scoring.totals import Totals
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
 
@@ -269,3 +271,66 @@ def test_g4_rubrics_and_results_are_short_values():
     assert repr(rubric) == f"<ScoringRubric 'suite': score_ranges, {rubric.hash}, ['c0', 'c1']>"
     assert repr(result) == "<Scored 'suite': pass, 14/15, {'c0': 8, 'c1': 10}>"
     assert pickle.loads(pickle.dumps(result)) == result  # noqa: S301
+
+
+def test_totals_are_what_a_count_by_hand_comes_to():
+    gated = only(f"rubrics:\n  - {{id: a, weight: 3, required_min_score: 4, {RANGES}}}\n  - {{id: b, {RANGES}}}\n")
+    check = load("rubrics: [{id: c, expected_outcome: It}]\n", name="other.yaml")["other"]
+    totals = Totals([gated, check])
+    assert str(totals) == "0 outputs: 0 pass, 0 borderline, 0 fail, 0 invalid"
+    totals.invalid += 1
+    assert str(totals) == "1 output: 0 pass, 0 borderline, 0 fail, 1 invalid"
+    assert totals.to_json() == {
+        "outputs": 1,
+        "invalid": 1,
+        "pass": 0,
+        "borderline": 0,
+        "fail": 0,
+        "mean": None,
+        "rubrics": [],
+    }
+    yes, no = ({"checks": [{"id": "c", "satisfied": answer}]} for answer in (True, False))
+    for answers, count in {(10, 8): 1, (4, 0): 2, (3, 10): 1}.items():  # 38, 12, 12 and 19 of 40 points
+        totals.add(gated, answers, count)
+    totals.add(check, (True,))
+    totals.take(score_samples(check, [yes, no, yes]), 2)
+    totals.take(score_samples(check, [yes, yes]))
+    assert str(totals) == "9 outputs: 5 pass, 0 borderline, 3 fail, 1 invalid; mean score 0.753"
+    spread_a, spread_b = (
+        sqrt(0.25 * (0.475**2 + 2 * 0.125**2 + 0.225**2)),
+        sqrt(0.25 * (2 * 0.45**2 + 0.35**2 + 0.55**2)),
+    )
+    found = totals.to_json()
+    assert [found.pop("mean"), *(each.pop("mean") for each in found["rubrics"])] == [6.025 / 8, 2.025 / 4, 1.0]
+    criteria = [each.pop("criteria") for each in found["rubrics"]]
+    assert found == {
+        "outputs": 9,
+        "invalid": 1,
+        "pass": 5,
+        "borderline": 0,
+        "fail": 3,
+        "rubrics": [
+            {"rubric": "suite", "rubric_hash": gated.hash, "outputs": 4, "pass": 1, "borderline": 0, "fail": 3},
+            {
+                "rubric": "other",
+                "rubric_hash": check.hash,
+                "outputs": 4,
+                "pass": 4,
+                "borderline": 0,
+                "fail": 0,
+                "sampled": 3,
+                "stable": 1,
+            },
+        ],
+    }
+    (a, b), (c,) = criteria
+    assert [each.pop("spread") for each in (a, b, c)] == [pytest.approx(spread_a), pytest.approx(spread_b), 0.0]
+    assert [a, b, c] == [
+        {"id": "a", "mean": 0.525, "gate": 4, "gates_missed": 1, "answers": times({3: 1, 4: 2, 10: 1})},
+        {"id": "b", "mean": 0.45, "gate": None, "gates_missed": None, "answers": times({0: 2, 8: 1, 10: 1})},
+        {"id": "c", "mean": 1.0, "gate": None, "gates_missed": None, "answers": times({True: 4})},
+    ]
+
+
+def times(answers):
+    return [{"raw": answer, "times": count} for answer, count in answers.items()]
