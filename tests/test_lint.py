@@ -222,6 +222,42 @@ def test_a_fault_in_one_criterion_hides_none_in_another():
     ]
 
 
+def test_an_entry_mixes_shapes_where_it_says_its_own():
+    levels = "{id: b, levels: {1: Nothing is said., 2: It is said.}}"
+    mixed = {
+        "It is said.": True,
+        "{id: a, expected_outcome: It is said.}": True,
+        "{id: a, description: It is said.}": True,
+        "{id: a, weight: 2}": False,
+        "{id: a, score_range: [0, 5], expected_outcome: It is said.}": True,
+        "{id: a, score_range: {0: It is said.}}": False,
+        "{id: a, levels: {1: It is not., 3: It is said.}}": False,
+    }
+    rules = {each: [rule for rule, _ in found(f"rubrics: [{each}, {levels}]")] for each in mixed}
+    assert {each: "mixing" in rules[each] for each in mixed} == mixed
+
+
+def test_a_deprecated_field_repeats_or_contradicts_the_one_that_replaces_it():
+    repeats = {
+        "description: It is said.": True,
+        "description: It is not.": False,
+        "description: 5": False,
+        "required: true, required_min_score: 10": True,
+        "required: true, required_min_score: 7": False,
+        "required: true, required_min_score: 0": False,
+        "required: false, required_min_score: 0": True,
+        "required: false, required_min_score: 3": False,
+        "required: maybe, required_min_score: 10": False,
+    }
+    told = {}
+    for fields in repeats:
+        result = lint("a.yaml", f"rubrics: [{{id: a, expected_outcome: It is said., {fields}}}]\n".encode())
+        (finding,) = [each for each in result.findings if each.rule == "conflicting-field"]
+        assert (" repeats " in finding.message) == (finding.fix is not None)
+        told[fields] = finding.fix is not None
+    assert told == repeats
+
+
 def test_holistic_rubrics_count_as_one_criterion():
     text = (
         "rubrics:\n  - {score_range: [0, 5], expected_outcome: No}\n  - {score_range: [6, 10], expected_outcome: So}\n"
