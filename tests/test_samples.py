@@ -162,3 +162,12 @@ def test_a2_no_combination_gives_a_verdict_that_no_sample_gave(entries, limits, 
         assert (criterion.grade.answer, criterion.share) == (answer, share)
     backwards = score_samples(rubric, outputs[::-1])
     assert (backwards.verdict, backwards.score, backwards.verdicts) == (result.verdict, result.score, result.verdicts)
+
+
+def test_the_reasoning_is_the_first_of_the_samples_with_the_verdict():
+    said = [(2, "It is off topic."), (9, None), (10, "It is right."), (9, "It is right in all.")]
+    outputs = [{"score": score, "reasoning": why} if why else {"score": score} for score, why in said]
+    assert (score_samples(WHOLE["r"], outputs).reasoning, score_samples(WHOLE["r"], outputs[:2]).reasoning) == (
+        "It is right.",
+        "It is off topic.",
+    )
