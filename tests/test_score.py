@@ -273,6 +273,18 @@ def test_g4_rubrics_and_results_are_short_values():
     assert pickle.loads(pickle.dumps(result)) == result  # noqa: S301
 
 
+def test_a_pickled_rubric_leaves_the_file_behind():
+    suite = """\
+tests:
+  - id: a
+    input: Say it
+    assertions: [{name: it, type: rubrics, criteria: [{id: b, outcome: Says it}]}]
+"""
+    (rubric,) = load(suite, name="a.eval.yaml").values()
+    copy = pickle.loads(pickle.dumps(rubric))  # noqa: S301
+    assert (copy, rubric.model.view is None, copy.model.view) == (rubric, False, None)
+
+
 def test_totals_are_what_a_count_by_hand_comes_to():
     gated = only(f"rubrics:\n  - {{id: a, weight: 3, required_min_score: 4, {RANGES}}}\n  - {{id: b, {RANGES}}}\n")
     check = load("rubrics: [{id: c, expected_outcome: It}]\n", name="other.yaml")["other"]
