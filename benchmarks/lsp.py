@@ -118,23 +118,30 @@ class Client:
             if is_wanted(message):
                 return message
 
-    def _wait(self, version: int) -> int:
-        message = self._read(lambda found: found.get("params", {}).get("version") == version and "method" in found)
+    def wait(self) -> int:
+        """Wait for the findings of the present text, and return how many there are."""
+        message = self._read(lambda found: (found.get("params") or {}).get("version") == self._version)
         return len(message["params"]["diagnostics"])
+
+    def ask(self) -> None:
+        """Ask something that needs no findings; the answer comes when everything before it has been taken in."""
+        self._send("rubric-lint/none", {}, number=3)
+        self._read(lambda message: message.get("id") == 3)
 
     def open(self, uri: str, text: str, *, wait: bool = True) -> None:
         """Open a document, and wait for its findings."""
         item = {"uri": uri, "languageId": "yaml", "version": 1, "text": text}
         self._send("textDocument/didOpen", {"textDocument": item})
         if wait:
-            self._wait(1)
+            self._version = 1
+            self.wait()
 
     def kill(self) -> None:
         """End the server, whatever it does."""
         self._process.kill()
         self._process.wait()
 
-    def change(self, *edits: Edit) -> tuple[float, int]:
+    def change(self, *edits: Edit, wait: bool = True) -> tuple[float, int]:
         """Make some edits at once; the seconds until the findings are there, and how many those are."""
         self._version += 1
         changes = [
@@ -153,7 +160,7 @@ class Client:
         began = time.perf_counter()
         document = {"uri": URI, "version": self._version}
         self._send("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
-        found = self._wait(self._version)
+        found = self.wait() if wait else 0
         return time.perf_counter() - began, found
 
     def cpu(self) -> float:
@@ -204,7 +211,7 @@ def measure_faults(text: str, rounds: int) -> list[float]:
     """Return the CPU seconds of each edit after which the text has a syntax error; each error is typed anew."""
     costs, client = [], Client()
     starts = [number for number, line in enumerate(text.split("\n")) if line.startswith("  - id: ")]
-    faults = ('"', "[", "a: ", "\t", "'")
+    faults = ('"', "[", "a: ", "@", "'")
     client.open(URI, text)
     for number in range(rounds):
         line, fault = starts[(number * 37 + len(starts) // 2) % len(starts)], faults[number % len(faults)]
@@ -218,15 +225,16 @@ def measure_faults(text: str, rounds: int) -> list[float]:
 
 
 def measure_batch(text: str, rounds: int) -> list[float]:
-    """Return the CPU seconds of one notification with a change in every third line, but without its findings."""
-    client = Client()
+    """Return the CPU seconds of one notification with a change in every third line, without the findings after it."""
+    client, costs = Client(), []
     client.open(URI, text)
-    starts = range(0, LINES - 8, 3)
-    costs = []
     for number in range(rounds):
-        edits = [Edit(line, 0, *((4, "") if number % 2 else (0, "    "))) for line in starts]
-        alone = client.measure(Edit(0, 0, 0, ""))
-        costs.append(client.measure(*edits) - alone)
+        edits = [Edit(line, 0, *((4, "") if number % 2 else (0, "    "))) for line in range(0, LINES - 8, 3)]
+        began = client.cpu()
+        client.change(*edits, wait=False)
+        client.ask()
+        costs.append(client.cpu() - began)
+        client.wait()
     client.end()
     return costs
 
@@ -254,12 +262,12 @@ def measure_beside(lines: int, rounds: int) -> list[float]:
 
 
 def show(name: str, limit: float, times: list[float]) -> bool:
-    """Print a row of a table; whether it keeps its promise, by the best of all rounds for CPU time."""
+    """Print a row of a table; whether most rounds keep the promise."""
     print(
         f"| {name} | {limit * 1000:.0f} ms | {min(times) * 1000:.1f} ms | {statistics.median(times) * 1000:.1f} ms |",
         flush=True,
     )
-    return min(times) <= limit
+    return statistics.median(times) <= limit
 
 
 def main() -> int:
@@ -277,7 +285,9 @@ def main() -> int:
     ):
         sound = measure_edits(text, rounds)
         kept.append(show(name, limit, sound))
-        kept.append(show(f"{name}, with a syntax error", TWICE * min(sound), measure_faults(text, rounds)))
+        kept.append(
+            show(f"{name}, with a syntax error", TWICE * statistics.median(sound), measure_faults(text, rounds))
+        )
     kept.append(show("clean, 1,664 changes at once", BATCH, measure_batch(make_suite(LINES), rounds)))
     if not options.cpu:
         print("\n| lines, waiting | at most | best | median |\n|---|---|---|---|")

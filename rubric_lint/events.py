@@ -63,9 +63,32 @@ def _read_yaml(text: str, lines: int) -> list[Root]:
             except ComposerError:
                 pass  # an alias without an anchor, or a name that two anchors have, which is no fault
         return compose_events(_watch(open_events(text), len(text)))
-    except YAMLError:
-        pass  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
+    except YAMLError as fault:  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
+        opened = _find_open_quote(text, fault)
+    if opened is not None:
+        try:
+            _compose_pure(text[: opened + 1], lines)
+        except SyntaxFaultError as shorter:
+            if shorter.span.start == opened:  # else the pure parser takes no quote to be there
+                raise
+    return _compose_pure(text, lines)
+
+
+def _compose_pure(text: str, lines: int) -> list[Root]:
     return compose_events(_watch(_parse_pure(text, lines).__next__, len(text)))
+
+
+def _find_open_quote(text: str, fault: YAMLError) -> int | None:
+    """Return where the quote is that the C parser does not find closed, if all parsers must read on to the end for it.
+
+    They differ over what a backslash may mean in double quotes, and on nothing else in quotes.
+    """
+    if not isinstance(fault, MarkedYAMLError) or fault.context_mark is None:
+        return None
+    if "quoted scalar" not in (fault.context or "") or "end of stream" not in (fault.problem or ""):
+        return None
+    start: int = fault.context_mark.index
+    return None if text[start : start + 1] not in ("'", '"') or "\\" in text[start:] else start
 
 
 def _watch(next_event: Callable[[], Any], size: int) -> Callable[[], Any]:

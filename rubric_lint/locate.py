@@ -9,7 +9,7 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.interop import find_views
 from rubric_lint.near import find_near
-from rubric_lint.recognition import FIELD, is_foreign, is_ours, own_words
+from rubric_lint.recognition import FIELD, has_own_words, is_foreign, is_ours
 from rubric_lint.schema import case_lists
 from rubric_lint.source import Source, Span
 
@@ -21,6 +21,7 @@ _MODELINE = re.compile(
 )
 _TOP_LEVEL_KEY = r"""(?m)^(?:[ \t]*\{\s*)?["']?rubrics["']?[ \t]*:"""
 _NESTED_KEY = r"""(?m)^[ \t-]*["']?rubrics["']?[ \t]*:"""
+_TEMPLATE_SIGNS = ("{{", "{%", "<%")
 _TEMPLATE = r"""\{\{-?\s*[\w.$#/"'(]|\{%|<%"""
 
 
@@ -30,12 +31,14 @@ def speaks_of_rubrics(source: Source) -> bool:
     It names our schema, or has words that only we use, or, where it is no template, `rubrics` where a rubric file has
     it or in a suite. A `rubrics` somewhere else says nothing: other tools have it too.
     """
-    text = source.text
-    if any(read_claim(found["url"]) for found in _MODELINE.finditer(text)) or own_words().search(text):
+    text = source.text  # looked through for plain words first: patterns take a hundred times as long
+    if "$schema" in text and any(read_claim(found["url"]) for found in _MODELINE.finditer(text)):
         return True
-    if re.search(_TEMPLATE, text):
+    if has_own_words(text):
+        return True
+    if FIELD not in text or (any(sign in text for sign in _TEMPLATE_SIGNS) and re.search(_TEMPLATE, text)):
         return False
-    return bool(re.search(_TOP_LEVEL_KEY, text) or (re.search(_NESTED_KEY, text) and _suite_words().search(text)))
+    return bool((re.search(_NESTED_KEY, text) and _suite_words().search(text)) or re.search(_TOP_LEVEL_KEY, text))
 
 
 @cache

@@ -14,11 +14,19 @@ FIELD = "rubrics"
 """The field whose value is a rubric."""
 
 
+def has_own_words(text: str) -> bool:
+    """Return whether a text has one of the field names that no other tool uses."""
+    return any(word in text for word in _own_words()) and _own_word_pattern().search(text) is not None
+
+
 @cache
-def own_words() -> re.Pattern[str]:
-    """Return the pattern of the field names that no other tool uses."""
-    words = [name for name, when in schema_for().distinctive.items() if when == "always" and "_" in name]
-    return re.compile(r"\b(?:" + "|".join(words) + r")\b")
+def _own_words() -> list[str]:
+    return [name for name, when in schema_for().distinctive.items() if when == "always" and "_" in name]
+
+
+@cache
+def _own_word_pattern() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(_own_words())})\b")
 
 
 def is_ours(value: Any, owner: Path) -> bool:
@@ -82,7 +90,7 @@ def _may_be_ours(field: str) -> bool:
 
 def is_foreign(data: Any, text: str) -> bool:
     """Return whether a file that is only named like a rubric file has the content of another tool."""
-    if own_words().search(text) or not isinstance(data, dict | list):
+    if has_own_words(text) or not isinstance(data, dict | list):
         return False
     if isinstance(data, list):
         return bool(data) and all(_is_foreign_entry(entry) for entry in data)

@@ -8,7 +8,7 @@ from rubric_lint.finding import Part, Path, Unread
 from rubric_lint.interop import find_unread_forms
 from rubric_lint.locate import Search
 from rubric_lint.lost import find_misspelt, is_place, word_empty
-from rubric_lint.recognition import FIELD, is_holder, own_words, tells
+from rubric_lint.recognition import FIELD, has_own_words, is_holder, tells
 from rubric_lint.wording import describe, join_words, shorten
 
 
@@ -62,7 +62,7 @@ def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:
 
 def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
     """Find the first criterion in our words that is not below `rubrics`."""
-    if not own_words().search(document.written_at(())):
+    if not has_own_words(document.written_at(())):
         return
     stack: list[tuple[Path, Any]] = [((), document.data)]
     seen: set[int] = set()

@@ -5,10 +5,11 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from steps import steps
 
 from rubric_lint.config import FileSettings, SettingsFinder
 from rubric_lint.finding import Severity
-from rubric_lint.lint import examine
+from rubric_lint.lint import examine, lint
 from rubric_lint.lsp.analysis import Analysis, State, analyse
 from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.positions import Text
@@ -107,11 +108,12 @@ PIECES = [
 TYPED = st.tuples(st.floats(0, 1), st.integers(0, 12), st.sampled_from(PIECES))
 MOVED = st.tuples(st.floats(0, 1), st.sampled_from([*CASES, None]))
 PLAIN = FileSettings()
+CLAIMED = SettingsFinder(isolated=True).for_file("/a.rubric.yaml")
 SETTINGS = [
     PLAIN,
     FileSettings(enabled=frozenset({"overlap", "schema", "syntax"}), severities={"overlap": Severity.ERROR}),
     FileSettings(implicit_required=True),
-    SettingsFinder(isolated=True).for_file("/a.rubric.yaml"),
+    CLAIMED,
 ]
 
 
@@ -175,3 +177,93 @@ def test_the_report_after_any_edits_is_that_of_the_text(
         elif step:
             texts.append(edit(texts[-1], step))
         assert_same(analyse(state_of(texts[-1], rules, encoding=encoding), memory), schema_server=schema_server)
+
+
+FAULTS = [
+    '"',
+    "'",
+    "[",
+    "{a: ",
+    "a: ",
+    "@",
+    "*none",
+    "- ",
+    "\t- ",
+    "]",
+    "%",
+    "|x\n",
+    "&",
+    "x: |\n a\n  b\n",
+    "\0",
+    "\x01",
+    '"\\q"',
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("place", ["  - id: ", "    input: ", "", "      - id: "])
+def test_a_syntax_error_is_the_same_without_the_cases_above_it(fault, place):
+    text = "tests:\n" + "".join(CASES[:3] * 3) + CASES[0]
+    memory = Memory()
+    assert analyse(state_of(text), memory).cases
+    at = text.index(CASES[1], len(text) // 2) + CASES[1].find(place) + len(place)
+    for _ in range(2):
+        assert_same(analyse(state_of(text[:at] + fault + text[at:]), memory))
+
+
+@pytest.mark.parametrize("line", ["foo\n", " foo: bar\n", "foo: [\n", '"foo\n', "foo:\n- x\n- y: z: a\n", "%x\n"])
+@pytest.mark.parametrize("case", [0, 1, 4, 10])
+def test_a_syntax_error_between_cases_is_that_of_the_whole(line, case):
+    cases, memory = [*CASES[:3] * 3, CASES[0]], Memory()
+    assert analyse(state_of("tests:\n" + "".join(cases)), memory).cases
+    text = "tests:\n" + "".join(cases[:case]) + line + "".join(cases[case:])
+    for edited in (text, text + "# more\n"):
+        assert_same(analyse(state_of(edited), memory))
+
+
+@pytest.mark.parametrize(
+    "text", ['a: "b\nc: d\n', "- 'x\n- y\n", "[:'? }*a", 'a: ["b\n, c]\n', "a: b\nc: d 'e\nf: 'g\n"]
+)
+def test_an_open_quote_is_reported_alike_whatever_follows(text):
+    def report(text):
+        return [(found.message, found.span) for found in lint("a.rubric.yaml", text.encode(), CLAIMED).findings]
+
+    assert report(text) == report(text + "\\\\\n")
+
+
+def make_suite(count):
+    return "tests:\n" + "".join(
+        case.replace("id: ", f"id: x{number}", 1) for number in range(count) for case in CASES[:4]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed", ["more ", '"', "[", "a: "])
+def test_an_edit_costs_a_small_part_of_the_whole(typed):
+    text, memory = make_suite(6), Memory()
+    analyse(state_of(text), memory)
+    at = text.index("id: x4") + 4
+    edited = state_of(text[:at] + typed + text[at:])
+    assert 3 * steps(analyse, edited, memory) < steps(analyse, edited, Memory())
+
+
+def test_cases_that_move_keep_what_was_found_in_them():
+    text, memory = make_suite(5), Memory()
+    assert analyse(state_of(text), memory).cases
+    moved = text.replace("tests:\n", "# first\ntests:\n") + CASES[1]
+    for edited in (moved, moved.replace(CASES[0], "", 1), text):
+        found = analyse(state_of(edited), memory)
+        assert found.cases
+        assert_same(found)
+
+
+def test_what_reaches_into_other_cases_is_checked_as_a_whole():
+    sound = make_suite(3)
+    for old, new in [
+        ("id: x0", "id: &one x0"),
+        ("input: Explain", "input: *one # "),
+        ("# a comment", "# rubric-lint: ignore[overlap]"),
+        ("expected_outcome", "outcome"),
+    ]:
+        sound = sound.replace(old, new, 1)
+        assert_same(analyse(state_of(sound), Memory()))

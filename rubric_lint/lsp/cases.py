@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.nodes import MappingNode, SequenceNode
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_lint.cparser import compose
 from rubric_lint.events import has_old_line_ends
@@ -105,14 +105,19 @@ _DOUBTFUL = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-_DOUBTFUL_IN_BRACKETS = re.compile(r"""\?|\#|:(?![ \n])|["']:|[\s\[{,]-|\r""")
+_DOUBTFUL_IN_BRACKETS = re.compile(r"""\?|\#|:(?![ \n])|[\s\[{,]-|\r""")
 
 
 def is_plain(text: str, root: Any) -> bool:
     """Return whether the pure parser takes a text as the C parser does: it has nothing that they are at odds about."""
     if _DOUBTFUL.search(text) or not text.translate(_BREAKS).isprintable():
         return False
-    brackets = (node for node in walk_nodes(root) if type(node) in (MappingNode, SequenceNode) and node.flow_style)
+    nodes = list(walk_nodes(root))
+    for node in nodes:
+        if type(node) is ScalarNode and node.style in ("'", '"'):
+            start, end = node.start_mark.index + 1, node.end_mark.index - 1
+            text = f"{text[:start]}{'x' * (end - start)}{text[end:]}"
+    brackets = (node for node in nodes if type(node) is not ScalarNode and node.flow_style)
     return not any(_DOUBTFUL_IN_BRACKETS.search(text, node.start_mark.index, node.end_mark.index) for node in brackets)
 
 

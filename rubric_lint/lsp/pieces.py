@@ -60,6 +60,11 @@ class Pieces:
         start = self._find_line(position.line)
         if start is None:
             return self._offsets.before(len(self._texts))
+        index, at = start
+        text = self._texts[index]
+        if line_end := _LINE_END.search(text, at):
+            line = text[at : line_end.start()]
+            return self._offsets.before(index) + at + self._count_characters(line, position.character)
         index, unit = self._units.find(self._unit(*start) + position.character)
         at = self._count_characters(self._texts[index], unit)
         if self._lines.before(index) + _count_line_ends(self._texts[index][:at]) > position.line:
@@ -69,7 +74,9 @@ class Pieces:
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replace what lies between two offsets."""
-        (first, begin), (last, after) = self._offsets.find(start), self._offsets.find(end)
+        first, begin = last, after = self._offsets.find(start)
+        if end > start:
+            last, after = self._offsets.find(end)
         head, tail = self._texts[first][:begin], self._texts[last][after:]
         # What borders on another piece may make a CRLF, or a character, with it.
         while not head and first:
@@ -92,7 +99,8 @@ class Pieces:
     def _find_line_end(self, line: int) -> tuple[int, re.Match[str] | None]:
         """Return the piece that holds the end of a line, and that end; None for the last line and those past it."""
         index, before = self._lines.find(line)
-        return index, next(islice(_LINE_END.finditer(self._texts[index]), before, None), None)
+        line_ends = _LINE_END.finditer(self._texts[index])
+        return index, next(islice(line_ends, before, None) if before else line_ends, None)
 
     def _find_line(self, line: int) -> tuple[int, int] | None:
         """Return the piece in which a line begins, and where in it; None past the last line."""

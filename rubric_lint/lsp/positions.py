@@ -84,8 +84,11 @@ class Text:
         pieces = self.pieces.copy()
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
-                start, end = pieces.offset(change.range.start), pieces.offset(change.range.end)
-                pieces.replace(start, max(start, end), change.text)
+                place = change.range
+                start = pieces.offset(place.start)
+                is_empty = place.end == place.start  # as it is wherever somebody types
+                end = start if is_empty else max(start, pieces.offset(place.end))
+                pieces.replace(start, end, change.text)
             else:
                 pieces = Pieces(change.text, pieces.encoding)
         return Text(pieces)

@@ -6,7 +6,6 @@ found there is what is found in the whole suite, but for where the case begins.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import NamedTuple
 
 from rubric_lint.clock import Clock
@@ -113,7 +112,7 @@ class Memory:
             key = (parts.head, case, parts.tail)
             excerpt = self._known.get(key) or _read(source.name, parts, case, settings)
             if excerpt is None:
-                self._known |= known
+                self._known = self._last_excerpts() | known
                 return None
             known[key] = excerpt
             placed.append(Placed(excerpt, offset, lines, items))
@@ -121,31 +120,38 @@ class Memory:
         self._known, self._last = known, parts
         return placed
 
+    def _last_excerpts(self) -> dict[tuple[str, str, str], Excerpt]:
+        parts = self._last
+        keys = [(parts.head, case, parts.tail) for case in parts.cases] if parts else []
+        return {key: self._known[key] for key in keys}
+
     def find_fault(self, source: Source, settings: FileSettings) -> SyntaxFaultError | None:
         """Find the fault of a text that cannot be read, without the cases above it; None where that cannot be told.
 
         All parsers are in the same state before each of the cases that are left out, and before the one that follows.
+        Only cases that all of them read alike are left out.
         """
         text, parts = source.text, self._last
         if parts is None or not text.startswith(parts.head) or has_old_line_ends(text) or "%YAML" in text:
             return None
-        at, starts = len(parts.head), list[int]()
+        starts = [len(parts.head)]
         for case in parts.cases:
-            if not text.startswith(case, at):
+            if not text.startswith(case, starts[-1]):
                 break
-            starts.append(at)
-            at += len(case)
-        alike = [self._known[parts.head, case, parts.tail] for case in parts.cases[: len(starts)]]
-        plain = len(list(takewhile(lambda excerpt: excerpt.is_plain, alike)))
-        if not starts or not plain:
+            starts.append(starts[-1] + len(case))
+        while starts and not text.startswith(" " * parts.indent + "- ", starts[-1]):
+            starts.pop()  # no case follows here, so the one above may not have ended
+        if not starts:
             return None
-        start = starts[min(plain, len(starts) - 1)]
-        gap, clock = start - len(parts.head), Clock(settings.time_limit)
+        alike = parts.cases[: len(starts) - 1]
+        doubtful = (case for case in alike if not self._known[parts.head, case, parts.tail].is_plain)
+        at, above = starts[-1], "".join([parts.head, *doubtful])
+        gap, lines, clock = at - len(above), text.count("\n", 0, at) - above.count("\n"), Clock(settings.time_limit)
         with clock.phase():
             try:
-                read_yaml(parts.head + text[start:], text.count("\n", len(parts.head), start))
+                read_yaml(above + text[at:], lines)
             except SyntaxFaultError as fault:
-                if fault.span.start >= len(parts.head):
+                if fault.span.start >= len(above):
                     return SyntaxFaultError(fault.message, Span(fault.span.start + gap, fault.span.end + gap))
         return None
 

@@ -38,7 +38,13 @@ class Sums:
 
     def replace(self, first: int, end: int, amounts: Iterable[int]) -> None:
         """Replace the amounts from `first` to before `end`; with another number of them it takes linear time."""
-        new, old = list(amounts), self._amounts[first:end]
+        new = list(amounts)
+        if len(new) == end - first == 1:  # as it is for most edits
+            more = new[0] - self._amounts[first]
+            self._amounts[first] = new[0]
+            self._add(end, more)
+            return
+        old = self._amounts[first:end]
         self._amounts[first:end] = new
         if len(new) != len(old):
             self._build()
