@@ -59,16 +59,16 @@ def test_what_is_lost_is_said_with_its_place(run):
     code, text, said = run("l.yaml", "--to", "ragas")
     assert code == 0
     assert said == (
-        "rubric-lint: l.yaml:3:25: lost: the gate 2 of `quality`: Ragas returns a level and no verdict\n"
-        "rubric-lint: l.yaml:2:9: lost: the name `quality`: one dictionary has no place for it; name the metric so\n"
+        "rubric-lint: l.yaml:3:25: lost: the gate 2 of `quality`: Ragas returns a level, not a verdict\n"
+        "rubric-lint: l.yaml:2:9: lost: the name `quality`: a dictionary has no field for it; set it on the metric\n"
     )
     assert text == '{\n  "score1_description": "Off topic",\n  "score2_description": "To the point"\n}\n'
 
 
 def test_strict_writes_nothing_when_something_would_be_lost(run, tmp_path):
     said = (
-        "rubric-lint: l.yaml:3:25: lost: the gate 2 of `quality`: Ragas returns a level and no verdict\n"
-        "rubric-lint: l.yaml:2:9: lost: the name `quality`: one dictionary has no place for it; name the metric so\n"
+        "rubric-lint: l.yaml:3:25: lost: the gate 2 of `quality`: Ragas returns a level, not a verdict\n"
+        "rubric-lint: l.yaml:2:9: lost: the name `quality`: a dictionary has no field for it; set it on the metric\n"
         "rubric-lint: nothing is written, since --strict lets nothing get lost\n"
     )
     assert run("l.yaml", "--to", "ragas", "--strict", "-o", "out.json") == (1, "", said)
@@ -82,7 +82,7 @@ def test_strict_writes_what_loses_nothing(run):
 def test_a_shape_that_the_target_lacks_is_refused(run):
     said = (
         "rubric-lint: l.yaml:2:3: a rubric of levels has no counterpart in DeepEval: its metrics give one score from 0 "
-        "to 10; no shape is bent into another\n"
+        "to 10; a rubric is never converted to a different shape\n"
     )
     assert run("l.yaml", "--to", "deepeval") == (1, "", said)
 
@@ -99,7 +99,7 @@ def test_a_fault_that_a_comment_silences_is_refused(run, tmp_path):
     assert run("r.yaml", "--to", "deepeval") == (
         1,
         "",
-        "rubric-lint: r.yaml:4:19: score 5 is in two bands, which a comment or a setting silences; mend that first\n",
+        "rubric-lint: r.yaml:4:19: score 5 is in two bands, which a comment or a setting silences; fix that first\n",
     )
 
 
@@ -188,7 +188,7 @@ def test_what_a_dialect_says_and_ours_cannot_is_said(run, tmp_path):
     code, text, said = run("hb.jsonl")
     assert (code, text) == (0, MODELINE + "rubrics:\n  - id: rubric-1\n    expected_outcome: Says so\n    weight: 5\n")
     assert said.splitlines() == [
-        "rubric-lint: hb.jsonl:1:68: lost: the criterion `rubric-2`: its weight is -3, and none can be below 0",
+        "rubric-lint: hb.jsonl:1:68: lost: the criterion `rubric-2`: its weight is -3; a weight must be at least 0",
         "rubric-lint: hb.jsonl:1:60: lost: `tags`: rubric-lint has no field for it",
     ]
     assert run("hb.jsonl", "--strict")[:2] == (1, "")
@@ -213,7 +213,7 @@ def test_what_stands_beside_a_rubric_is_said_where_there_is_no_field_for_it(run,
     assert said == (
         "rubric-lint: ls.yaml:8:18: lost: the threshold 0.70, which is not part of a rubric: set `pass = 0.70`\n"
         "rubric-lint: ls.yaml:3:5: lost: the name `tech`: a rubric file has no field for it\n"
-        "rubric-lint: ls.yaml:4:17: lost: `criteria`, which the judge is told: rubric-lint has no field for it\n"
+        "rubric-lint: ls.yaml:4:17: lost: `criteria`, which the judge sees: rubric-lint has no field for it\n"
     )
     code, text, said = run("ls.yaml", "--to", "lightspeed", "--strict")
     assert (code, said) == (0, "")

@@ -85,7 +85,7 @@ def test_every_target_is_in_the_table():
 @pytest.mark.parametrize("shape", BY_SHAPE)
 def test_a_shape_is_written_or_refused_with_words(target, shape):
     if shape not in FORMS[target]:
-        with pytest.raises(RefusedError, match="no shape is bent into another"):
+        with pytest.raises(RefusedError, match="a rubric is never converted to a different shape"):
             write(target, sample(shape))
         return
     text = write(target, sample(shape)).text
@@ -200,8 +200,8 @@ def test_criteria_are_metrics_for_deepeval_and_their_average_is_lost():
     assert "threshold=0.7" in export.text
     assert "threshold=0.0" in export.text
     message = (
-        "the average, with the weights accuracy 2.0 and length 1 and the threshold 0.8: DeepEval judges each metric by "
-        "itself, so what misses no gate passes"
+        "the average, with the weights accuracy 2.0 and length 1 and the threshold 0.8: DeepEval judges each metric "
+        "separately, so an answer that misses no gate passes"
     )
     assert lost(export) == [(("rubrics",), message)]
 
@@ -226,9 +226,7 @@ def test_bands_that_do_not_span_the_scale_are_refused_for_deepeval():
 def test_a_gap_between_bands_is_lost_for_deepeval():
     bands = [{"score_range": [0, 3], "expected_outcome": "x"}, {"score_range": [5, 10], "expected_outcome": "y"}]
     export = write("deepeval", load(bands, settings=GAPS))
-    assert [message for _, message in lost(export)] == [
-        "score 4, which no band covers and no judge may give: DeepEval takes any score"
-    ]
+    assert [message for _, message in lost(export)] == ["score 4, which no band covers: DeepEval accepts any score"]
 
 
 def test_for_confident_ai():
@@ -243,7 +241,7 @@ def test_for_confident_ai():
             {"scoreRange": [5, 10], "expectedOutcome": "Right"},
         ],
     }
-    assert lost(export) == [(("rubrics",), "from which score a metric passes (r 0.8): set it where the metric is used")]
+    assert lost(export) == [(("rubrics",), "the threshold of each metric (r 0.8): set it where the metric is used")]
 
 
 def test_for_ragas():
@@ -254,10 +252,10 @@ def test_for_ragas():
         "score5_description": "With examples",
     }
     assert lost(export) == [
-        (("rubrics", 0, "expected_outcome"), "what is judged: Ragas is told the levels only"),
-        (("rubrics", 0, "required_min_level"), "the gate 3 of `quality`: Ragas returns a level and no verdict"),
-        (("rubrics", 0, "levels"), "the names of the levels, 5 Excellent: Ragas numbers them only"),
-        (("rubrics", 0, "id"), "the name `quality`: one dictionary has no place for it; name the metric so"),
+        (("rubrics", 0, "expected_outcome"), "what is judged: Ragas sees only the levels"),
+        (("rubrics", 0, "required_min_level"), "the gate 3 of `quality`: Ragas returns a level, not a verdict"),
+        (("rubrics", 0, "levels"), "the names of the levels, 5 Excellent: Ragas only numbers them"),
+        (("rubrics", 0, "id"), "the name `quality`: a dictionary has no field for it; set it on the metric"),
     ]
 
 
@@ -293,7 +291,7 @@ def test_for_agentv(target, expected, asked):
     export = write(target, sample("score_ranges"))
     assert YAML(typ="safe").load(export.text) == {**asked, "tests": [{"id": "r", **expected}]}
     assert lost(export) == []
-    assert export.gaps == ("`input`, what the answer is given to, of r: no rubric holds it, so it is left empty",)
+    assert export.gaps == ("`input`, the question, of r: no rubric contains it, so it is left empty",)
 
 
 def test_for_agentv_it_is_said_whether_a_criterion_is_required():
@@ -329,11 +327,11 @@ def test_thresholds_that_somebody_has_set_are_kept_or_lost():
     rubric = load(["a"], settings=strict)
     assert YAML(typ="safe").load(write("agentv-4", rubric).text)["tests"][0]["execution"] == {"threshold": 0.9}
     assert [message for _, message in lost(write("agentv-4", rubric))] == [
-        "the threshold 0.5 of `borderline`: AgentV 4 knows pass and fail only"
+        "the threshold 0.5 of `borderline`: AgentV 4 has only pass and fail"
     ]
     assert [message for _, message in lost(write("agentv-5", rubric))] == [
         "the threshold 0.90 of `pass`, which AgentV 5 has no field for",
-        "the threshold 0.5 of `borderline`: AgentV 5 knows pass and fail only",
+        "the threshold 0.5 of `borderline`: AgentV 5 has only pass and fail",
     ]
 
 
@@ -398,7 +396,7 @@ def test_for_verifiers():
 def test_gates_that_verifiers_does_not_have_are_listed_by_criterion():
     gated = {"id": "a", "expected_outcome": "Cites it", "required_min_score": 10}
     assert lost(write("verifiers", load([gated]))) == [
-        (("rubrics", 0, "required_min_score"), "the gate 10 of `a`: verifiers has rewards, no verdicts")
+        (("rubrics", 0, "required_min_score"), "the gate 10 of `a`: verifiers has rewards, not verdicts")
     ]
 
 
@@ -409,7 +407,7 @@ def test_levels_that_are_not_evenly_spaced_are_refused_for_verifiers():
 
 
 def test_verifiers_reads_one_rubric_a_file():
-    with pytest.raises(RefusedError, match="name one with --rubric"):
+    with pytest.raises(RefusedError, match="choose one with --rubric"):
         write("verifiers", sample("checklist"), sample("checklist"))
 
 

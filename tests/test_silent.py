@@ -66,7 +66,7 @@ UNREAD = {
             (
                 *(3, 40),
                 (
-                    "`value` of `llm-rubric` lists `criteria` alone, which AgentV does not take for criteria; "
+                    "`value` of `llm-rubric` lists `criteria` alone, which AgentV does not read as criteria; "
                     "write `outcome`"
                 ),
             )
@@ -78,15 +78,15 @@ UNREAD = {
             (
                 *(4, 18),
                 (
-                    "strings in `assertions` are criteria to AgentV, but nothing says that this suite is AgentV's; "
-                    "if it is, call the file NAME.eval.yaml"
+                    "strings in `assertions` are criteria to AgentV, but nothing shows that this suite is for AgentV; "
+                    "if it is, name the file NAME.eval.yaml"
                 ),
             )
         ],
     ),
     "b2: strings in turns": (
         "prompts: [x]\ntests:\n  - {id: a, assert: [Is short], turns: [{assertions: [Says why]}]}\n",
-        [(3, 55, "strings in `assertions` are checked at the top of a suite and in its `tests` only")],
+        [(3, 55, "strings in `assertions` are checked only at the top of a suite and in its `tests`")],
     ),
 }
 

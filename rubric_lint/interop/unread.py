@@ -41,7 +41,7 @@ def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iter
     elif isinstance(value, list) and any(isinstance(entry, dict) and "criteria" in entry for entry in value):
         yield (
             place,
-            f"`value` of `{kind}` lists `criteria` alone, which AgentV does not take for criteria; write `outcome`",
+            f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`",
         )
 
 
@@ -52,7 +52,7 @@ def _find_texts(
     if first is None:
         return
     if of_agentv:
-        yield (*path, name, first), f"strings in `{name}` are checked at the top of a suite and in its `tests` only"
+        yield (*path, name, first), f"strings in `{name}` are checked only at the top of a suite and in its `tests`"
     elif path[-2:-1] == ("tests",) and "id" in owner:
-        reason = "but nothing says that this suite is AgentV's; if it is, call the file NAME.eval.yaml"
+        reason = "but nothing shows that this suite is for AgentV; if it is, name the file NAME.eval.yaml"
         yield (*path, name, first), f"strings in `{name}` are criteria to AgentV, {reason}"

@@ -50,14 +50,14 @@ class _Release:
         tests: list[dict[str, Any]] = []
         for case in group_cases(rubrics, sources):
             for member in case.members:
-                advice = "its rubrics are criteria, met or not or with score ranges"
+                advice = "its rubrics have checklist criteria or score ranges"
                 require_shape(member.name, member.rubric, self.title, *_SHAPES, advice=advice)
                 self._refuse_variables(member)
                 losses += lost_verdicts(member.name, member.rubric, self.title, keeps_pass=not self.is_template)
             tests.append(self._test(case))
             losses += [] if self.is_template else _lost_thresholds(case)
         asks = {"prompts": ["{{ input }}"]} if self.is_template else {}
-        gap = f"`input`, what the answer is given to, of {', '.join(rubrics)}: no rubric holds it, so it is left empty"
+        gap = f"`input`, the question, of {', '.join(rubrics)}: no rubric contains it, so it is left empty"
         return Export(to_yaml({**asks, "tests": tests}), tuple(losses), (gap,))
 
     def _test(self, case: Case) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class _Release:
         """Refuse a string in which AgentV 4 would insert an environment variable: it has no escape for that."""
         for path, text in [] if self.is_template else _texts(member.rubric):
             if found := _VARIABLE.search(text):
-                message = f"{self.title} puts an environment variable in the place of `{found[0]}`; reword the text"
+                message = f"{self.title} inserts an environment variable for `{found[0]}`; reword the text"
                 raise RefusedError(member.name, path, message)
 
 
@@ -109,7 +109,7 @@ def _lost_thresholds(case: Case) -> Iterator[Loss]:
     first = case.members[0].rubric.thresholds.pass_at
     for member in case.members[1:]:
         if (own := member.rubric.thresholds.pass_at) != first:
-            yield Loss(member.name, member.rubric.path, f"the threshold {own}: the test has one, {first}")
+            yield Loss(member.name, member.rubric.path, f"the threshold {own}: the test has only one, {first}")
 
 
 def _criterion(criterion: Criterion) -> Iterator[tuple[str, Any]]:

@@ -15,9 +15,7 @@ def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
     payloads = [_payload(metric) for metric in metrics]
     first, rubric = next(iter(rubrics.items()))
     shown = ", ".join(f"{metric.name} {metric.threshold}" for metric in metrics)
-    losses.append(
-        Loss(first, rubric.path, f"from which score a metric passes ({shown}): set it where the metric is used")
-    )
+    losses.append(Loss(first, rubric.path, f"the threshold of each metric ({shown}): set it where the metric is used"))
     return Export(to_json(payloads[0] if len(payloads) == 1 else payloads), tuple(losses))
 
 

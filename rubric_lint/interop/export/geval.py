@@ -99,7 +99,7 @@ def _lost_average(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
         weights = join_words([f"{criterion.id} {criterion.weight}" for criterion in rubric.criteria])
         message = (
             f"the average, with the weights {weights} and the threshold {rubric.thresholds.pass_at}: {title} judges "
-            "each metric by itself, so what misses no gate passes"
+            "each metric separately, so an answer that misses no gate passes"
         )
         yield Loss(name, rubric.path, message)
 
@@ -107,5 +107,5 @@ def _lost_average(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
 def _lost_gaps(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
     for scale in rubric.scales:
         if gaps := uncovered(scale):
-            message = f"{name_scores(gaps)}, which no band covers and no judge may give: {title} takes any score"
+            message = f"{name_scores(gaps)}, which no band covers: {title} accepts any score"
             yield Loss(name, scale.path, message)

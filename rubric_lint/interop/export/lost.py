@@ -17,7 +17,7 @@ def lost_fields(fields: Iterable[Field], target: str, title: str) -> Iterator[tu
     """Find the fields that a target does not write, each with its place and a message."""
     for field in fields:
         if not field.is_carried(target):
-            told = ", which the judge is told" if field.is_told else ""
+            told = ", which the judge sees" if field.is_told else ""
             yield field.path, f"`{field.path[-1]}`{told}: {title} has no field for it"
 
 
@@ -29,7 +29,7 @@ def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
         place = rubric.view.place(entry.path)
         if is_template(rubric.view.document.value(place)):
             whose = rubric.view.dialect.title
-            message = f"the template in `{entry.id}`, which {whose} fills in: for {title} it is text like any other"
+            message = f"the template in `{entry.id}`, which {whose} fills in: {title} uses it as plain text"
             yield place, message
 
 

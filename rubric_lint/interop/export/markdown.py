@@ -75,4 +75,4 @@ def _band_rows(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
         yield str(lower) if lower == upper else f"{lower} to {upper}", band.outcome or ""
 
 
-TARGET = Target("Markdown", "tables for people", write)
+TARGET = Target("Markdown", "tables for readers", write)

@@ -65,7 +65,7 @@ def _tell(name: str, rubric: Rubric) -> str:
 
 def _lost(name: str, rubric: Rubric) -> Iterator[Loss]:
     if len(rubric.criteria) > 1:
-        message = "the exact average of the criteria: the grader is told the weights, and gives the score itself"
+        message = "the exact average of the criteria: the grader sees the weights and gives the score itself"
         yield Loss(name, rubric.path, message)
     for criterion in rubric.criteria:
         if criterion.gate is not None:

@@ -41,7 +41,7 @@ def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     ((called, scale),) = scales.items()
     ((name, rubric),) = rubrics.items()
     if rubric.criteria[0].has_own_id:
-        message = f"the name `{called}`: one dictionary has no place for it; name the metric so"
+        message = f"the name `{called}`: a dictionary has no field for it; set it on the metric"
         losses.append(Loss(name, (*rubric.criteria[0].path, "id"), message))
     return Export(to_json(scale), tuple(losses))
 
@@ -52,20 +52,20 @@ def _descriptions(criterion: Criterion) -> dict[str, str]:
 
 def _lost(name: str, criterion: Criterion) -> Iterator[Loss]:
     if criterion.outcome is not None:
-        yield Loss(name, criterion.outcome_path, f"what is judged: {_TITLE} is told the levels only")
+        yield Loss(name, criterion.outcome_path, f"what is judged: {_TITLE} sees only the levels")
     if criterion.gate is not None:
-        message = f"the gate {criterion.gate} of `{criterion.id}`: {_TITLE} returns a level and no verdict"
+        message = f"the gate {criterion.gate} of `{criterion.id}`: {_TITLE} returns a level, not a verdict"
         yield Loss(name, criterion.gate_path, message)
     if named := [level for level in criterion.levels or () if level.name is not None]:
         names = join_words([f"{level.number} {level.name}" for level in named])
-        yield Loss(name, criterion.path_of("levels"), f"the names of the levels, {names}: {_TITLE} numbers them only")
+        yield Loss(name, criterion.path_of("levels"), f"the names of the levels, {names}: {_TITLE} only numbers them")
 
 
 def _lost_average(name: str, rubric: Rubric) -> Iterator[Loss]:
     if len(rubric.criteria) > 1:
         weights = join_words([f"{criterion.id} {criterion.weight}" for criterion in rubric.criteria])
         yield Loss(
-            name, rubric.path, f"the average, with the weights {weights}: {_TITLE} reports each metric by itself"
+            name, rubric.path, f"the average, with the weights {weights}: {_TITLE} reports each metric separately"
         )
 
 

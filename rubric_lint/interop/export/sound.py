@@ -8,7 +8,7 @@ from rubric_lint.interop.export.target import Loss, RefusedError
 from rubric_lint.rubric import Rubric
 from rubric_lint.wording import describe, name_scores
 
-_SILENCED = "which a comment or a setting silences; mend that first"
+_SILENCED = "which a comment or a setting silences; fix that first"
 
 
 def make_sound(name: str, rubric: Rubric) -> tuple[Rubric, list[Loss]]:
@@ -37,7 +37,7 @@ def _check_bands(name: str, bands: Iterable[Band]) -> None:
     taken: set[int] = set()
     for band in bands:
         if not band.is_sound:
-            raise RefusedError(name, band.path, f"{band.written} is no band from 0 to 10, {_SILENCED}")
+            raise RefusedError(name, band.path, f"{band.written} is not a band from 0 to 10, {_SILENCED}")
         if shared := taken.intersection(band.scores):
             raise RefusedError(name, band.path, f"{name_scores(shared)} is in two bands, {_SILENCED}")
         taken.update(band.scores)
@@ -46,9 +46,9 @@ def _check_bands(name: str, bands: Iterable[Band]) -> None:
 def _check_levels(name: str, criterion: Criterion) -> None:
     numbers = [level.number for level in criterion.levels or ()]
     if None in numbers or len(set(numbers)) < max(2, len(numbers)):
-        raise RefusedError(name, criterion.path, f"the levels of `{criterion.id}` cannot be told apart, {_SILENCED}")
+        raise RefusedError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
 
 
 def _word_weight(criterion: Criterion) -> str:
     weight = (criterion.fields or {}).get("weight")
-    return f"the criterion `{criterion.id}`: its weight is {describe(weight, '')}, and none can be below 0"
+    return f"the criterion `{criterion.id}`: its weight is {describe(weight, '')}; a weight must be at least 0"

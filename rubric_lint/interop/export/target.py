@@ -125,8 +125,8 @@ def require_shape(name: str, rubric: Rubric, title: str, *shapes: Shape, advice:
     """
     shape = shape_of(name, rubric)
     if shape not in shapes:
-        message = f"{SHAPES[shape]} has no counterpart in {title}: {advice}; no shape is bent into another"
-        raise RefusedError(name, rubric.path, message)
+        reason = f"{SHAPES[shape]} has no counterpart in {title}: {advice}"
+        raise RefusedError(name, rubric.path, f"{reason}; a rubric is never converted to a different shape")
     return shape
 
 
@@ -141,6 +141,4 @@ def lost_verdicts(name: str, rubric: Rubric, title: str, *, keeps_pass: bool = F
     if not keeps_pass and pass_at != USUAL_THRESHOLDS.pass_at:
         yield Loss(name, rubric.path, f"the threshold {pass_at} of `pass`, which {title} has no field for")
     if borderline_at not in {USUAL_THRESHOLDS.borderline_at, pass_at}:
-        yield Loss(
-            name, rubric.path, f"the threshold {borderline_at} of `borderline`: {title} knows pass and fail only"
-        )
+        yield Loss(name, rubric.path, f"the threshold {borderline_at} of `borderline`: {title} has only pass and fail")

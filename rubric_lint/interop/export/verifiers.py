@@ -29,7 +29,7 @@ def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """Write one object; its answers are spaced evenly, as our scores are, so `score` means the same."""
     if len(rubrics) > 1:
         name, rubric = list(rubrics.items())[1]
-        raise RefusedError(name, rubric.path, f"{_TITLE} reads one rubric a file; name one with --rubric")
+        raise RefusedError(name, rubric.path, f"{_TITLE} reads one rubric per file; choose one with --rubric")
     ((name, rubric),) = rubrics.items()
     if shape_of(name, rubric) is Shape.HOLISTIC:
         criteria = [_entry(name, None, Decimal(1), _write_bands(name, rubric.scales[0]), SCORES)]
@@ -61,9 +61,7 @@ def _entry(
 
 def _write_bands(name: str, scale: Scale) -> Iterator[str]:
     if uncovered(scale):
-        message = (
-            f"{_TITLE} spaces its answers evenly, and these bands leave scores out: the others' worth would change"
-        )
+        message = f"{_TITLE} spaces its answers evenly, and these bands leave scores out: the other scores would change"
         raise RefusedError(name, scale.path, message)
     for band in sorted(scale.bands, key=bounds):
         lower, upper = bounds(band)
@@ -79,7 +77,7 @@ def _write_levels(criterion: Criterion) -> Iterator[str]:
 def _lost_gates(name: str, rubric: Rubric) -> Iterator[Loss]:
     for criterion in rubric.criteria:
         if criterion.gate is not None:
-            message = f"the gate {criterion.gate} of `{criterion.id}`: {_TITLE} has rewards, no verdicts"
+            message = f"the gate {criterion.gate} of `{criterion.id}`: {_TITLE} has rewards, not verdicts"
             yield Loss(name, criterion.gate_path, message)
 
 
