@@ -18,7 +18,7 @@ def find_absence(documents: Sequence[Document], settings: FileSettings) -> Itera
         claim = find_claim(document)
         if claim and not claim.is_known:
             known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
-            message = f"this rubric-lint does not know {claim.version} of the schema, only {known}; is it out of date?"
+            message = f"this rubric-lint knows only {known} of the schema, not {claim.version}; is it out of date?"
             yield document, Problem(message, (), span=find_claim_span(document))
         elif settings.is_rubric_file or (claim and claim.name == "rubric"):
             yield document, _word_absence(document.data)
@@ -28,5 +28,5 @@ def find_absence(documents: Sequence[Document], settings: FileSettings) -> Itera
 def _word_absence(data: object) -> Problem:
     message = f"missing field `{FIELD}`: a rubric file has it at the top level"
     if isinstance(data, dict) and (near := find_near(FIELD, data)):
-        return Problem(f"{message}; is `{near[0]}` meant for it?", (near[0],), Part.KEY)
+        return Problem(f"{message}; is `{near[0]}` a misspelling of it?", (near[0],), Part.KEY)
     return Problem(message, (), Part.HEAD)

@@ -72,6 +72,6 @@ class Clock:
     def message(self) -> str:
         """The message for a file whose time is up."""
         return (
-            f"the check of this file was stopped after {self._seconds:g} seconds, so there may be more findings; "
+            f"linting this file was stopped after {self._seconds:g} seconds, so there may be more findings; "
             "split the file, or raise `time-limit` in the settings"
         )

@@ -179,7 +179,7 @@ class SettingsFinder:
             path = os.path.abspath(file)
             self._only = self._read(path, here)
             if self._only is None:
-                raise SettingsError(shorten(path), "has no table [tool.rubric-lint]")
+                raise SettingsError(shorten(path), "has no [tool.rubric-lint] table")
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
         """Return the settings for the file at `path`, which need not exist.

@@ -97,7 +97,7 @@ def read(file: File) -> bytes | Unreadable:
 def read_stdin(name: str) -> bytes | Unreadable:
     """Return the content of stdin; `name` is its name in messages."""
     if sys.stdin is None:
-        return Unreadable(name, "standard input is closed")
+        return Unreadable(name, "stdin is closed")
     data = sys.stdin.buffer.read(LIMIT + 1)
     if len(data) > LIMIT:
         return Unreadable(name, f"cannot be read: it has more than {LIMIT / 1e6:.0f} MB, the limit; split it")
@@ -255,7 +255,7 @@ def _word(name: str, fault: OSError | ValueError) -> str:
     if isinstance(fault, PermissionError):
         return "may not be read: permission denied"
     if "\0" in name:  # each version of Python says this in its own words
-        return "cannot be read: its name holds a null character"
+        return "cannot be read: its name contains a null character"
     reason = fault.strerror if isinstance(fault, OSError) else None
     return f"cannot be read: {reason or fault}"
 

@@ -222,7 +222,7 @@ def _make_fix(source: Source, ignore: Ignore, idle: set[str]) -> Fix:
     needed = [name.text for name in ignore.names if name.text not in idle]
     if needed:
         names = Span(ignore.names[0].span.start, ignore.names[-1].span.end)
-        return Fix("remove what the comment need not name", (Edit(names, ", ".join(needed)),), safe=True)
+        return Fix("remove the unused names from the comment", (Edit(names, ", ".join(needed)),), safe=True)
     text = source.text
     start, end = ignore.comment
     line = source.line_span(source.position(start).line)

@@ -78,15 +78,15 @@ def _parse(path: str, shown: str) -> dict[str, Any]:
         raise SettingsError(shown, f"line {place.line}, column {place.column}: {fault.message}") from None
     if line := _find_long_key(source.text):
         reason = f"line {line} has a key of more than {MAX_PARTS} parts"
-        raise SettingsError(shown, f"is too much to read: {reason}")
+        raise SettingsError(shown, f"cannot be parsed: {reason}")
     try:
         return tomllib.loads(source.text, parse_float=_read_number)
     except tomllib.TOMLDecodeError as fault:
         end = source.position(len(source.text))
         reason = str(fault).replace("at end of document", f"at line {end.line}, column {end.column}")
-        raise SettingsError(shown, f"is not TOML: {reason}") from None
+        raise SettingsError(shown, f"is not valid TOML: {reason}") from None
     except (ValueError, RecursionError) as fault:  # an integer of 5,000 digits, 1,000 brackets
-        raise SettingsError(shown, f"is too much to read: {fault}") from None
+        raise SettingsError(shown, f"cannot be parsed: {fault}") from None
 
 
 MAX_PARTS = 32

@@ -51,12 +51,12 @@ def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:
     if value is None or value in ([], {}, ""):
         return f"`{FIELD}` {word_empty(value)}"
     if not isinstance(value, list | dict):
-        return f"`{FIELD}` is {describe(value, document.written_at(path))}, no list of criteria"
+        return f"`{FIELD}` is {describe(value, document.written_at(path))}, not a list of criteria"
     if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
         return f"`{FIELD}` is not read, as `{misspelt[0][-1]}` is not a field; did you mean `{misspelt[1]}`?"
-    claim = "name the schema in the file, or call it NAME.rubric.yaml, if it is a rubric"
+    claim = "if it is a rubric, name the schema in the file, or name the file NAME.rubric.yaml"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
-        return f"`{FIELD}` is a list of strings in no case of a suite; {claim}"
+        return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"
     return f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`; {claim}"
 
 
@@ -72,7 +72,7 @@ def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
             continue
         seen.add(id(value))
         if isinstance(value, dict) and tells(value):
-            yield path, Part.HEAD, f"criteria are read below `{FIELD}` only, and these are not", False
+            yield path, Part.HEAD, f"criteria are read only below `{FIELD}`, and these are elsewhere", False
             return
         children = value.items() if isinstance(value, dict) else enumerate(value)
         stack += reversed([((*path, step), child) for step, child in children])

@@ -87,7 +87,7 @@ def _naming(name: str) -> Iterator[None]:
 
 def _explain(name: str, fault: Exception) -> str:
     if isinstance(fault, FileNotFoundError):
-        return f"the folder {Path(name).parent} does not exist; make it first"
+        return f"the folder {Path(name).parent} does not exist; create it first"
     if isinstance(fault, NotADirectoryError):
         return f"{Path(name).parent} is not a folder"
     if isinstance(fault, IsADirectoryError):
@@ -132,7 +132,7 @@ def replace_file(name: str, old: bytes, new: bytes) -> Written:
         with _write_beside(path, new, before) as beside:
             # As late as possible, so that changes of other programs are not lost.
             if not _holds(path, old) or _identity(path.stat()) != _identity(before):
-                raise WriteError("has been changed by another program meanwhile; run this again")
+                raise WriteError("was changed by another program meanwhile; run this again")
             beside.replace(path)
     except (OSError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
         raise _refuse(fault) from fault
@@ -203,7 +203,7 @@ def _copy_rights(descriptor: int, new: Path, old: Path, like: os.stat_result) ->
             os.fchown(descriptor, like.st_uid, like.st_gid)
         except PermissionError:
             whom = "another user" if status.st_uid != like.st_uid else "a group that you are not in"
-            raise WriteError(f"belongs to {whom}, and would not any more; run this as its owner") from None
+            raise WriteError(f"belongs to {whom}, and a new file would not; run this as its owner") from None
     new.chmod(stat.S_IMODE(like.st_mode))  # after the owner, because changing it clears special bits
     wanted, present = _read_attributes(old), _read_attributes(new)
     for name in sorted(wanted.keys() | present.keys()):  # after the mode, because changing it alters the list

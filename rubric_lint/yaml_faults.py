@@ -52,7 +52,7 @@ _WORDS = (
     ),
     (
         r"scanning an (?:anchor|alias)",
-        "`&` and `*` need a name right behind them; put a string that begins with one in quotes",
+        "`&` and `*` need a name directly after them; put a string that begins with one in quotes",
     ),
     (
         r"\btag\b|URI",
@@ -64,9 +64,12 @@ _WORDS = (
     ),
     (
         r"block scalar",
-        "behind `|` or `>` only `-`, `+`, a digit or a comment is allowed, and the lines below must be indented alike",
+        "after `|` or `>` only `-`, `+`, a digit or a comment is allowed, and the lines below must be indented alike",
     ),
-    (r"expected ',' or", "a comma or the closing bracket is missing here; quote strings that have brackets or commas"),
+    (
+        r"expected ',' or",
+        "a comma or the closing bracket is missing here; quote strings that contain brackets or commas",
+    ),
     (r"expected the node content|unexpected ':'", "a value is missing before this; write it, or quote the string"),
 )
 _OTHERWISE = "this is not valid YAML; check the quotes, the brackets and the indentation here"

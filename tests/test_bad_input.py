@@ -28,7 +28,7 @@ def findings(data, name="a.yaml", settings=None):
 
 TOO_DEEP = "nested more than 250 levels deep; a rubric needs fewer than ten"
 NO_VERSION = "the version in this directive is not known; write `%YAML 1.2`"
-NO_NAME = "`&` and `*` need a name right behind them; put a string that begins with one in quotes"
+NO_NAME = "`&` and `*` need a name directly after them; put a string that begins with one in quotes"
 BOMB = "x: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"x{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 12)
 )

@@ -135,7 +135,7 @@ def test_with_a_revision_both_count():
     assert lint("--baseline=known.json", "--diff-base=HEAD") == (["weight"], "", 1)
 
 
-ANEW = "if it was ever a baseline, delete it, and `rubric-lint --write-baseline` writes it anew"
+ANEW = "if it was a baseline, delete it, and `rubric-lint --write-baseline` writes it anew"
 MERGE = "it has the marks of a merge: keep the lines of both sides, or "
 BROKEN_FILES = {
     "no JSON": (
@@ -150,10 +150,10 @@ BROKEN_FILES = {
         '{"version": 2, "all": []}',
         "the baseline is of version 2, and this rubric-lint knows 1; update it",
     ),
-    "another file": ("[]", f"the baseline is not as its schema says: [] is not of type 'object'; {ANEW}"),
+    "another file": ("[]", f"the baseline does not match its schema: [] is not of type 'object'; {ANEW}"),
     "a field too few": (
         '{"version": 1, "findings": [{"file": "a", "rule": "overlap"}]}',
-        f"the baseline is not as its schema says at findings/0: 'fingerprint' is a required property; {ANEW}",
+        f"the baseline does not match its schema at findings/0: 'fingerprint' is a required property; {ANEW}",
     ),
     "no text": (b"\xff", None),
 }
@@ -242,7 +242,7 @@ def test_d5_settings_write_no_baseline_outside_of_the_repository(has_link):
     name = "known.json" if has_link else "../known.json"
     Path("in/rubric-lint.toml").write_text(f'baseline = "{name}"\n')
     shown = "in/" + name
-    told = f"the baseline {shown} is outside of the repository; name it with --baseline to write it"
+    told = f"the baseline {shown} is outside the repository; name it with --baseline to write it"
     assert call("--write-baseline", "in") == ("", f"rubric-lint: in/rubric-lint.toml: {told}\n", 2)
     assert not Path("known.json").exists()
     Path(".git").mkdir()

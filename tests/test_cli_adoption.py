@@ -9,7 +9,7 @@ from test_cli_lint import BAD, BROKEN, OLD, call, folder  # noqa: F401 (a fixtur
 
 def test_ignores_are_written_and_a_second_run_has_nothing_to_do():
     Path("broken.yaml").write_text(BROKEN, "utf-8")
-    left = "broken.yaml:2:23: syntax not silenced: comments are only read where the rest can be; mend it\n"
+    left = "broken.yaml:2:23: syntax not silenced: comments in a file with a syntax error are not read; fix the error\n"
     out = (
         "bad.yaml: 1 finding silenced\n"
         + left
@@ -55,7 +55,7 @@ def test_dead_links_and_pipes_that_are_found_are_counted():
 
 def test_a_pipe_is_not_waited_for_when_a_baseline_is_written():
     os.mkfifo("pipe")
-    told = "rubric-lint: pipe: the baseline is no file that could be replaced; name another one\n"
+    told = "rubric-lint: pipe: the baseline is not a file that can be replaced; name another one\n"
     assert call("--baseline=pipe", "--write-baseline") == ("", told, 2)
 
 

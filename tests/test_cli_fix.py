@@ -53,7 +53,7 @@ KINDS = """\
 """
 TOTAL = "4 findings in 1 of 1 file: 2 deprecated-description, 2 deprecated-required.\n"
 STUCK = "defaults: {strict: &s true}\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *s}\n"
-WHY = "its value is shared with `/defaults/strict` (line 1), which is in no rubric; change it by hand"
+WHY = "its value is shared with `/defaults/strict` (line 1), which is outside all rubrics; change it by hand"
 REASON = f"deprecated-required not fixed: {WHY}"
 DOUBTFUL = """\
 rubrics:
@@ -164,7 +164,7 @@ def test_standard_input_keeps_its_bytes(program):
 def test_standard_input_that_is_closed_is_no_fault_of_the_tool(program):
     call = ["sh", "-c", '"$@" <&-', "sh", *command("fix", "-", "--check")]
     done = subprocess.run(call, capture_output=True, check=False, cwd=program.folder, env=environment())
-    told = b"rubric-fix: <stdin>: standard input is closed\n"
+    told = b"rubric-fix: <stdin>: stdin is closed\n"
     assert (done.returncode, done.stderr.splitlines(keepends=True)[0]) == (2, told)
 
 
@@ -181,7 +181,7 @@ def test_a_file_in_doubt_is_left_alone_and_the_others_are_fixed(program, suite):
     code, out, err = program()
     assert (code, err) == (3, "")
     assert out.startswith("doubtful.yaml: left as it was, nothing is fixed: ")
-    assert out.endswith("\n1 file left alone for doubt in the outcome.\n")
+    assert out.endswith("\n1 file left unchanged because the proof of the fixes failed.\n")
     assert (doubtful.read_text(), suite.read_text()) == (DOUBTFUL, NEW)
 
 

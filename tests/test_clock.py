@@ -21,7 +21,7 @@ from rubric_lint.lint import lint
 RUBRIC = "rubrics:\n" + "".join(f"- id: c{number}\n  description: ''\n" for number in range(20))
 NO_TIME = FileSettings(time_limit=-1)
 TOLD = (
-    "the check of this file was stopped after -1 seconds, so there may be more findings; split the file, or raise "
+    "linting this file was stopped after -1 seconds, so there may be more findings; split the file, or raise "
     "`time-limit` in the settings"
 )
 
@@ -61,7 +61,7 @@ def test_c2_what_was_found_in_time_is_kept(limit, monkeypatch):
     monkeypatch.setattr(clock, "monotonic", Ticking())
     result = lint("a.yaml", RUBRIC.encode(), FileSettings(time_limit=limit))
     first, *rest = told(result)
-    assert first[2].startswith(f"the check of this file was stopped after {limit} seconds")
+    assert first[2].startswith(f"linting this file was stopped after {limit} seconds")
     assert {message for _, _, message in rest} < everything
     assert limit < 10 or rest
 
@@ -91,7 +91,7 @@ def test_c2_nothing_is_fixed_or_silenced_in_a_file_that_was_not_read_to_its_end(
     assert (fixed.is_changed, [fault.message for fault in fixed.faults()]) == (False, [TOLD])
     assert (silenced.is_changed, {left.reason for left in silenced.left}) == (
         False,
-        {"not everything in this file is known"},
+        {"linting this file was stopped, so not all findings are known"},
     )
 
 

@@ -333,8 +333,8 @@ def test_many_hunks_are_read_line_by_line():
 
 
 REFUSALS = {
-    "no revision": ("nix", "nix is no commit that git knows here; fetch it first, or name another"),
-    "an option": ("--all", "--all is no commit that git knows here; fetch it first, or name another"),
+    "no revision": ("nix", "nix is not a commit that git knows here; fetch it first, or name another"),
+    "an option": ("--all", "--all is not a commit that git knows here; fetch it first, or name another"),
 }
 
 
@@ -354,7 +354,7 @@ def test_a_branch_that_only_the_remote_has(tmp_path):
     os.chdir(tmp_path / "clone")
     git("checkout", "-q", "-b", "mine")
     git("branch", "-q", "-D", "main")
-    assert refusal("--diff-base=main") == "main is no commit that git knows here; did you mean origin/main?"
+    assert refusal("--diff-base=main") == "main is not a commit that git knows here; did you mean origin/main?"
     assert lint("--diff-base=origin/main") == ([], {"unchanged_files": 1}, 0)
 
 
@@ -369,7 +369,7 @@ def test_a_shallow_clone(tmp_path):
     commit()
     git("clone", "-q", "--depth=1", "--no-single-branch", f"file://{Path.cwd()}", str(tmp_path / "clone"))
     os.chdir(tmp_path / "clone")
-    assert refusal("--diff-base=v1") == f"v1 is no commit that git knows here; {DEEPEN}"
+    assert refusal("--diff-base=v1") == f"v1 is not a commit that git knows here; {DEEPEN}"
     assert refusal("--diff-base=origin/branch") == f"origin/branch and HEAD have no commit in common; {DEEPEN}"
 
 
@@ -383,7 +383,7 @@ def test_nothing_is_committed(tmp_path):
     os.chdir(tmp_path)
     git("init", "-q", "fresh")
     os.chdir("fresh")
-    assert refusal("--diff-base=main") == "nothing is committed here yet, so there is nothing to compare with"
+    assert refusal("--diff-base=main") == "this repository has no commits yet, so there is nothing to compare with"
 
 
 def test_no_repository(tmp_path):

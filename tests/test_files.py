@@ -188,7 +188,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_on():
         Unreadable("link.yaml", "is a link to nowhere, which does not exist"),
         Unreadable("circle.yaml", "cannot be read: Too many levels of symbolic links"),
         Unreadable("a.yaml/b", "cannot be read: Not a directory"),
-        Unreadable("nul\0.yaml", "cannot be read: its name holds a null character"),
+        Unreadable("nul\0.yaml", "cannot be read: its name contains a null character"),
         "a.yaml",
     ]
 

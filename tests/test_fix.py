@@ -275,19 +275,19 @@ def test_f2_a_definition_made_for_sharing_is_changed_once(text, expected):
 OBSTACLES = {
     "value-shared-with-no-rubric": (
         "defaults: {strict: &strict true}\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n",
-        "its value is shared with `/defaults/strict` (line 1), which is in no rubric; change it by hand",
+        "its value is shared with `/defaults/strict` (line 1), which is outside all rubrics; change it by hand",
     ),
     "criterion-shared-with-no-rubric": (
         "tests: [&common {id: a, expected_outcome: Cites it, required: true}]\nrubrics:\n- *common\n",
-        "it is shared with `/tests/0/required` (line 1), which is in no rubric; change it by hand",
+        "it is shared with `/tests/0/required` (line 1), which is outside all rubrics; change it by hand",
     ),
     "merged-from-no-rubric": (
         "tests: [&common {required: true}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *common}\n",
-        "it is shared with `/tests/0/required` (line 1), which is in no rubric; change it by hand",
+        "it is shared with `/tests/0/required` (line 1), which is outside all rubrics; change it by hand",
     ),
     "merged-elsewhere-too": (
         "x: &x {required: true}\ntests: [{<<: *x}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *x}\n",
-        "it is shared with `/tests/0/required` (line 1), which is in no rubric; change it by hand",
+        "it is shared with `/tests/0/required` (line 1), which is outside all rubrics; change it by hand",
     ),
     "value-of-another-field": (
         "rubrics:\n- {id: a, expected_outcome: Cites it, required: &b true}\n- {id: c, expected_outcome: It, other: *b}\n",
@@ -295,7 +295,7 @@ OBSTACLES = {
     ),
     "text-block-that-would-grow": (
         "rubrics:\n- id: a\n  expected_outcome: |+\n    Cites it\n  required: false\n\n- id: b\n  expected_outcome: Is\n",
-        "the text block above it keeps the blank lines that follow, so it would grow",
+        "the text block above it would take over the blank lines that follow",
     ),
     "key-that-is-an-alias": (
         "key: &key required\nrubrics:\n- {id: a, expected_outcome: Cites it, *key : true}\n",
@@ -338,7 +338,7 @@ def test_an_id_that_is_added_to_json_has_quotes():
     ("criterion", "reason"),
     [
         ("{}", "it is empty; write `id` by hand"),
-        ("{<<: *b}", "it has no field of its own, all are merged into it; write `id` by hand"),
+        ("{<<: *b}", "all its fields come from merge keys; write `id` by hand"),
     ],
 )
 def test_a_mapping_without_fields_says_which_field_to_write(criterion, reason):
@@ -467,7 +467,7 @@ def test_mechanical_cures_are_unsafe_fixes(text, changes, line_end):
         (
             BANDS + "      - {score_range: [5, 10], expected_outcome: Names two}\n      # then\n"
             "      - {score_range: [0, 4], expected_outcome: Names none}\n",
-            "comments stand between them; sort them by hand",
+            "there are comments between them; sort them by hand",
         ),
         (
             BANDS + "      - &b {score_range: [5, 10], expected_outcome: Names two}\n"
@@ -618,20 +618,20 @@ BEFORE = "a: {description: One, required: true} # note\n"
 DOUBTS = {
     "key": (
         "a: {description: One, required_min_score: 10} # note\n",
-        "what a reader finds at `/a` would not be as intended",
+        "the value at `/a` would not be as intended",
     ),
     "value": (
         "a: {description: One, required: false} # note\n",
-        "what a reader finds at `/a/required` would not be as intended",
+        "the value at `/a/required` would not be as intended",
     ),
     "type": (
         "a: {description: One, required: 1} # note\n",
-        "what a reader finds at `/a/required` would not be as intended",
+        "the value at `/a/required` would not be as intended",
     ),
-    "order": ("a: {required: true, description: One} # note\n", "what a reader finds at `/a` would not be as intended"),
-    "comment": ("a: {description: One, required: true}\n", "a comment would get lost"),
-    "syntax": ("a: {description: One, required: true # note\n", "it could not be read any more"),
-    "documents": (f"{BEFORE}---\nb: 1\n", "it would have another number of documents"),
+    "order": ("a: {required: true, description: One} # note\n", "the value at `/a` would not be as intended"),
+    "comment": ("a: {description: One, required: true}\n", "a comment would be lost"),
+    "syntax": ("a: {description: One, required: true # note\n", "it would have a syntax error"),
+    "documents": (f"{BEFORE}---\nb: 1\n", "the number of documents would change"),
     "nothing": (BEFORE, ""),
 }
 
@@ -639,7 +639,7 @@ DOUBTS = {
 @pytest.mark.parametrize("bracket", ["}", " }", "  }"])
 def test_the_proof_sees_a_bracket_that_strict_readers_would_refuse(bracket):
     old, new = (Source("a.yaml", f"a:\n  b: {{c: d # note\n{end}\n") for end in ("   }", bracket))
-    refusal = "a line between brackets would stand too far left for strict readers of YAML"
+    refusal = "a line between brackets would be too far left for strict readers of YAML"
     assert find_doubt(old, new, [], OURS) == refusal
     assert find_doubt(new, new, [], OURS) == ""
 
@@ -654,7 +654,7 @@ def test_the_proof_knows_what_is_intended():
     removal = Change("/a/required", (RemoveField(("a", "required")),), (), safe=True)
     replacing = Change("/a/required", (ReplaceValue(("a", "required"), "false"),), (), safe=True)
     doubts = [find_doubt(Source("a.yaml", BEFORE), after, [change], OURS) for change in (removal, replacing)]
-    assert doubts == ["", "what a reader finds at `/a` would not be as intended"]
+    assert doubts == ["", "the value at `/a` would not be as intended"]
 
 
 def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way():
@@ -663,7 +663,7 @@ def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way():
     both = Change("", (RemoveField(path),), (), safe=True)
     without = new.replace(", weight: 2", "")
     doubt = find_doubt(Source("a.yaml", old), Source("a.yaml", without), [both], OURS)
-    assert doubt == "a rubric would be scored in another way"
+    assert doubt == "a rubric would be scored differently"
 
 
 def test_fixes_that_touch_the_same_text_wait_for_the_next_round():

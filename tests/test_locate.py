@@ -290,7 +290,7 @@ RUBRIC_FILE = FileSettings(claimed=True, is_rubric_file=True)
         ("[]\n", "missing field `rubrics`: a rubric file has it at the top level"),
         (
             "rubric: []\n",
-            "missing field `rubrics`: a rubric file has it at the top level; is `rubric` meant for it?",
+            "missing field `rubrics`: a rubric file has it at the top level; is `rubric` a misspelling of it?",
         ),
     ],
 )

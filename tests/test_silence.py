@@ -298,12 +298,12 @@ LEFT = {
     "a fault of syntax": (
         "a.yaml",
         "rubrics:\n  - expected_outcome: 'open\n",
-        [("syntax", "comments are only read where the rest can be; mend it")],
+        [("syntax", "comments in a file with a syntax error are not read; fix the error")],
     ),
     "a comment at fault": (
         "a.yaml",
         "rubrics:\n  - id: a # rubric-lint: ignore\n    expected_outcome: It is said.\n",
-        [("unused-ignore", "the comment is at fault itself; correct it or take it away")],
+        [("unused-ignore", "the finding is about the comment itself; correct it or remove it")],
     ),
 }
 

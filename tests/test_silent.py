@@ -15,17 +15,17 @@ from rubric_lint.lint import lint
 
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "holds no rubrics: no field of a known format is in it"
-LIKE = "name the schema in the file, or call it NAME.rubric.yaml, if it is a rubric"
+LIKE = "if it is a rubric, name the schema in the file, or name the file NAME.rubric.yaml"
 STRING = "`value` of `llm-rubric` is one plain string; only lists of criteria are checked"
 
 UNREAD = {
     "singular": ("rubric:\n  - {criterion: a}\n", [(1, 1, "`rubric` is not read; rubrics are in a field `rubrics`")]),
     "a capital": ("a:\n  Rubrics: [A]\n", [(2, 3, "`Rubrics` is not read; rubrics are in a field `rubrics`")]),
     "null": ("rubrics:\n", [(1, 1, "`rubrics` has no value")]),
-    "a text": ("rubrics: see below\n", [(1, 1, '`rubrics` is the string "see below", no list of criteria')]),
+    "a text": ("rubrics: see below\n", [(1, 1, '`rubrics` is the string "see below", not a list of criteria')]),
     "a list of strings": (
         "rubrics: [Says why]\n",
-        [(1, 1, f"`rubrics` is a list of strings in no case of a suite; {LIKE}")],
+        [(1, 1, f"`rubrics` is a list of strings outside the cases of a suite; {LIKE}")],
     ),
     "camel case": (
         "rubrics:\n  - scoreRanges: {0: a}\n",
@@ -37,7 +37,7 @@ UNREAD = {
     ),
     "criteria elsewhere": (
         "criteria:\n  - {id: a, expected_outcome: Says why}\n",
-        [(2, 6, "criteria are read below `rubrics` only, and these are not")],
+        [(2, 6, "criteria are read only below `rubrics`, and these are elsewhere")],
     ),
     "broken": (
         "a: 'open\n# a rubric\n",

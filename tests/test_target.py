@@ -293,11 +293,11 @@ def test_a_file_names_the_schema_of_the_target(schema, expected):
         ),
         (
             "rubrics:\n  - {id: a, expected_outcome: It}\n",
-            "AgentV 4 reads rubrics in the cases of `tests` only; move this one to a case",
+            "AgentV 4 reads rubrics only in the cases of `tests`; move this one to a case",
         ),
         (
             "tests:\n  - evaluators:\n      - {type: agent_judge, rubrics: [{id: a, expected_outcome: It}]}\n",
-            "AgentV 4 reads no criteria in `agent_judge`; write `rubrics`, `rubric`, `llm-grader` or `llm_grader`",
+            "AgentV 4 does not read criteria in `agent_judge`; write `rubrics`, `rubric`, `llm-grader` or `llm_grader`",
         ),
         (
             "tests:\n  - evaluators:\n      - {type: llm-grader, rubrics: [It, {id: a, expected_outcome: Us}]}\n",
@@ -470,7 +470,7 @@ def test_errors_come_first():
     text = case("      - {id: a, expected_outcome: It, weight: -1}\n")
     assert rewritten(text, "agentv-4") == (
         text,
-        ["criterion `a`: `weight` is -1, expected at least 0; not rewritten for AgentV 4 before its errors are mended"],
+        ["criterion `a`: `weight` is -1, expected at least 0; not rewritten for AgentV 4 before its errors are fixed"],
         "",
     )
 

@@ -125,7 +125,7 @@ def refuse(file, before=OLD):
 
 def test_a_file_that_another_program_has_changed_is_left_alone(file):
     file.write_bytes(b"mine: 3\n")
-    assert refuse(file) == "has been changed by another program meanwhile; run this again"
+    assert refuse(file) == "was changed by another program meanwhile; run this again"
     assert (file.read_bytes(), names(file.parent)) == (b"mine: 3\n", ["suite.yaml"])
 
 
@@ -316,5 +316,5 @@ def test_d3_a_file_that_would_change_its_owner_is_left_alone(file, monkeypatch, 
 
     monkeypatch.setattr(Path, "stat", pretend)
     monkeypatch.setattr(os, "fchown", refuse_all)
-    assert refuse(file) == f"belongs to {whom}, and would not any more; run this as its owner"
+    assert refuse(file) == f"belongs to {whom}, and a new file would not; run this as its owner"
     assert (file.read_bytes(), names(file.parent)) == (OLD, ["suite.yaml"])

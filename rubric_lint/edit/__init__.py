@@ -74,7 +74,7 @@ def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
     match intent:
         case RenameKey(_, name):
             if name in sharing.locate(path)[0]:
-                raise ObstacleError(f"its value is also that of {_name(sharing, path)}, beside `{name}`")
+                raise ObstacleError(f"its value is shared with {_name(sharing, path)}, beside `{name}`")
             return RenameKey(path, name)
         case ReplaceValue(_, text):
             return ReplaceValue(path, text)
@@ -92,12 +92,14 @@ def _check_key(sharing: Sharing, path: Path) -> None:
         return
     owner, key = sharing.field(path)
     if any((duplicate.mapping, duplicate.key) == (owner, key) for duplicate in duplicates):
-        raise ObstacleError(f"`{key}` stands twice in this mapping; take one of them away")
+        raise ObstacleError(f"`{key}` is written twice in this mapping; remove one")
 
 
 def _check_outsider(sharing: Sharing, outsider: Path | None) -> None:
     if outsider is not None:
-        raise ObstacleError(f"it is shared with {_name(sharing, outsider)}, which is in no rubric; change it by hand")
+        raise ObstacleError(
+            f"it is shared with {_name(sharing, outsider)}, which is outside all rubrics; change it by hand"
+        )
 
 
 def _check_sharers(sharing: Sharing, intent: ReplaceValue | RemoveField) -> list[Path]:
@@ -107,7 +109,7 @@ def _check_sharers(sharing: Sharing, intent: ReplaceValue | RemoveField) -> list
     for other in others:
         if sharing.outsider(other):
             raise ObstacleError(
-                f"its value is shared with {_name(sharing, other)}, which is in no rubric; change it by hand"
+                f"its value is shared with {_name(sharing, other)}, which is outside all rubrics; change it by hand"
             )
     if isinstance(intent, RemoveField) and sharing.is_alias(path):
         return []

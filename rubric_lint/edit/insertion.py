@@ -23,7 +23,7 @@ def add_field(sharing: Sharing, path: Path, name: str, scalar: str) -> Edit:
     mapping = document.value(path)
     own = [(*path, key) for key in mapping if not document.is_merged((*path, key))]
     if not own:
-        reason = "it has no field of its own, all are merged into it" if mapping else "it is empty"
+        reason = "all its fields come from merge keys" if mapping else "it is empty"
         raise ObstacleError(f"{reason}; write `{name}` by hand")
     fields = sorted((whole_field(document, field), field) for field in own)
     span, last = fields[-1]

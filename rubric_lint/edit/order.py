@@ -21,7 +21,7 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
     spans = [_whole(document, (*path, step)) for step in old]
     start, end = min(span.start for span in spans), max(span.end for span in spans)
     if text[start:end] != code[start:end]:
-        raise ObstacleError("comments stand between them; sort them by hand")
+        raise ObstacleError("there are comments between them; sort them by hand")
     if any(before.end > after.start for before, after in pairwise(spans)):
         raise ObstacleError("some of them are written elsewhere; sort them by hand")
     columns = {span.start - text.rfind("\n", 0, span.start) for span in spans if "\n" in text[slice(*span)]}

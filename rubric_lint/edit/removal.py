@@ -107,7 +107,7 @@ def _check_keeping(document: Document, path: Path, cut: Span) -> None:
         return
     before = [sibling for sibling in document.siblings(path) if sibling.end <= cut.start]
     if before and _KEEPING.search(text[before[-1].start : line_end(text, before[-1].start).start]):
-        raise ObstacleError("the text block above it keeps the blank lines that follow, so it would grow")
+        raise ObstacleError("the text block above it would take over the blank lines that follow")
 
 
 def _cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
@@ -121,7 +121,7 @@ def _cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
     elif follows == "}" and code[before] == ",":
         spans.insert(0, Span(before, before + 1))
     elif follows != "}" or code[before] != "{":
-        raise ObstacleError("it stands between brackets in a way that leaves its commas unclear")
+        raise ObstacleError("it is unclear which comma belongs to it")
     if text[start:end] != code[start:end]:
         raise ObstacleError("it has a comment in the middle")
     return [_tidy(text, cut) for cut in _join(text, spans)]

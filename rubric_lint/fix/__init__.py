@@ -194,7 +194,7 @@ def _fix_until_stable(
         refused = {reason: move(names, changes) for reason, names in refused.items()}
         applied += [each for each, _ in chosen]
     else:
-        return Fixed(before, data, first, doubt=f"its fixes do not come to an end in {MAX_ROUNDS} rounds")
+        return Fixed(before, data, first, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
     cures_error = unsafe and _count_errors(result) < _count_errors(first)
     for finding in result.findings:
         if cures_error and finding.severity is not Severity.ERROR:

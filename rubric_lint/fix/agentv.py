@@ -225,7 +225,7 @@ def move_criteria(document: Document, path: Path, target: Target) -> Iterator[In
         else:
             yield NestField(path, target.assertions, ("type", target.kind), target.criteria)
     else:
-        yield Unmet(f"{target.title} reads rubrics in the cases of `tests` only; move this one to a case", path)
+        yield Unmet(f"{target.title} reads rubrics only in the cases of `tests`; move this one to a case", path)
 
 
 def _rename_assertion(document: Document, path: Path, owner: Any, target: Target) -> Iterator[Intent | Unmet]:
@@ -234,7 +234,7 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Target
     wanted = target.kinds.get(kind) if isinstance(kind, str) else None
     if wanted is None:
         known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
-        yield Unmet(f"{target.title} reads no criteria in `{kind}`; write {known}", path)
+        yield Unmet(f"{target.title} does not read criteria in `{kind}`; write {known}", path)
         return
     field = target.criteria if wanted in (target.kind, "agent-rubric") else "rubrics"
     if field == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):

@@ -50,13 +50,13 @@ def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: Fi
     """Return why `new` is not what `changes` should make of `old`; empty if it is."""
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if _lines(old, faults) != _lines(new, new_faults):
-        return "it could not be read any more"
+        return "it would have a syntax error"
     if len(before) != len(after):
-        return "it would have another number of documents"
+        return "the number of documents would change"
     if _edited_comments(before, changes) != [new.slice(span) for span in _comments(after)]:
-        return "a comment would get lost"
+        return "a comment would be lost"
     if sum(map(_count_outdented, after)) > sum(map(_count_outdented, before)):
-        return "a line between brackets would stand too far left for strict readers of YAML"
+        return "a line between brackets would be too far left for strict readers of YAML"
     parts = _part(changes) if len(before) > 1 else {}
     for then, now in zip(before, after, strict=True):
         mine = changes if then.number is None else parts.get(then.number, ())
@@ -81,8 +81,8 @@ def _compare(then: Document, now: Document, changes: Sequence[Change], settings:
     _apply(then, intents)
     added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
     if (path := find_difference(then, now, added)) is not None:
-        return f"what a reader finds at `{pointer(path)}` would not be as intended"
-    return "" if models[0] == models[1] else "a rubric would be scored in another way"
+        return f"the value at `{pointer(path)}` would not be as intended"
+    return "" if models[0] == models[1] else "a rubric would be scored differently"
 
 
 def _lines(source: Source, faults: Iterable[SyntaxFaultError]) -> list[int]:

@@ -52,7 +52,7 @@ def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: s
     first = lint(name, data, settings)
     source = first.source
     if first.is_stopped:
-        return _leave(first, "not everything in this file is known")
+        return _leave(first, "linting this file was stopped, so not all findings are known")
     if not first.findings:
         return Silenced(source, first)
     if source.name.lower().endswith((".json", ".jsonl")):
@@ -84,11 +84,11 @@ def _leave(result: Result, why: str) -> Silenced:
 def _why(finding: Finding) -> str:
     match finding.rule:
         case "syntax":
-            return "comments are only read where the rest can be; mend it"
+            return "comments in a file with a syntax error are not read; fix the error"
         case "unused-ignore":
-            return "the comment is at fault itself; correct it or take it away"
+            return "the finding is about the comment itself; correct it or remove it"
         case _:
-            return "there is no place for a comment that would reach it"
+            return "no comment can be placed to silence it"
 
 
 Key = tuple[str, str]

@@ -79,7 +79,7 @@ def rewrite(
     if fixed.doubt or not fixed.result.rubrics:
         return fixed
     if errors := [*_find_obstacles(fixed.result, settings)]:
-        reason = f"not rewritten for {wanted.title} before its errors are mended"
+        reason = f"not rewritten for {wanted.title} before its errors are fixed"
         return replace(fixed, unmet=tuple(Left(finding, f"{finding.message}; {reason}") for finding in errors))
     rewriting = _Rewriting(fixed, wanted, settings)
     if made := tuple(rewriting.find_made_templates()):
@@ -136,7 +136,7 @@ class _Rewriting:
             return replace(self.fixed, unmet=left)
         result = lint(source.name, source.to_bytes(source.text), self.settings)
         if list(self._read(source)) != meant:
-            return self._doubt("a rubric would be scored in another way")
+            return self._doubt("a rubric would be scored differently")
         if fault := self._find_fault(result) or self._find_misreading(source, meant):
             return self._doubt(fault)
         left += tuple(self._find_templates(source))
@@ -153,7 +153,7 @@ class _Rewriting:
                 line = result.source.position(finding.span.start).line
                 return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
         others = {rubric.dialect for _, rubric in self._rubrics(result.source)} - self.target.dialects
-        return f"it would not be read as a suite of {self.target.title}" if others else ""
+        return f"it would not be recognised as a suite for {self.target.title}" if others else ""
 
     def _find_misreading(self, source: Source, meant: list[list[Read]]) -> str:
         """Return why AgentV would read a rubric differently; it may read more, such as rubrics of other systems."""
@@ -162,7 +162,7 @@ class _Rewriting:
         ]
         for rubric in meant:
             if tuple(rubric) not in read:
-                return f"{self.target.title} would not read `{rubric[0].id}` and what stands beside it as it is meant"
+                return f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
             read.remove(tuple(rubric))
         return ""
 

@@ -81,7 +81,7 @@ class FixTotals:
             (self.passed_over, word_passed_over(self.passed_over)),
             (self.outside, word_outside(self.outside)),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
-            (self.faults, f"{counted(self.faults, 'file')} left alone for doubt in the outcome"),
+            (self.faults, f"{counted(self.faults, 'file')} left unchanged because the proof of the fixes failed"),
         ]
         notes = "; ".join(note for count, note in more if count)
         return text + (f"\n{notes}." if notes else "")

@@ -103,9 +103,7 @@ class Baselines:
 
             root = find_root(os.path.realpath(os.path.dirname(settings.origin)))
             if not os.path.realpath(path).startswith(os.path.join(root, "")):
-                reason = (
-                    f"the baseline {shorten(path)} is outside of the repository; name it with --baseline to write it"
-                )
+                reason = f"the baseline {shorten(path)} is outside the repository; name it with --baseline to write it"
                 raise SettingsError(shorten(settings.origin), reason)
         return path
 
@@ -115,7 +113,7 @@ class Baselines:
 
             is_new = self._renews and not os.path.exists(path)
             if self._renews and not is_new and not (os.path.isfile(path) or os.path.isdir(path)):
-                raise SettingsError(shorten(path), "the baseline is no file that could be replaced; name another one")
+                raise SettingsError(shorten(path), "the baseline is not a file that can be replaced; name another one")
             known: dict[str, set[Known]] = {}
             for each in () if is_new else read_known(path, shorten(path)):
                 known.setdefault(each.file, set()).add(each)

@@ -162,15 +162,15 @@ def _find_base(revision: str, *, is_shallow: bool) -> str:
     hint = deepen if is_shallow else ""
     if _is_commit(revision):
         if not _is_commit("HEAD"):
-            raise GitError("nothing is committed here yet, so there is nothing to compare with")
+            raise GitError("this repository has no commits yet, so there is nothing to compare with")
         if code == 1:
             raise GitError(f"{revision} and HEAD have no commit in common" + (hint or "; name another revision"))
         raise GitError(f"git cannot compare HEAD with {revision}: {tell(fault)}{hint}")
     if not _is_commit("HEAD"):
-        raise GitError("nothing is committed here yet, so there is nothing to compare with")
+        raise GitError("this repository has no commits yet, so there is nothing to compare with")
     if _is_commit(f"origin/{revision}"):
-        raise GitError(f"{revision} is no commit that git knows here; did you mean origin/{revision}?")
-    raise GitError(f"{revision} is no commit that git knows here" + (hint or "; fetch it first, or name another"))
+        raise GitError(f"{revision} is not a commit that git knows here; did you mean origin/{revision}?")
+    raise GitError(f"{revision} is not a commit that git knows here" + (hint or "; fetch it first, or name another"))
 
 
 def _is_commit(revision: str) -> bool:

@@ -22,7 +22,7 @@ class Known(NamedTuple):
 
 
 _RENEW = "`rubric-lint --write-baseline` writes it"
-_AGAIN = f"if it was ever a baseline, delete it, and {_RENEW} anew"  # it may be another file, named by mistake
+_AGAIN = f"if it was a baseline, delete it, and {_RENEW} anew"  # it may be another file, named by mistake
 
 
 def read_known(path: str, shown: str) -> set[Known]:
@@ -65,7 +65,7 @@ def _find_fault(data: Any) -> str:
     fault = next(Draft7Validator(schema).iter_errors(data))
     place = "/".join(map(str, fault.absolute_path))
     where = f" at {place}" if place else ""
-    return f"the baseline is not as its schema says{where}: {fault.message[:100]}"
+    return f"the baseline does not match its schema{where}: {fault.message[:100]}"
 
 
 def write_known(path: str, shown: str, known: Iterable[Known]) -> None:
