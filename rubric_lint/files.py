@@ -253,7 +253,7 @@ def _word(name: str, fault: OSError | ValueError) -> str:
     if isinstance(fault, FileNotFoundError):
         return f"is a link to {os.readlink(name)}, which does not exist" if os.path.islink(name) else "does not exist"
     if isinstance(fault, PermissionError):
-        return "may not be read: permission denied"
+        return "cannot be read: permission denied"
     if "\0" in name:  # each version of Python says this in its own words
         return "cannot be read: its name contains a null character"
     reason = fault.strerror if isinstance(fault, OSError) else None

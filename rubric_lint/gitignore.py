@@ -150,7 +150,7 @@ def _translate(glob: str) -> re.Pattern[str] | None:
 
 
 _STAR, _FOLDERS, _FOLDERS_FIRST = "[^/]*", "(?:/.+)?/", "^(?:.+/)?"
-"""How pathspec translates `*` within a name, `/**/`, and `**/` at the start."""
+"""The translations by pathspec of `*` within a name, `/**/`, and `**/` at the start."""
 
 
 def _commit(source: str) -> str:

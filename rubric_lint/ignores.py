@@ -199,7 +199,7 @@ def find_unused(
 
 
 _NEAR = 5
-"""How many lines a finding may be away from the comment that was meant for it."""
+"""The maximum distance in lines of a finding from the comment that was meant for it."""
 
 
 def _find_near(lines: list[int], line: int) -> int | None:

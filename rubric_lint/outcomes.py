@@ -75,7 +75,7 @@ def is_placeholder(text: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def may_be_placeholder(opening: str) -> bool:
-    """Return whether a placeholder may begin with a word, which has no upper case and what is directly behind it."""
+    """Return whether a placeholder may begin with a word, given in lower case with the punctuation after it."""
     if not opening:
         return False
     is_word = opening[0].isalnum() and opening not in _BEGINS and opening.rstrip(".!…") not in _BEGINS

@@ -90,7 +90,7 @@ def _parse(path: str, shown: str) -> dict[str, Any]:
 
 
 MAX_PARTS = 32
-"""How many parts a dotted key may have: reading one takes time and memory that grow with their square."""
+"""The maximum number of parts of a dotted key: reading one takes time and memory that grow with their square."""
 
 _KEY_PIECE = re.compile(r"""[\w-]++|"[^"]*+"?|'[^']*+'?|[ \t]++|.""")
 

@@ -135,7 +135,7 @@ def test_with_a_revision_both_count():
     assert lint("--baseline=known.json", "--diff-base=HEAD") == (["weight"], "", 1)
 
 
-ANEW = "if it was a baseline, delete it, and `rubric-lint --write-baseline` writes it anew"
+ANEW = "if it was a baseline, delete it, and `rubric-lint --write-baseline` writes it again"
 MERGE = "it has the marks of a merge: keep the lines of both sides, or "
 BROKEN_FILES = {
     "no JSON": (

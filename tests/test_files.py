@@ -198,7 +198,7 @@ def test_a_folder_that_may_not_be_read_is_told():
     grow("a/x.yaml", "b/x.yaml")
     Path("a").chmod(0)
     try:
-        assert search(".") == [Unreadable("a", "may not be read: permission denied"), "b/x.yaml"]
+        assert search(".") == [Unreadable("a", "cannot be read: permission denied"), "b/x.yaml"]
     finally:
         Path("a").chmod(0o700)
 
@@ -477,7 +477,7 @@ def test_what_became_a_pipe_since_it_was_looked_at_is_told_and_not_waited_for(mo
 def test_a_file_that_may_not_be_read_is_told():
     grow("a.yaml")
     Path("a.yaml").chmod(0)
-    assert read(file("a.yaml")) == Unreadable("a.yaml", "may not be read: permission denied")
+    assert read(file("a.yaml")) == Unreadable("a.yaml", "cannot be read: permission denied")
 
 
 @pytest.fixture

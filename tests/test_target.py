@@ -457,7 +457,7 @@ def test_a5_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
     (note,) = fixed.notes
     assert note == (
         "2 criteria have no gate and no `required`: AgentV 4 requires them, so nothing is written; "
-        "to make them optional, run this on the suite as it was with --unsaid optional"
+        "to make them optional, run this on the original suite with --unsaid optional"
     )
 
 

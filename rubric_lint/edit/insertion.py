@@ -75,7 +75,7 @@ def _quote(document: Document, text: str) -> str:
 
 
 NEARBY = 200
-"""How many characters before a key or value to search for its anchor and tag; a file may be one long line."""
+"""The number of characters before a key or value to search for its anchor and tag; a file may be one long line."""
 
 _PROPERTIES = re.compile(r"(?:(?<=[\s\[,])[&!][^\s,\[\]{}]*[ \t]+)+$")
 

@@ -18,7 +18,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.source import Source, Span
 
 MAX_ROUNDS = 20
-"""How often a text is fixed and linted again; two or three rounds are enough unless a rule has a bug."""
+"""The maximum number of rounds in which a text is fixed and linted; three are enough unless a rule has a bug."""
 
 
 class Applied(NamedTuple):
@@ -83,7 +83,7 @@ class Fixed:
         for finding in self.result.findings:
             if finding.fix:
                 if unsafe or finding.fix.safe:
-                    yield Left(finding, self.doubt or self._refusal(finding) or "it would clash with another fix")
+                    yield Left(finding, self.doubt or self._refusal(finding) or "it conflicts with another fix")
             elif finding.obstacle or BY_NAME[finding.rule].fix == "safe":
                 yield Left(finding, finding.obstacle or finding.message)
 
@@ -118,7 +118,7 @@ def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bo
 
 
 MAX_TRIALS = 20
-"""How many subsets of the fixes of a file are tried if all of them together are refused."""
+"""The maximum number of subsets of the fixes of a file that are tried if all of them together are refused."""
 
 
 _Claims = list[tuple[Applied, Change]]
@@ -182,7 +182,7 @@ def _fix_until_stable(
         if not chosen:
             break
         if not applied and before.to_bytes(before.text) != data:
-            return Fixed(before, data, first, doubt="its bytes cannot be written again as they are")
+            return Fixed(before, data, first, doubt="its bytes cannot be reproduced exactly")
         changes = [change for _, change in chosen]
         source = result.source
         text = splice(source.text, (edit for change in changes for edit in change.edits))

@@ -17,7 +17,7 @@ _COLUMNS = 120
 
 
 _LEVELS = 10
-"""How many entries around a finding are tried, from the innermost outwards."""
+"""The number of entries around a finding that are tried, from the innermost outwards."""
 
 
 class Place(NamedTuple):

@@ -16,7 +16,7 @@ from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
 
 MAX_TRIES = 20
-"""How many places are tried for a comment; usually the first one works."""
+"""The maximum number of places that are tried for a comment; usually the first one works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: s
     if source.name.lower().endswith((".json", ".jsonl")):
         return _leave(first, "JSON has no comments; list it in a baseline, or under `per-file-ignores`")
     if source.to_bytes(source.text) != data:
-        return _leave(first, "the bytes of the file cannot be written again as they are")
+        return _leave(first, "the bytes of the file cannot be reproduced exactly")
     result, comments = _Attempt(first, settings, reason).run()
     left = tuple(Left(finding, _why(finding)) for finding in result.findings)
     return Silenced(source, result, len(first.findings) - len(left), comments, left)

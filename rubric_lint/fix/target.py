@@ -86,7 +86,7 @@ def rewrite(
         return replace(fixed, unmet=made)
     rewritten = rewriting.run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
-        return replace(fixed, doubt="its bytes cannot be written again as they are", applied=())
+        return replace(fixed, doubt="its bytes cannot be reproduced exactly", applied=())
     return rewritten
 
 
@@ -215,7 +215,7 @@ class _Rewriting:
             criteria, them = ("1 criterion has", "it") if count == 1 else (f"{count} criteria have", "them")
             yield (
                 f"{criteria} no gate and no `required`: {self.target.title} requires {them}, so nothing is written; "
-                f"to make {them} optional, run this on the suite as it was with --unsaid optional"
+                f"to make {them} optional, run this on the original suite with --unsaid optional"
             )
 
     def _plan(self, source: Source, step: _Step) -> Iterator[Change | Left]:
@@ -285,7 +285,7 @@ _STEPS: tuple[_Step, ...] = (_convert, _move)
 
 def _word(intent: Intent) -> str:
     """Describe an intent in a few words."""
-    words = "write anew"
+    words = "rewrite"
     match intent:
         case RenameKey(path, name):
             words = f"rename `{path[-1]}` to `{name}`"

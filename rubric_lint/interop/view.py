@@ -93,7 +93,7 @@ class View:
     # The model asks a document these questions; here they are answered for `data`.
     @property
     def may_borrow(self) -> bool:
-        """Whether something may be written elsewhere than it stands."""
+        """True if the document may have aliases or merge keys."""
         return self.document.may_borrow
 
     has_exact_numbers = False  # some are not written as values

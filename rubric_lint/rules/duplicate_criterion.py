@@ -75,7 +75,7 @@ _DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
 
 
 _PARTS = (" no", "\nno", " never", "\nnever", " without", "\nwithout", "cannot", "n't", "n’t")  # noqa: RUF001
-"""What the outcome of one of the criteria has, for there to be a negation."""
+"""One of these is in every outcome with a negation."""
 _HINTS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
 
 

@@ -96,7 +96,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 @lru_cache(maxsize=1 << 12)
 def _may_begin(opening: str) -> bool:
-    """Return whether a label may begin with a word, which has no upper case and what is directly behind it."""
+    """Return whether a label may begin with a word, given in lower case with the punctuation after it."""
     return not opening.isalpha() or len(opening) == 1 or opening in _BEGINS
 
 

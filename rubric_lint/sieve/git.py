@@ -146,7 +146,7 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
         return
     code, answer, fault = ask(*tree, "check-attr", "--stdin", "-z", "filter", given=given)
     if code:
-        raise GitError(f"git cannot say what filters there are: {tell(fault)}")
+        raise GitError(f"git cannot list its filters: {tell(fault)}")
     parts = answer.split(b"\0")
     for name, value in zip(parts[::3], parts[2::3], strict=False):
         if value not in (b"unspecified", b"unset"):

@@ -22,7 +22,7 @@ class Known(NamedTuple):
 
 
 _RENEW = "`rubric-lint --write-baseline` writes it"
-_AGAIN = f"if it was a baseline, delete it, and {_RENEW} anew"  # it may be another file, named by mistake
+_AGAIN = f"if it was a baseline, delete it, and {_RENEW} again"  # it may be another file, named by mistake
 
 
 def read_known(path: str, shown: str) -> set[Known]:
