@@ -66,10 +66,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "api": ("find_settings", "fix_source", "lint_source"),
     "config": ("FileSettings",),
+    "criterion": ("Shape",),
     "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left"),
     "lint": ("RuleError",),
-    "rubric": ("Shape",),
     "scoring": ("OutputError", "RubricError", "load_rubrics", "score", "score_samples"),
     "scoring.grading": (
         "CriterionResult",
