@@ -43,5 +43,5 @@ class Rule(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """What the rule finds, in one sentence: the first paragraph of its page."""
+        """The one-sentence summary of the rule: the first paragraph of its page."""
         return self.page.split("\n\n", 2)[1].replace("\n", " ").strip()

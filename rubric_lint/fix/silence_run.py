@@ -32,7 +32,7 @@ class SilenceTotals:
     skipped: Skipped = field(default_factory=Skipped)
 
     def word(self) -> str:
-        """Return one sentence on all files, and one on what else there is to know."""
+        """Return a summary of all files, and a second line with what was left or skipped."""
         if self.changed:
             done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
             text = f"{done} in {self.changed} of {counted(self.files, 'file')}."

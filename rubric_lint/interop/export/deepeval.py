@@ -18,7 +18,7 @@ PARAMS = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT]
 
 
 def make_metrics(model=None):
-    """The metrics, judged by `model`, or by DeepEval's own choice where there is none."""
+    """Return the metrics, judged by `model` or else by DeepEval's default model."""
     return [
 '''
 
