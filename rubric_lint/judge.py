@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 from rubric_lint.bands import Band
 from rubric_lint.criterion import Criterion, Level, Shape
+from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.output import form_of
 from rubric_lint.template_tokens import break_tokens, escape_tokens
 from rubric_lint.wording import list_scores
 

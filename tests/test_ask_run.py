@@ -15,7 +15,7 @@ from rubric_lint.ask.run import Earlier, Plan, Run, StaleError, StoppedError, Ta
 from rubric_lint.ask.samples import to_json
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import read_output
-from rubric_lint.scoring.records import score_entry
+from rubric_lint.scoring.scorer import score_entry
 
 SUITE = b"""\
 tests:

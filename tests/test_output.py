@@ -4,8 +4,9 @@ from types import MappingProxyType
 
 import pytest
 
+from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.output import OutputError, read_output
+from rubric_lint.scoring.output import read_output
 
 SUITE = """\
 tests:

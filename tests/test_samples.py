@@ -13,8 +13,7 @@ from random_rubrics import rubrics
 from rubric_lint.config import FileSettings
 from rubric_lint.scoring import OutputError, load_rubrics, score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
-from rubric_lint.scoring.records import score_entry
-from rubric_lint.scoring.shortcut import Shortcut
+from rubric_lint.scoring.scorer import score_entry
 from rubric_lint.scoring.totals import Totals
 
 THREE_GATES = """\
@@ -107,7 +106,6 @@ def test_samples_that_cannot_be_scored_are_told(record, path, message):
         "rubric": "r",
         "error": {"line": 3, "path": path, "message": message},
     }
-    assert Shortcut(WHOLE).score(entry) is None
 
 
 def test_no_samples_are_an_error():

@@ -11,6 +11,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring import OutputError, score, score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import DECIDING, RubricError, load_rubrics
+from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.totals import Totals
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
@@ -303,9 +304,13 @@ def test_totals_are_what_a_count_by_hand_comes_to():
     }
     yes, no = ({"checks": [{"id": "c", "satisfied": answer}]} for answer in (True, False))
     for answers, count in {(10, 8): 1, (4, 0): 2, (3, 10): 1}.items():  # 38, 12, 12 and 19 of 40 points
-        totals.add(gated, answers, count)
-    totals.add(check, (True,))
-    totals.take(score_samples(check, [yes, no, yes]), 2)
+        points, verdict = gated.weigh(each.grade(answer) for each, answer in zip(gated.criteria, answers, strict=True))
+        known = Known(gated, answers, points, verdict, "")
+        known.count = count
+        totals.count(known)
+    totals.take(score(check, yes))
+    for _ in range(2):
+        totals.take(score_samples(check, [yes, no, yes]))
     totals.take(score_samples(check, [yes, yes]))
     assert str(totals) == "9 outputs: 5 pass, 0 borderline, 3 fail, 1 invalid; mean score 0.753"
     spread_a, spread_b = (

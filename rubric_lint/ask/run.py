@@ -14,8 +14,9 @@ from rubric_lint.ask.reply import Reply, Tokens
 from rubric_lint.ask.samples import to_json
 from rubric_lint.judge import Message, output_schema, say, write_prompt
 from rubric_lint.scoring.candidates import Extract, read_quotable
+from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput
-from rubric_lint.scoring.output import OutputError, read_output
+from rubric_lint.scoring.output import read_output
 
 _IN_A_ROW = 5
 """After so many answers without a reply, one after the other, the fault is not with the answers."""

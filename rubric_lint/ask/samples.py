@@ -3,8 +3,8 @@
 from typing import Any
 
 from rubric_lint.criterion import Shape
+from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
-from rubric_lint.scoring.output import form_of
 
 
 def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:

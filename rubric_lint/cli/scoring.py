@@ -3,16 +3,18 @@
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from json.encoder import encode_basestring as quote
 from types import FrameType
 from typing import Any, Protocol, Self
 
 from rubric_lint.progress import Progress
 from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.grading import Scored, ScoringRubric
+from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import Ids, Place, make_key
-from rubric_lint.scoring.records import Outcome, score_entry
-from rubric_lint.scoring.shortcut import Shortcut, Worth
+from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.streams import CHUNK, read_entries
 from rubric_lint.scoring.totals import Totals
 
@@ -25,14 +27,14 @@ class Observer(Protocol):
     def add(self, outcome: Outcome) -> None:
         """Take what became of one entry."""
 
-    def wants(self, worth: Worth) -> bool:
+    def wants(self, known: Known) -> bool:
         """Return whether to `keep` a result that comes to this."""
 
     def keep(self, outcome: Outcome) -> None:
         """Take an outcome in full; `count` counts it."""
 
-    def count(self, result: Scored, times: int) -> None:
-        """Take a result that came so many times."""
+    def count(self, known: Known) -> None:
+        """Take the results that had these answers."""
 
 
 _MOST_PLACES = 5
@@ -88,13 +90,11 @@ class Scoring:
     ) -> None:
         self.totals = Totals(rubrics.values())
         self.line = 0
-        self._rubrics = rubrics
         self._write = write
         self._progress = progress
         self._observer = observer
         self._several = several
-        self._extract = extract
-        self._shortcut = Shortcut(rubrics, extract)
+        self._scorer = Scorer(rubrics, extract)
         self._pending: list[str] = []
         self._ids = Ids()
         self._lines: list[int] = []
@@ -111,20 +111,22 @@ class Scoring:
         """
         entries = line = 0
         file = name if self._several else None
-        observer, shortcut, take = self._observer, self._shortcut, self._pending.append
-        note, remember = self._lines.append, self._keys.append
+        glance, take = self._scorer.glance, self._pending.append
+        note, remember, observer = self._lines.append, self._keys.append, self._observer
         self._files.append(name)
         with Interruption() as interruption:
             try:
                 for line, text in read_entries(self._chunks(stream, interruption)):
                     note(line)
-                    if result := shortcut.score(text):
-                        remember(shortcut.key)
-                        take(result)
-                        if observer and observer.wants(shortcut.worth):
-                            observer.keep(score_entry(text, self._rubrics, line, file, self._extract))
+                    if found := glance(text):
+                        given, known = found
+                        remember(hash((known.rubric.name, given)))  # as make_key
+                        take(f'{{"id": {quote(given)}, {known.text}}}')
+                        known.count += 1
+                        if observer and observer.wants(known):
+                            observer.keep(self._scorer.tell(text, line, file))
                     else:
-                        take(self._take_slowly(text, line, file))
+                        take(self._score(text, line, file))
                     entries += 1
                     if interruption.asked:
                         raise KeyboardInterrupt
@@ -144,12 +146,27 @@ class Scoring:
             self._progress.advance(len(chunk))
             yield chunk
 
-    def _take_slowly(self, text: bytes | OutputError, line: int, file: str | None) -> str:
-        outcome = score_entry(text, self._rubrics, line, file, self._extract)
+    def _score(self, text: bytes | OutputError, line: int, file: str | None) -> str:
+        """Score and count an entry, and return its line of results."""
+        try:
+            entry = self._scorer.score(text)
+        except OutputError as fault:
+            return self._take(self._scorer.explain(text, fault, line, file))
+        if entry.judged is None or entry.has_other_meaning:
+            return self._take(entry.tell(line, file))
+        self._keys.append(entry.key)
+        known = entry.judged.known
+        known.count += 1
+        if self._observer and self._observer.wants(known):
+            self._observer.keep(entry.tell(line, file))
+        return entry.render()
+
+    def _take(self, outcome: Outcome) -> str:
+        """Count an outcome and return its line of results."""
         named = outcome.name if "id" in outcome.head else None
         self._keys.append(None if named is None else make_key(named, outcome.head["id"]))
         if outcome.has_other_meaning:
-            self._first_otherwise = self._first_otherwise or Place(len(self._files) - 1, line)
+            self._first_otherwise = self._first_otherwise or Place(len(self._files) - 1, outcome.line)
             self._judged_otherwise += 1
         if outcome.result:
             self.totals.take(outcome.result)
@@ -179,7 +196,7 @@ class Scoring:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"
 
     def _flush(self) -> None:
-        if self._shortcut.is_full:
+        if self._scorer.is_full:
             self._count()
         if self._lines:
             self._ids.add(len(self._files) - 1, self._lines[: len(self._keys)], self._keys)
@@ -192,7 +209,7 @@ class Scoring:
             self._write(lines)
 
     def _count(self) -> None:
-        for tally in self._shortcut.take_tallies():
-            result = self.totals.add(*tally)
+        for known in self._scorer.take_counts():
+            self.totals.count(known)
             if self._observer:
-                self._observer.count(result, tally.times)
+                self._observer.count(known)

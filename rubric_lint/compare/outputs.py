@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.compare.rubrics import Pair, Rubrics
 from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.records import Outcome, score_entry
+from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Scorer
 
 INVALID = "invalid"
 """What stands in the place of a verdict where there is no score."""
@@ -62,8 +63,9 @@ def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[P
     only = pairs[0].old.name if len(pairs) == 1 and pairs[0].old else None
     was: Rubrics = {only or pair.old.name: pair.old for pair in pairs if pair.old}
     now: Rubrics = {only or pair.new.name: pair.new for pair in pairs if pair.new}
+    old, new = Scorer(was), Scorer(now)
     for line, text in entries:
-        yield Effect(score_entry(text, was, line), score_entry(text, now, line))
+        yield Effect(old.tell(text, line), new.tell(text, line))
 
 
 def _verdict(outcome: Outcome) -> str:

@@ -15,8 +15,8 @@ from rubric_lint.criterion import Shape
 from rubric_lint.report.charts import BINS, draw_answers, draw_histogram, name_answer
 from rubric_lint.report.visible import visible
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.records import Outcome
-from rubric_lint.scoring.shortcut import Worth
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 from rubric_lint.summary import counted
 
@@ -41,26 +41,30 @@ class HtmlReport:
 
     def add(self, outcome: Outcome) -> None:
         """Take what became of one entry."""
-        if outcome.result:
-            self.count(outcome.result, 1)
+        if result := outcome.result:
+            self._add(result.score, result.verdict, 1)
             self.keep(outcome)
         elif len(self._invalid) < _MOST_INVALID:
             self._invalid.append(outcome)
 
-    def count(self, result: Scored, times: int) -> None:
-        """Count a result that came so many times."""
-        self._bins[min(int(result.score * BINS), BINS - 1), result.verdict] += times
+    def count(self, known: Known) -> None:
+        """Take the results that had these answers."""
+        self._add(Fraction(known.points, known.rubric.full), known.verdict, known.count)
 
-    def wants(self, worth: Worth) -> bool:
+    def _add(self, score: Fraction, verdict: Verdict, times: int) -> None:
+        self._bins[min(int(score * BINS), BINS - 1), verdict] += times
+
+    def wants(self, known: Known) -> bool:
         """Return whether a result that comes to this is among the worst so far; of equal ones the first is."""
-        if worth.verdict is Verdict.PASS:
+        verdict = known.verdict
+        if verdict is Verdict.PASS:
             return False
         if len(self._worst) < self._most:
             return True
         rank, score, _, _ = self._worst[0]
-        if -_RANKS[worth.verdict] != rank:
-            return -_RANKS[worth.verdict] > rank
-        return -worth.points * score.denominator > score.numerator * worth.full
+        if -_RANKS[verdict] != rank:
+            return -_RANKS[verdict] > rank
+        return -known.points * score.denominator > score.numerator * known.rubric.full
 
     def keep(self, outcome: Outcome) -> None:
         """Keep a result that does not pass, if it is among the worst."""

@@ -24,6 +24,13 @@ class Form(Protocol):
         """Write what comes after the last result."""
 
 
+def _join(results: list[str], between: str) -> str:
+    """Join lines of JSON, as they may be printed."""
+    joined = between.join(results)
+    is_visible = joined.isascii() and "\x7f" not in joined and "##" not in joined
+    return joined if is_visible else between.join(map(visible_json, results))
+
+
 class Lines:
     """One result a line."""
 
@@ -32,7 +39,7 @@ class Lines:
 
     def add(self, results: list[str]) -> None:
         """Write them."""
-        self._write("\n".join([*map(visible_json, results), ""]))
+        self._write(_join(results, "\n") + "\n")
 
     def end(self, totals: Totals) -> None:
         """Nothing: the totals are not a result."""
@@ -47,7 +54,7 @@ class Whole:
 
     def add(self, results: list[str]) -> None:
         """Write them as items of the list."""
-        self._write(self._before + ",\n".join(map(visible_json, results)))
+        self._write(self._before + _join(results, ",\n"))
         self._before = ",\n"
 
     def end(self, totals: Totals) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rubric_lint.scoring.candidates import Extract
+from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
-from rubric_lint.scoring.output import OutputError, read_output
+from rubric_lint.scoring.output import read_output
 from rubric_lint.scoring.samples import combine
 from rubric_lint.scoring.struct import read_struct
 

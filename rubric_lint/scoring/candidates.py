@@ -6,12 +6,14 @@ doubt there is none: a text that is refused costs one more request, a wrong verd
 
 import json
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.scoring.blanks import BLANK, JSON_BLANK, mend_line_ends
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
-from rubric_lint.scoring.remarks import Words, refuse_overruled
 from rubric_lint.template_tokens import break_tokens
+
+if TYPE_CHECKING:
+    from rubric_lint.scoring.remarks import Words
 
 _MOST = 50
 """How many objects are looked for in the judged answer: each costs a look at all of it, and no judge gives more."""
@@ -53,6 +55,8 @@ def find_verdict(text: str, *, answer: str | None = None, extract: Extract = Ext
     if len(own) == 1:
         refuse_flaws(own[0].value)
         if words:
+            from rubric_lint.scoring.remarks import refuse_overruled  # noqa: PLC0415  (most texts need none of it)
+
             refuse_overruled(words, own[0].start, own[0].value)
         return own[0].value
     if own:
@@ -63,6 +67,16 @@ def find_verdict(text: str, *, answer: str | None = None, extract: Extract = Ext
     raise OutputError(
         f"the JSON object at line {line} is quoted: the judged answer contains it word for word", line=line
     )
+
+
+def unwrap(text: str, *, strict: bool) -> str:
+    """Return what a text holds as a whole: the content of a fence, unless `strict`, or all but the blanks around it."""
+    if strict:
+        return text.strip(JSON_BLANK)
+    body = text.strip(BLANK)
+    if not body.endswith("```"):
+        return body
+    return body[8:-3] if body.startswith("```json\n") else body[4:-3] if body.startswith("```\n") else body
 
 
 def _read_whole(body: str, text: str, *, strict: bool) -> list[_Given]:
@@ -93,7 +107,7 @@ def _refuse_other_json(body: str) -> None:
     raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
 
 
-def _read_rest(text: str, shown: str) -> tuple[list[_Given], Words]:
+def _read_rest(text: str, shown: str) -> tuple[list[_Given], "Words"]:
     """What a text gives among other words, and these words; `shown` is what the judge may quote, without blanks."""
     from rubric_lint.scoring.prose import find_given  # noqa: PLC0415  (most texts need none of it)
 

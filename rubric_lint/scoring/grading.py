@@ -1,5 +1,6 @@
 """Grade judge outputs: what each answer is worth, and the exact arithmetic from answers to score and verdict."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from enum import StrEnum
@@ -116,9 +117,7 @@ class Scored:
     def to_json(self) -> dict[str, Any]:
         """Return the result as it is written, without what the record adds to it."""
         return {
-            "rubric": self.rubric.name,
-            "rubric_hash": self.rubric.hash,
-            "shape": str(self.rubric.shape),
+            **self.rubric.to_json(),
             "score": float(self.score),
             "verdict": str(self.verdict),
             **self._describe_samples(),
@@ -170,11 +169,19 @@ class ScoringRubric:
         model = self.model._replace(replacements={}, ambiguous=(), view=None)
         return [model if each.name == "model" else getattr(self, each.name) for each in fields(self)]
 
-    def verdict(self, points: int, *, gates_met: bool) -> Verdict:
-        """The verdict of a sum of points."""
+    def to_json(self) -> dict[str, Any]:
+        """Return what a result says of its rubric."""
+        return {"rubric": self.name, "rubric_hash": self.hash, "shape": str(self.shape)}
+
+    def weigh(self, grades: Iterable[Grade]) -> tuple[int, Verdict]:
+        """Return the points and the verdict that the grades of all criteria come to."""
+        points, gates_met = 0, True
+        for grade in grades:
+            points += grade.points
+            gates_met = gates_met and grade.gate_met
         if not gates_met or points < self.borderline_from:
-            return Verdict.FAIL
-        return Verdict.PASS if points >= self.pass_from else Verdict.BORDERLINE
+            return points, Verdict.FAIL
+        return points, Verdict.PASS if points >= self.pass_from else Verdict.BORDERLINE
 
     def grade(self, output: JudgeOutput) -> Scored:
         """The score and verdict of a valid output."""
@@ -186,6 +193,5 @@ class ScoringRubric:
         )
         if len(graded) < len(grades):
             raise ValueError("an answer that the rubric does not allow")
-        points = sum(result.grade.points for result in graded)
-        verdict = self.verdict(points, gates_met=all(result.grade.gate_met for result in graded))
+        points, verdict = self.weigh(result.grade for result in graded)
         return Scored(self, Fraction(points, self.full), verdict, graded, output.reasoning)

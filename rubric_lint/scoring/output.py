@@ -1,21 +1,163 @@
-"""The raw text or object of a judge to a judge output that is valid for one rubric, or to the reason why it is not."""
+"""Read what a judge returned, its raw text or the object, and look up what its answers come to."""
 
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
-from typing import Any
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from rubric_lint.catalogue import CURRENT, load
 from rubric_lint.criterion import Shape
-from rubric_lint.finding import Path, pointer
-from rubric_lint.near import find_near
-from rubric_lint.scoring.candidates import Extract, find_verdict
-from rubric_lint.scoring.extract import MOST_DIGITS, Fractional, OutputError
-from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
-from rubric_lint.validator import open_validator
-from rubric_lint.wording import describe, join_words, list_scores
+from rubric_lint.scoring.candidates import Extract, find_verdict, squeeze, unwrap
+from rubric_lint.scoring.decoding import count_quotes, count_texts
+from rubric_lint.scoring.form import read_object
+from rubric_lint.scoring.grading import (
+    Answer,
+    CriterionResult,
+    Grade,
+    JudgeOutput,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+)
+from rubric_lint.scoring.plain import types_of
 
-__all__ = ["Form", "OutputError", "form_of", "read_output"]
+MOST_KNOWN = 20_000
+"""How many combinations of answers are remembered at once."""
+
+Answers = tuple[Answer, ...]
+"""The answers of an output, in the rubric's order."""
+
+
+class Known:
+    """What some answers come to, and how often a run met them; the score is `points` of the rubric's `full`."""
+
+    __slots__ = ("answers", "count", "points", "rubric", "text", "verdict")
+
+    def __init__(self, rubric: ScoringRubric, answers: Answers, points: int, verdict: Verdict, text: str) -> None:
+        self.rubric = rubric
+        self.answers = answers
+        self.points = points
+        self.verdict = verdict
+        self.text = text
+        self.count = 0
+
+
+class Judged(NamedTuple):
+    """A valid output: what its answers come to, how many texts its JSON has, and the output itself."""
+
+    known: Known
+    texts: int
+    source: Any
+
+    @property
+    def output(self) -> JudgeOutput:
+        """The output as a rubric grades it."""
+        source, answers = self.source, self.known.answers
+        if isinstance(source, JudgeOutput):
+            return source
+        if hasattr(source, "score"):
+            return JudgeOutput(answers, (source.reasoning,), source.reasoning)
+        reasons = {check.id: check.reasoning for check in source.checks}
+        return JudgeOutput(
+            answers, tuple(reasons[each.id] for each in self.known.rubric.criteria), source.overall_reasoning
+        )
+
+
+class _Piece(NamedTuple):
+    """One answer to one criterion: its grade, and its part of the result as JSON."""
+
+    grade: Grade
+    text: str
+
+
+class Reader:
+    """Reads the outputs for one rubric."""
+
+    def __init__(self, rubric: ScoringRubric) -> None:
+        self.rubric = rubric
+        self.types = types_of(rubric.shape)
+        self._ids = [criterion.id for criterion in rubric.criteria]
+        self._pieces = [_render_pieces(criterion) for criterion in rubric.criteria]
+        self._head = render(rubric.to_json())[1:-1]
+        self._is_holistic = rubric.shape is Shape.HOLISTIC
+        self.known: dict[Answers, Known] = {}
+
+    def read(
+        self, output: Any, answer: str | None = None, extract: Extract = Extract.STANDARD, *, has_halves: bool = True
+    ) -> Judged:
+        """Read a raw text, or an object that may hold half surrogate pairs or not.
+
+        Raises:
+            OutputError: when there is not exactly one object, or it is not valid for this rubric.
+        """
+        if not isinstance(output, str):
+            return self.read_object(output, has_halves=has_halves)
+        held = unwrap(output, strict=extract is Extract.STRICT)
+        if not (answer and squeeze(held) in squeeze(answer)) and (found := self._glance(held)):
+            return Judged(found[0], 1, found[1])
+        return self._read_checked(find_verdict(output, answer=answer, extract=extract), 1)
+
+    def glance(self, output: str, extract: Extract) -> Known | None:
+        """Return what a raw text comes to that as a whole is an output of the very form; None for any other."""
+        found = self._glance(unwrap(output, strict=extract is Extract.STRICT))
+        return found and found[0]
+
+    def _glance(self, held: str) -> tuple[Known, Any] | None:
+        plain = self.types.decode(held)
+        found = self.look_up(plain) if plain else None
+        return (found[0], plain) if found and count_quotes(held) == 2 * found[1] else None
+
+    def read_object(self, value: Any, *, has_halves: bool) -> Judged:
+        """Read an object.
+
+        Raises:
+            OutputError: when it is not valid for this rubric.
+        """
+        if not has_halves and (plain := self.types.convert(value)) and (found := self.look_up(plain)):
+            return Judged(*found, plain)
+        return self._read_checked(value, count_texts(value))
+
+    def _read_checked(self, value: Any, texts: int) -> Judged:
+        output = read_object(value, self.rubric)
+        return Judged(self._know(output.answers), texts, output)
+
+    def look_up(self, output: Any) -> tuple[Known, int] | None:
+        """Return what an output of the very form comes to, and how many texts it has; None for one with a fault."""
+        try:
+            if self._is_holistic:
+                return self._know((output.score,)), 1 if output.reasoning is None else 3
+            texts = 1 if output.overall_reasoning is None else 3
+            ids = []
+            answers = []
+            for check in output.checks:
+                ids.append(check.id)
+                answers.append(check.answer)
+                texts += 3 if check.reasoning is None else 5
+            if ids != self._ids:
+                if len(ids) != len(self._ids):
+                    return None
+                answers = [answers[ids.index(name)] for name in self._ids]
+            return self._know(tuple(answers)), texts
+        except (LookupError, ValueError):
+            return None
+
+    def _know(self, answers: Answers) -> Known:
+        """Look up what answers come to.
+
+        Raises:
+            KeyError: for one that may not be given.
+        """
+        found = self.known.get(answers)
+        if found is None:
+            found = self.known[answers] = self._learn(answers)
+        return found
+
+    def _learn(self, answers: Answers) -> Known:
+        pieces = [graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)]
+        points, verdict = self.rubric.weigh([piece.grade for piece in pieces])
+        score = points / self.rubric.full  # of integers, so it is the nearest float as well
+        criteria = ", ".join([piece.text for piece in pieces])
+        text = f'{self._head}, "score": {score!r}, "verdict": "{verdict}", "criteria": [{criteria}]'
+        return Known(self.rubric, answers, points, verdict, text)
 
 
 def read_output(
@@ -29,239 +171,24 @@ def read_output(
 
     `answer` is what was judged, where it is known: an object that it contains is a quote.
 
-    Unknown fields are ignored, as the schemas that judges are given do; but not one that could be meant for a field
-    that decides the score, nor one that decides it in another shape.
-
     Raises:
         OutputError: when there is not exactly one object, or it is not valid for this rubric.
     """
-    value = find_verdict(raw, answer=answer, extract=extract) if isinstance(raw, str) else raw
-    form = form_of(rubric.shape)
-    _refuse_message(value)
-    value = form.check(value)
-    if rubric.shape is Shape.HOLISTIC:
-        score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
-        return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"))
-    places = _find_checks(value["checks"], rubric)
-    checks = [(place, value["checks"][place]) for place in places]
-    answers = tuple(
-        _read_answer(check[form.field], criterion, ("checks", place, form.field))
-        for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
-    )
-    return JudgeOutput(answers, tuple(check.get("reasoning") for _, check in checks), value.get("overall_reasoning"))
+    reader = _reader_of(rubric)
+    if len(reader.known) > MOST_KNOWN:
+        reader.known.clear()
+    return reader.read(raw, answer, extract).output
 
 
-def _refuse_message(value: Any) -> None:
-    """Refuse a message that holds no answer, as endpoints return it, and say what it holds."""
-    if not isinstance(value, Mapping) or "score" in value or "checks" in value:
-        return
-    match value:
-        case {"tool_calls": [_, *_]} | {"function_call": {}} | {"name": str(), "arguments": _} | {"type": "tool_use"}:
-            raise OutputError("a tool call instead of a verdict")
-        case {"content": None | "", "reasoning_content": str()} | {"content": None | "", "reasoning": str()}:
-            raise OutputError("reasoning without an answer: `content` is empty", "/content")
+@lru_cache(maxsize=50)
+def _reader_of(rubric: ScoringRubric) -> Reader:
+    return Reader(rubric)
 
 
-_EXTRAS = {
-    "finished": "the object says itself that it is not the verdict",
-    "scale": "the score is on another scale than 0 to 10; leave the field out if it is not",
-}
-"""What it means when a field breaks one of these definitions of the schema."""
+render = json.JSONEncoder(ensure_ascii=False).encode
 
 
-class Form:
-    """The form of the judge outputs of one shape, as the schema states it; `field` holds the answer."""
-
-    def __init__(self, shape: Shape) -> None:
-        self._shape = shape
-        definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
-        self._extras = {name: definitions[name] for name in _EXTRAS}
-        self._validator = open_validator({"$ref": f"#/definitions/{shape}", "definitions": definitions})
-        self._holds_checks = "checks" in definitions[shape]["required"]
-        inner = definitions[shape]
-        if self._holds_checks:
-            inner = definitions[definitions[shape]["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
-        self.field: str = inner["required"][-1]
-        self.check_fields = frozenset(name for name, schema in inner["properties"].items() if schema is not False)
-
-    def check(self, value: Any) -> Mapping[str, Any]:
-        """The value itself when it has this form; half surrogate pairs, which are no characters, become `?`.
-
-        Raises:
-            OutputError: at the first place that has not.
-        """
-        plain = value
-        try:
-            errors = list(self._validator.iter_errors(plain))
-        except (ValueError, TypeError):  # what the validator takes for no JSON
-            plain = _as_plain(value, ())
-            errors = list(self._validator.iter_errors(plain))
-        if errors:
-            faults = [self._word(value, tuple(error.instance_path), error.schema_path) for error in errors]
-            raise min(faults, key=lambda fault: fault.path)
-        value = plain
-        self._refuse_near_misses(value, ())
-        for place, item in enumerate(value.get("checks", ())):
-            self._refuse_near_misses(item, ("checks", place))
-        return value  # type: ignore[no-any-return]
-
-    def _word(self, root: Any, path: Path, rule: Sequence[str | int]) -> OutputError:
-        keyword = rule[-1]
-        if "remark" in rule:
-            return self._word_rival(path)
-        value = root
-        for step in path:
-            value = value[step]
-        if "patternProperties" in rule:
-            return self._word_extra(value, path, str(rule[rule.index("patternProperties") + 1]))
-        name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "the check" if path else "the judge output"
-        if keyword == "required":
-            missing = next(field for field in self._required(path) if field not in value)
-            hint = "".join(f"; did you mean it by `{near}`?" for near in _near_misses(value, (missing,)))
-            return OutputError(f"missing field `{missing}`{hint or f'; expected {self}'}", pointer(path))
-        if keyword in ("minimum", "maximum"):
-            return OutputError(f"{path[-1]} {_describe(value)} is outside 0..10", pointer(path))
-        if keyword == "type":
-            kind = self._kind(path)
-            return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
-        message = f"{name} cannot stand here: the rubric has the shape {self._shape}, so expected is {self}"
-        return OutputError(message, pointer(path))
-
-    def _required(self, path: Path) -> tuple[str, ...]:
-        if not self._holds_checks:
-            return (self.field,)
-        return ("id", self.field) if path else ("checks",)
-
-    def _kind(self, path: Path) -> str:
-        kinds = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
-        if not path or isinstance(path[-1], int):
-            return "an object"
-        return kinds.get(str(path[-1]), "a text")
-
-    def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
-        for near in _near_misses(value, self._required(path)):
-            raise self._word_rival((*path, near))
-
-    def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
-        """Say what is wrong with a field that the form allows only with values that leave the verdict as it is."""
-        for name, because in _EXTRAS.items():
-            if pattern in self._extras[name]["patternProperties"]:
-                return OutputError(f"`{path[-1]}` is {_describe(value)}, so {because}", pointer(path))
-        return self._word_rival(path)
-
-    def _word_rival(self, path: Path) -> OutputError:
-        name, fields = str(path[-1]), self._required(path[:-1])
-        field = (find_near(name, fields) or fields[-1:])[0]
-        return OutputError(f"`{name}` beside `{field}`: it is open which of them counts; leave one out", pointer(path))
-
-    def __str__(self) -> str:
-        """The form in short."""
-        return f'{{"checks": [{{"id", "{self.field}"}}, ...]}}' if self._holds_checks else f'{{"{self.field}"}}'
-
-
-@cache
-def form_of(shape: Shape) -> Form:
-    """The form of the judge outputs of a shape."""
-    return Form(shape)
-
-
-_KNOWN = frozenset({"checks", "id", "satisfied", "score", "level", "reasoning", "overall_reasoning"})
-
-
-def _near_misses(value: Iterable[str], fields: tuple[str, ...]) -> list[str]:
-    return [name for name in value if name not in _KNOWN and _is_near(name, fields)]
-
-
-@lru_cache(maxsize=1000)
-def _is_near(name: str, fields: tuple[str, ...]) -> bool:
-    return bool(find_near(name, fields))
-
-
-def _describe(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
-        return f"an integer of more than {MOST_DIGITS} digits"
-    if isinstance(value, str | int | float | list | tuple):
-        return describe([] if isinstance(value, tuple) else value, "")
-    return "an object" if isinstance(value, Mapping) else f"a Python value of the type {type(value).__name__}"
-
-
-def _as_plain(value: Any, path: Path) -> Any:
-    """A Python value as JSON has it, of the types that stand for JSON themselves and not of kinds of them.
-
-    Raises:
-        OutputError: for what is none of these.
-    """
-    try:
-        return _simplify(value, path)
-    except RecursionError:
-        raise OutputError("nested too deeply to be read") from None
-
-
-def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each type)
-    match value:
-        case None | bool():
-            return value
-        case str():
-            return value.encode("utf-8", "replace").decode()
-        case Fractional():
-            return 0.5  # one that the validator takes for no integer either
-        case int():
-            return int(value)
-        case float():
-            return float(value)
-        case list() | tuple():
-            return [_simplify(item, (*path, place)) for place, item in enumerate(value)]
-        case Mapping():
-            for key in value:
-                if not isinstance(key, str):
-                    raise OutputError(f"a key is {_describe(key)}, expected a text", pointer(path))
-            return {_simplify(key, path): _simplify(item, (*path, key)) for key, item in value.items()}
-    raise OutputError(f"found {_describe(value)}, expected JSON", pointer(path))
-
-
-def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
-    """The number of the check of each criterion."""
-    known = [criterion.id for criterion in rubric.criteria]
-    found: dict[str, int] = {}
-    for place, check in enumerate(checks):
-        name, path = check["id"], pointer(("checks", place, "id"))
-        if name not in known:
-            raise OutputError(f'the rubric has no criterion "{name}"{_hint(name, known)}', path)
-        if name in found:
-            raise OutputError(f'"{name}" is judged twice, here and in check {found[name] + 1}', path)
-        found[name] = place
-    if missing := [name for name in known if name not in found]:
-        raise OutputError(f"no check for {_quote(missing)}", "/checks")
-    return [found[name] for name in known]
-
-
-def _hint(name: str, known: list[str]) -> str:
-    for criterion in known:
-        if unicodedata.normalize("NFC", name) == unicodedata.normalize("NFC", criterion):
-            return f'; "{criterion}" looks the same but is made of other Unicode characters'
-        if _fold(name) == _fold(criterion):
-            return f'; ids are compared exactly, and this differs from "{criterion}"'
-    near = find_near(name, known)
-    return f'; did you mean "{near[0]}"?' if near else f"; it has {_quote(known)}"
-
-
-def _quote(names: Iterable[str]) -> str:
-    return join_words([f'"{name}"' for name in names])
-
-
-def _fold(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold().strip()
-
-
-def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> Answer:
-    answer = value if isinstance(value, bool) else int(value)  # the form lets no other number through than 7 and 7.0
-    if criterion.grade(answer):
-        return answer
-    allowed = list_scores(int(grade.answer) for grade in criterion.grades)
-    field = path[-1]
-    kinds = "the levels are" if field == "level" else "the bands cover"
-    raise OutputError(
-        f'{field} {_describe(answer)} of "{criterion.id}" may not be given: {kinds} {allowed}', pointer(path)
-    )
+def _render_pieces(criterion: ScoringCriterion) -> dict[Answer, _Piece]:
+    return {
+        grade.answer: _Piece(grade, render(CriterionResult(criterion, grade).to_json())) for grade in criterion.grades
+    }

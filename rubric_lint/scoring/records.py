@@ -1,30 +1,32 @@
-"""From the entries of OUTPUTS to results: the slow way, which finds words for everything that is wrong."""
+"""Tell what the records of OUTPUTS hold, and what became of each of them."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from json.encoder import encode_basestring as _quote
+from typing import Any, NamedTuple, TypeVar, cast
 
 from rubric_lint.near import find_near, point_to_known
-from rubric_lint.scoring.candidates import Extract, read_quotable
-from rubric_lint.scoring.extract import OutputError, decode_with_flaws, keys_twice, refuse_flaws
+from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
-from rubric_lint.scoring.output import read_output
-from rubric_lint.scoring.samples import combine
+from rubric_lint.scoring.ids import make_key
+from rubric_lint.scoring.output import Judged, render
 from rubric_lint.wording import list_names
 
 RESERVED = frozenset({"rubric", "rubric_hash", "shape", "score", "verdict", "verdicts", "stable", "criteria", "error"})
 """The fields of a result, which no field of a record may cover."""
 
-_JUDGEMENTS = ("checks", "score")
-_HELD = frozenset({"output", "outputs"})
+COVERING = RESERVED - {"rubric", "rubric_hash"}
+"""Those of them that a record may not have: it says itself by which rubric it was judged."""
+
+HELD = frozenset({"output", "outputs"})
 """The fields of a record that hold what a judge returned, once or several times for one answer."""
 
 SHOWN = ("answer", "question", "reference")
 """The fields of a record that hold what the judge was shown; an object in them is no verdict."""
 
-_UNNAMED = object()
-_BLANK = " \t\r\n"
+_JUDGEMENTS = ("checks", "score")
+_TAKEN = RESERVED | HELD | {"id"}
+"""The fields of a record that are not carried through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,42 +66,62 @@ class Outcome:
 
     def render(self) -> str:
         """The same as JSON in one line."""
-        return json.dumps(self.to_json(), ensure_ascii=False)
+        return render(self.to_json())
 
 
-def score_entry(
-    text: bytes | OutputError,
-    rubrics: Mapping[str, ScoringRubric],
-    line: int,
-    file: str | None = None,
-    extract: Extract = Extract.STANDARD,
-) -> Outcome:
-    """Score one entry: a judge output, or a record that holds one."""
-    head: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
-    name: str | None = None
-    try:
-        entry = _read_entry(text)
-        if _HELD.isdisjoint(entry):
-            refuse_flaws(entry)
-            head = {"id": entry["id"]} if "id" in entry else {}
-            _refuse_what_is_no_output(entry)
-            return Outcome(line, file, result=_score(entry, _find_rubric(_UNNAMED, rubrics)))
-        flaw = _find_flaw(entry)
-        legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
-        head = {"id": legible["id"]} if "id" in legible else {}
-        others = {key: value for key, value in legible.items() if key not in {"id", "rubric", *_HELD}}
-        rest = {key: value for key, value in others.items() if key not in RESERVED}
-        if flaw:
-            name = _name_rubric(entry, legible, rubrics)
-            raise flaw
-        _refuse_covered(key for key in others if key in RESERVED and key != "rubric_hash")
-        rubric = _find_rubric(entry.get("rubric", _UNNAMED), rubrics)
-        name = rubric.name
-        result = _score_record(entry, rubric, extract)
-        return Outcome(line, file, head, name, rest, result, judged_by=read_judged_by(entry))
-    except OutputError as fault:
-        return Outcome(line, file, head, name, rest, error=fault)
+class Entry(NamedTuple):
+    """A valid entry: the object, whether it is a record that holds what was judged, and what that comes to.
+
+    `judged` is None where the record holds several outputs, and `samples` is their median then.
+    """
+
+    value: Mapping[str, Any]
+    is_record: bool
+    rubric: ScoringRubric
+    judged: Judged | None
+    samples: Scored | None = None
+
+    def render(self) -> str:
+        """Return its line of results."""
+        value, judged = self.value, self.judged
+        text = judged.known.text if judged else render(self.result.to_json())[1:-1]
+        if not self.is_record:
+            return f"{{{text}}}"
+        if len(value) == 2 and type(name := value.get("id")) is str:
+            return f'{{"id": {_quote(name)}, {text}}}'
+        head = f'"id": {render(value["id"])}, ' if "id" in value else ""
+        rest = self.rest
+        return f"{{{head}{text}, {render(rest)[1:-1]}}}" if rest else f"{{{head}{text}}}"
+
+    @property
+    def result(self) -> Scored:
+        """What it comes to, in full."""
+        return self.rubric.grade(self.judged.output) if self.judged else cast("Scored", self.samples)
+
+    @property
+    def key(self) -> int | None:
+        """What stands for its id, None where it has none."""
+        return make_key(self.rubric.name, self.value["id"]) if self.is_record and "id" in self.value else None
+
+    @property
+    def rest(self) -> dict[str, Any]:
+        """The fields that are carried through."""
+        return {key: value for key, value in self.value.items() if key not in _TAKEN} if self.is_record else {}
+
+    @property
+    def has_other_meaning(self) -> bool:
+        """Whether the judge was told another meaning of the rubric than the one that scores now."""
+        value = self.value
+        is_told = self.is_record and ("judge" in value or "rubric_hash" in value)
+        return is_told and read_judged_by(value) not in (None, self.rubric.hash)
+
+    def tell(self, line: int, file: str | None = None) -> Outcome:
+        """Return all that is known of it."""
+        value = self.value
+        if not self.is_record:
+            return Outcome(line, file, result=self.result)
+        head = {"id": value["id"]} if "id" in value else {}
+        return Outcome(line, file, head, self.rubric.name, self.rest, self.result, judged_by=read_judged_by(value))
 
 
 def read_judged_by(record: Mapping[str, Any]) -> str | None:
@@ -109,119 +131,41 @@ def read_judged_by(record: Mapping[str, Any]) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
-    """What the record has that is not JSON; a place within the judge output is told as from there."""
-    try:
-        refuse_flaws(entry)
-    except OutputError as fault:
-        if "output" not in keys_twice(entry) and f"{fault.path}/".startswith("/output/"):
-            return OutputError(fault.message, fault.path.removeprefix("/output"))
-        return fault
-    return None
+def refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
+    """Refuse an object that neither holds an output nor looks like one.
 
-
-def _is_legible(entry: dict[str, Any], key: str) -> bool:
-    try:
-        refuse_flaws(entry[key])
-    except OutputError:
-        return False
-    return key not in keys_twice(entry)
-
-
-def _name_rubric(
-    entry: Mapping[str, Any], legible: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]
-) -> str | None:
-    """The name of the rubric of a record with a flaw, where it can be told."""
-    if "rubric" in entry and "rubric" not in legible:
-        return None
-    try:
-        return _find_rubric(legible.get("rubric", _UNNAMED), rubrics).name
-    except OutputError:
-        return None
-
-
-def _read_entry(text: bytes | OutputError) -> dict[str, Any]:
-    if isinstance(text, OutputError):
-        raise text
-    try:
-        decoded = text.decode()
-    except UnicodeDecodeError as fault:
-        column = len(text[: fault.start].decode()) + 1
-        raise OutputError(f"byte {text[fault.start]:02x} at column {column} is not UTF-8") from None
-    body = decoded.strip(_BLANK)
-    value, end = decode_with_flaws(body)
-    if end < len(body):
-        raise OutputError(f"more text behind the JSON value, at column {end + 1}; expected one entry a line")
-    if not isinstance(value, dict):
-        raise OutputError("expected an object, a judge output or a record that holds one")
-    return value
-
-
-def _refuse_covered(names: Iterable[str]) -> None:
-    for name in names:
-        raise OutputError(f"the record's `{name}` would cover that of the result; give it another name", f"/{name}")
-
-
-def _refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
+    Raises:
+        OutputError: with what it has instead.
+    """
     if "id" in entry or "rubric" in entry:
         found = ", ".join([*entry][:6])
         advice = 'expected {"id": ..., "output": {...}}'
         raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
     if not any(key in entry for key in _JUDGEMENTS):
-        near = [key for key in entry if find_near(key, (*_HELD, *_JUDGEMENTS))]
+        near = [key for key in entry if find_near(key, (*HELD, *_JUDGEMENTS))]
         hint = f"; is it `{near[0]}`?" if near else ""
         raise OutputError(
             f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
         )
 
 
-def _find_rubric(name: Any, rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:
-    if name is _UNNAMED and len(rubrics) == 1:
-        return next(iter(rubrics.values()))
-    if name is _UNNAMED:
+Named = TypeVar("Named")
+
+
+def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Named:
+    """Return what belongs to the rubric that a record names, or to the only one that there is.
+
+    Raises:
+        OutputError: for a record that names none of them.
+    """
+    if "rubric" not in record:
+        if len(rubrics) == 1:
+            return next(iter(rubrics.values()))
         known = list_names(rubrics)
         raise OutputError(f"the record does not say which rubric; name it in `rubric`: {known}", "/rubric")
+    name = record["rubric"]
     if not isinstance(name, str):
         raise OutputError("`rubric` is no text; expected the name of a rubric", "/rubric")
     if name in rubrics:
         return rubrics[name]
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
-
-
-def _score_record(entry: Mapping[str, Any], rubric: ScoringRubric, extract: Extract) -> Scored:
-    result = _score_held(entry, rubric, extract)
-    match entry:
-        case {"judge": {"fault": str() as fault}}:  # the judge run knew more, such as how strictly to read the text
-            raise OutputError(f"invalid when it was judged: {fault}")
-    return result
-
-
-def _score_held(entry: Mapping[str, Any], rubric: ScoringRubric, extract: Extract) -> Scored:
-    answer = read_quotable(*map(entry.get, SHOWN))
-    match entry:
-        case {"output": str() as output, "judge": {"fault": str() as fault}} if not output.strip():
-            raise OutputError(f"no output: {fault}")
-    if "outputs" not in entry:
-        return _score(entry["output"], rubric, answer, extract)
-    if "output" in entry:
-        raise OutputError("`output` beside `outputs`: it is open which of them counts; leave one out", "/outputs")
-    outputs = entry["outputs"]
-    if not isinstance(outputs, list) or not outputs:
-        raise OutputError("`outputs` must be a list of outputs for one answer; name a single one `output`", "/outputs")
-    samples: list[Scored] = []
-    for number, output in enumerate(outputs, start=1):
-        try:
-            samples.append(_score(output, rubric, answer, extract))
-        except OutputError as fault:
-            path = f"/outputs/{number - 1}{fault.path}"
-            raise OutputError(f"output {number} of {len(outputs)}: {fault.message}", path) from None
-    return combine(samples)
-
-
-def _score(output: Any, rubric: ScoringRubric, answer: str = "", extract: Extract = Extract.STANDARD) -> Scored:
-    try:
-        return rubric.grade(read_output(output, rubric, answer=answer, extract=extract))
-    except OutputError as fault:
-        if isinstance(output, str) and not fault.path:
-            raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None
-        raise

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.scoring.grading import Answer, JudgeOutput, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import Answer, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.output import Known
 
 
 @dataclass(slots=True)
@@ -102,21 +103,23 @@ class Totals:
             rubric.name: RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria))) for rubric in rubrics
         }
 
-    def add(self, rubric: ScoringRubric, answers: tuple[Answer, ...], times: int = 1) -> Scored:
-        """Count an output that is valid, with its answers in the rubric's order, and return its result."""
-        result = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
-        self.take(result, times)
-        return result
+    def count(self, known: Known) -> None:
+        """Count the outputs that had these answers."""
+        totals, times = self.rubrics[known.rubric.name], known.count
+        totals.verdicts[known.verdict] += times
+        totals.points += times * known.points
+        for criterion, answer in zip(totals.criteria, known.answers, strict=True):
+            criterion.answers[answer] += times
 
-    def take(self, result: Scored, times: int = 1) -> None:
+    def take(self, result: Scored) -> None:
         """Count a result."""
         totals = self.rubrics[result.rubric.name]
-        totals.verdicts[result.verdict] += times
-        totals.points += times * result.score * result.rubric.full
-        totals.sampled += times * bool(result.samples)
-        totals.stable += times * (bool(result.samples) and result.stable)
+        totals.verdicts[result.verdict] += 1
+        totals.points += result.score * result.rubric.full
+        totals.sampled += bool(result.samples)
+        totals.stable += bool(result.samples) and result.stable
         for criterion, judged in zip(totals.criteria, result.criteria, strict=True):
-            criterion.answers[judged.grade.answer] += times
+            criterion.answers[judged.grade.answer] += 1
 
     @property
     def verdicts(self) -> Counter[Verdict]:

@@ -1,0 +1,62 @@
+"""Look a second time at an entry that was refused: what can be said of it beside the reason."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rubric_lint.scoring.decoding import read_entry
+from rubric_lint.scoring.extract import OutputError, keys_twice, refuse_flaws
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.records import COVERING, HELD, RESERVED, Outcome, find_rubric
+
+
+def explain(
+    text: bytes | OutputError,
+    fault: OutputError,
+    rubrics: Mapping[str, ScoringRubric],
+    line: int,
+    file: str | None = None,
+) -> Outcome:
+    """Return the outcome of an entry that was refused for this fault, unless something in it does not stand in JSON."""
+    head: dict[str, Any] = {}
+    try:
+        entry = read_entry(text)
+        if HELD.isdisjoint(entry):
+            refuse_flaws(entry)
+            head = {"id": entry["id"]} if "id" in entry else {}
+            return Outcome(line, file, head, error=fault)
+    except OutputError as found:
+        return Outcome(line, file, head, error=found)
+    flaw = _find_flaw(entry)
+    legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
+    head = {"id": legible["id"]} if "id" in legible else {}
+    rest = {key: value for key, value in legible.items() if key not in {"id", *HELD, *RESERVED}}
+    is_named = "rubric" in legible or "rubric" not in entry
+    name = _name_rubric(legible, rubrics) if is_named and (flaw or COVERING.isdisjoint(entry)) else None
+    return Outcome(line, file, head, name, rest, error=flaw or fault)
+
+
+def _name_rubric(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> str | None:
+    """Return the name of the rubric of a record, where it can be told."""
+    try:
+        return find_rubric(record, rubrics).name
+    except OutputError:
+        return None
+
+
+def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
+    """What the record has that is not JSON; a place within the judge output is told as from there."""
+    try:
+        refuse_flaws(entry)
+    except OutputError as fault:
+        if "output" not in keys_twice(entry) and f"{fault.path}/".startswith("/output/"):
+            return OutputError(fault.message, fault.path.removeprefix("/output"))
+        return fault
+    return None
+
+
+def _is_legible(entry: dict[str, Any], key: str) -> bool:
+    try:
+        refuse_flaws(entry[key])
+    except OutputError:
+        return False
+    return key not in keys_twice(entry)

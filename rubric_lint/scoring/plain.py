@@ -1,0 +1,75 @@
+"""Decode outputs that have the very fields and types of their form, as almost all have; msgspec does it at once.
+
+Where msgspec is not installed nothing is plain, and everything is held against the schema.
+"""
+
+from functools import cache
+from typing import Any
+
+from rubric_lint.criterion import Shape
+from rubric_lint.scoring.form import form_of
+
+try:
+    from msgspec import MsgspecError, convert, defstruct, field
+    from msgspec.json import Decoder
+except ImportError:  # it is compiled, and not for every system
+    IS_INSTALLED = False
+else:
+    IS_INSTALLED = True
+    _REFUSALS = (MsgspecError, ValueError, TypeError, RecursionError)
+
+
+class PlainTypes:
+    """The types of the outputs of one shape."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.output = _define_output(shape) if IS_INSTALLED else None
+        if IS_INSTALLED:
+            self._decode_output = Decoder(self.output).decode
+            self._decode = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
+
+    def convert(self, value: Any) -> Any:
+        """Return an object as an output; None unless it has these fields and no others."""
+        if not IS_INSTALLED:
+            return None
+        try:
+            return convert(value, self.output)
+        except _REFUSALS:
+            return None
+
+    def decode(self, text: str) -> Any:
+        """Return JSON as an output; None unless it has these fields and no others."""
+        if not IS_INSTALLED:
+            return None
+        try:
+            return self._decode_output(text)
+        except _REFUSALS:
+            return None
+
+    def decode_record(self, text: Any) -> Any:
+        """Return a record that has a text as its `id`, an output or a raw text, and nothing else; None for others."""
+        if not IS_INSTALLED:
+            return None
+        try:
+            return self._decode(text)
+        except _REFUSALS:
+            return None
+
+
+@cache
+def types_of(shape: Shape) -> PlainTypes:
+    """Return the types of the outputs of a shape."""
+    return PlainTypes(shape)
+
+
+def _define_output(shape: Shape) -> Any:
+    reason = (str, None)
+    if shape is Shape.HOLISTIC:
+        return _define("Output", ("score", int), ("reasoning", *reason))
+    kind = bool if shape is Shape.CHECKLIST else int
+    check = _define("Check", ("id", str), ("answer", kind, field(name=form_of(shape).field)), ("reasoning", *reason))
+    return _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
+
+
+def _define(name: str, *fields: Any) -> Any:
+    return defstruct(name, fields, forbid_unknown_fields=True, gc=False)

@@ -1,0 +1,161 @@
+"""Score the entries of OUTPUTS: the one way from an entry to its result."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rubric_lint.scoring.candidates import Extract, read_quotable
+from rubric_lint.scoring.decoding import Decoded, count_quotes, count_texts, decode_entry, is_whole_pair
+from rubric_lint.scoring.explain import explain
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.grading import Scored, ScoringRubric
+from rubric_lint.scoring.output import MOST_KNOWN, Judged, Known, Reader
+from rubric_lint.scoring.records import (
+    COVERING,
+    HELD,
+    SHOWN,
+    Entry,
+    Outcome,
+    find_rubric,
+    refuse_what_is_no_output,
+)
+from rubric_lint.scoring.samples import combine
+
+
+class Scorer:
+    """Scores entries by some rubrics."""
+
+    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.STANDARD) -> None:
+        self._rubrics = rubrics
+        self._readers = {name: Reader(rubric) for name, rubric in rubrics.items()}
+        self._only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
+        self._extract = extract
+
+    def glance(self, text: Any) -> tuple[str, Known] | None:
+        """Score a record that has a text as its `id`, an output for the only rubric, and nothing else.
+
+        Return the id and what the answers come to; None for any other entry, which `score` decides.
+        """
+        reader = self._only
+        if reader is None or (record := reader.types.decode_record(text)) is None:
+            return None
+        output = record.output
+        if type(output) is str:
+            known = reader.glance(output, self._extract)
+            return (record.id, known) if known and is_whole_pair(text, record.id, output) else None
+        found = reader.look_up(output)
+        return (record.id, found[0]) if found and count_quotes(text) == 2 * (found[1] + 3) else None
+
+    def score(self, text: bytes | OutputError) -> Entry:
+        """Score an entry: a judge output, or a record that holds one.
+
+        Raises:
+            OutputError: for one that is not valid; `tell` says more of it.
+        """
+        decoded = decode_entry(text)
+        value = decoded.value
+        if not HELD.isdisjoint(value):
+            return self._score_record(decoded)
+        refuse_what_is_no_output(value)
+        reader = find_rubric({}, self._readers)
+        judged = reader.read_object(value, has_halves=decoded.has_halves)
+        decoded.settle(judged.texts)
+        return Entry(value, False, reader.rubric, judged)  # noqa: FBT003 (by name takes longer)
+
+    def tell(self, text: bytes | OutputError, line: int, file: str | None = None) -> Outcome:
+        """Score an entry, and tell all that is known of it."""
+        try:
+            return self.score(text).tell(line, file)
+        except OutputError as fault:
+            return self.explain(text, fault, line, file)
+
+    def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
+        """Look again at an entry that `score` refused, and tell all that is known of it."""
+        return explain(text, fault, self._rubrics, line, file)
+
+    def _score_record(self, decoded: Decoded) -> Entry:
+        record = decoded.value
+        texts = len(record)
+        for name, item in record.items():
+            if name in HELD:
+                continue
+            if name in COVERING:
+                raise OutputError(
+                    f"the record's `{name}` would cover that of the result; give it another name", f"/{name}"
+                )
+            texts += 1 if type(item) is str else count_texts(item)
+        reader = self._only if self._only and "rubric" not in record else find_rubric(record, self._readers)
+        output = record.get("output")
+        fault = _find_fault(record) if "judge" in record else None
+        if fault and isinstance(output, str) and not output.strip():
+            raise OutputError(f"no output: {fault}")
+        judged = samples = None
+        if "outputs" in record:
+            samples = self._score_samples(reader, decoded)
+            texts += count_texts(record["outputs"])
+        else:
+            judged = self._read(reader, output, decoded)
+            texts += judged.texts
+        if fault:  # the judge run knew more, such as how strictly to read the text
+            raise OutputError(f"invalid when it was judged: {fault}")
+        decoded.settle(texts)
+        return Entry(record, True, reader.rubric, judged, samples)  # noqa: FBT003 (by name takes longer)
+
+    def _score_samples(self, reader: Reader, decoded: Decoded) -> Scored:
+        """Return the median of the outputs of a record."""
+        record = decoded.value
+        if "output" in record:
+            raise OutputError("`output` beside `outputs`: it is open which of them counts; leave one out", "/outputs")
+        outputs = record["outputs"]
+        if not isinstance(outputs, list) or not outputs:
+            raise OutputError(
+                "`outputs` must be a list of outputs for one answer; name a single one `output`", "/outputs"
+            )
+        given: list[Scored] = []
+        for number, output in enumerate(outputs, start=1):
+            try:
+                given.append(reader.rubric.grade(self._read(reader, output, decoded).output))
+            except OutputError as fault:
+                path = f"/outputs/{number - 1}{fault.path}"
+                raise OutputError(f"output {number} of {len(outputs)}: {fault.message}", path) from None
+        return combine(given)
+
+    def _read(self, reader: Reader, output: Any, decoded: Decoded) -> Judged:
+        if not isinstance(output, str):
+            return reader.read_object(output, has_halves=decoded.has_halves)
+        try:
+            return reader.read(output, read_quotable(*map(decoded.value.get, SHOWN)), self._extract)
+        except OutputError as fault:
+            if not fault.path:
+                raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None
+            raise
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many combinations of answers are remembered that they should be taken."""
+        return sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN
+
+    def take_counts(self) -> Iterator[Known]:
+        """Yield what was counted since the last time, and forget it."""
+        for reader in self._readers.values():
+            for known in reader.known.values():
+                if known.count:
+                    yield known
+            reader.known.clear()
+
+
+def _find_fault(record: Mapping[str, Any]) -> str | None:
+    """Return what was wrong with an output when it was judged, as a record says it."""
+    about = record["judge"]
+    fault = about.get("fault") if isinstance(about, dict) else None
+    return fault if isinstance(fault, str) else None
+
+
+def score_entry(
+    text: bytes | OutputError,
+    rubrics: Mapping[str, ScoringRubric],
+    line: int,
+    file: str | None = None,
+    extract: Extract = Extract.STANDARD,
+) -> Outcome:
+    """Score one entry: a judge output, or a record that holds one."""
+    return Scorer(rubrics, extract).tell(text, line, file)
