@@ -1,7 +1,7 @@
-"""Checks, fixes and scores the YAML rubrics that language models are judged by.
+"""Check, fix and score with the YAML rubrics of LLM judges.
 
 `lint_source(name, data)` and `fix_source(name, data)` check and fix a file, `load_rubrics(name, data)` reads its
-rubrics, and `score(rubric, output)` scores what a judge returned. What `__all__` names is public, and nothing else.
+rubrics, and `score(rubric, output)` scores a judge output. Only the names in `__all__` are public.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -67,6 +67,7 @@ _HOMES = {
     "api": ("find_settings", "fix_source", "lint_source"),
     "config": ("FileSettings",),
     "criterion": ("Shape",),
+    "criterion": ("Shape",),
     "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left"),
     "lint": ("RuleError",),
@@ -86,7 +87,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # The commands start with this module, and load what they need themselves.
+    # Imported on first use: the commands start with this module and load only what they need.
     for module, names in _HOMES.items():
         if name in names:
             from importlib import import_module  # noqa: PLC0415

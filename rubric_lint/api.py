@@ -1,4 +1,4 @@
-"""What the package does, for programs: each function takes the text or the bytes of one file, and reads no other."""
+"""Define the Python API; each function takes the content of one file and reads no other."""
 
 import os
 from dataclasses import replace
@@ -11,12 +11,12 @@ from rubric_lint.source import Source, UndecodableError, as_bytes
 
 
 def lint_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> Result:
-    """Check one file; the suffix of `name` says whether it is YAML, JSON or JSON Lines.
+    """Check one file; the suffix of `name` selects YAML, JSON or JSON Lines.
 
-    Text that cannot be read is a finding, if it was meant to hold rubrics; a file without any has no findings.
+    A file without rubrics has no findings. Invalid syntax is a finding if the file is meant to contain rubrics.
 
     Raises:
-        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+        RuleError: when a rule crashes, which no `data` should cause.
     """
     data = as_bytes(data)
     result = lint(name, data, claim_by_name(name, settings))
@@ -24,10 +24,10 @@ def lint_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS)
 
 
 def fix_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS, *, unsafe: bool = False) -> Fixed:
-    """Make all safe fixes in one file, with `unsafe` the others too, and prove the outcome; nothing is written.
+    """Apply all safe fixes to the content of one file, with `unsafe` the others too, and verify the outcome.
 
     Raises:
-        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+        RuleError: when a rule crashes, which no `data` should cause.
     """
     data = as_bytes(data)
     fixed = fix(name, data, claim_by_name(name, settings), unsafe=unsafe)
@@ -38,16 +38,16 @@ def fix_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS, 
 
 
 def find_settings(path: str | os.PathLike[str]) -> FileSettings:
-    """What the settings nearest to the file at `path` say of it, as for the commands. The file need not exist.
+    """Return the settings that the commands would use for the file at `path`, which need not exist.
 
     Raises:
-        SettingsError: when these settings cannot be used.
+        SettingsError: when the settings are invalid.
     """
     return SettingsFinder().for_file(path)
 
 
 def _decode(name: str, data: bytes) -> Source:
-    """The text of a file that the linter did not have to read, as it holds no rubrics."""
+    """Decode a file that the linter did not need to read because it has no rubrics."""
     try:
         return Source.from_bytes(name, data)
     except UndecodableError as fault:

@@ -1,4 +1,4 @@
-"""Write messages to stderr: what went wrong, and crashes."""
+"""Write messages and crash reports to stderr."""
 
 # No pathlib at the top, see config.py.
 # ruff: noqa: PTH119
@@ -12,25 +12,26 @@ import rubric_lint
 from rubric_lint.wording import visible
 
 DEBUG = "RUBRIC_LINT_DEBUG"
-"""The environment variable that asks for the traceback of a crash."""
+"""The environment variable that enables the traceback of a crash."""
 
 
 def complain(message: str) -> None:
-    """Write a message to stderr, after the name of the running command."""
+    """Write a message to stderr, prefixed with the name of the running command."""
     context = click.get_current_context(silent=True)
     name = (context.find_root().info_name if context else None) or os.path.basename(sys.argv[0])
     click.echo(f"{name if name.startswith('rubric-') else 'rubric-lint'}: {visible(message)}", err=True)
 
 
 def report_crash(fault: Exception, file: str = "") -> None:
-    """Report a crash, a bug of ours, on stderr: what it was, where, and what to put into a bug report."""
+    """Report a crash on stderr: the exception, its place, and what to include in a bug report."""
     python = ".".join(map(str, sys.version_info[:3]))
     subject = f"{file}: " if file else ""
-    import traceback  # noqa: PLC0415  (a run without a crash does without)
+    import traceback  # noqa: PLC0415  (only a crash needs it)
 
-    complain(f"{subject}a fault of rubric-lint, not of the file: {type(fault).__name__}: {fault}{_place(fault)}")
+    complain(f"{subject}rubric-lint crashed, which is a bug: {type(fault).__name__}: {fault}{_place(fault)}")
     which = ", the file" if file else ""
-    hint = f"please report this line{which} and: rubric-lint {rubric_lint.__version__}, Python {python}, {sys.platform}"
+    versions = f"rubric-lint {rubric_lint.__version__}, Python {python}, {sys.platform}"
+    hint = f"please report it with this line{which} and: {versions}"
     complain(hint if os.environ.get(DEBUG) else f"{hint} ({DEBUG}=1 shows the traceback)")
     if os.environ.get(DEBUG):
         lines = "".join(traceback.format_exception(fault)).splitlines()
@@ -38,7 +39,7 @@ def report_crash(fault: Exception, file: str = "") -> None:
 
 
 def _place(fault: Exception) -> str:
-    """Return the last line of this package that the crash passed through; a rule's module has the rule's name."""
+    """Return the innermost line of this package in the traceback; a rule's module has the rule's name."""
     import traceback  # noqa: PLC0415
     from pathlib import Path  # noqa: PLC0415
 

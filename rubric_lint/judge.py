@@ -1,6 +1,6 @@
-"""The judge's side: what a judge is told of a rubric, and the JSON Schema of what it may return.
+"""Write the judge's prompt for a rubric, and the JSON Schema of its output.
 
-Everything here is the same for the same input, on every run.
+Everything here is deterministic.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from rubric_lint.wording import list_scores
 
 
 class Case(NamedTuple):
-    """What is judged: an answer, the question that it answers, and an answer that is known to be good."""
+    """The input of a judge: an answer, its question, and a reference answer known to be good."""
 
     answer: str
     question: str | None = None
@@ -32,12 +32,12 @@ class Message(NamedTuple):
 
 
 def write_prompt(rubric: ScoringRubric, case: Case) -> tuple[Message, Message]:
-    """Return the instructions, which depend on the rubric only so that an endpoint can cache them, and the case.
+    """Return the instructions, which depend only on the rubric so that an endpoint can cache them, and the case.
 
-    They hide weights, gates and thresholds: a judge that knows what depends on a score gives another one. Each text of
-    the case is between tags with a mark that is made from these texts and occurs in none of them, so that no text can
-    end its own tag and continue as an instruction. Chat-template tokens in any text are broken, so that no text can
-    end the message.
+    The prompt hides weights, gates and thresholds, because knowing the stakes changes how a judge scores. Each text of
+    the case is between tags with a mark that is a hash of the texts and occurs in none of them, so that no text can
+    close its tag and continue as an instruction. Chat-template tokens are broken, so that no text can end the
+    message.
     """
     return say("system", _instruct(rubric), "this rubric"), say("user", _present(case), "the texts between the tags")
 
@@ -50,18 +50,18 @@ def say(role: Literal["system", "user", "assistant"], text: str, where: str = ""
 
 
 def as_text(messages: Iterable[Message]) -> str:
-    """The same as one text, for a model or a person that takes no chat messages."""
+    """Return the messages as one text, for models and humans without chat messages."""
     return "\n\n".join(message.content for message in messages)
 
 
 def output_schema(rubric: ScoringRubric) -> dict[str, Any]:
-    """The JSON Schema of this rubric's judge outputs, as the strict modes of structured-output APIs take it.
+    """Return the JSON Schema of this rubric's judge outputs, for the strict modes of structured-output APIs.
 
-    These take objects that require all their properties and forbid others, enumerations, and `anyOf` below the root
-    whose branches can be told apart by their first property; not `oneOf`, `if`, `uniqueItems`, nor, all of them,
-    numeric bounds or lengths of lists. So the ids and the scores are enumerated, and that each id comes once is said
-    in words and held by whoever reads the output. The reasoning stands before the judgement, because models write in
-    this order and a reason that comes after is an excuse.
+    Strict modes support objects that require all properties and forbid others, enumerations, and `anyOf` below the
+    root if the first property tells its branches apart. They lack `oneOf`, `if` and `uniqueItems`, and some lack
+    numeric bounds and list lengths. So ids and scores are enumerations, and the description asks for each id exactly
+    once, which the reader of the output checks. The reasoning precedes the judgement, because models write in this
+    order and a reason written afterwards only justifies.
     """
     judgements = [_judgement(criterion) for criterion in rubric.criteria]
     field = form_of(rubric.shape).field
@@ -102,7 +102,7 @@ def _judgement(criterion: ScoringCriterion) -> dict[str, Any]:
 
 
 def _allowed(criterion: ScoringCriterion) -> list[int]:
-    """The scores or levels that may be given, none for a yes or no."""
+    """Return the allowed scores or levels; empty for a yes-or-no criterion."""
     return [grade.answer for grade in criterion.grades if not isinstance(grade.answer, bool)]
 
 
@@ -164,7 +164,7 @@ def _list_levels(levels: Sequence[Level]) -> Iterator[str]:
 
 
 def _indent(mark: str, text: str) -> str:
-    """The text behind a mark, its further lines below its first one, so that none of them looks like a heading."""
+    """Return the text after a mark, with further lines indented so that none looks like a heading."""
     return mark + ("\n" + " " * len(mark)).join(text.strip().splitlines())
 
 
@@ -207,7 +207,7 @@ def _present(case: Case) -> str:
 
 
 def _make_mark(texts: Iterable[str]) -> str:
-    """A mark that occurs in none of the texts, and that nobody can write into one: it changes with every change."""
+    """Return a mark that occurs in none of the texts; as a hash of them, it cannot be written into one."""
     whole = json.dumps(list(texts)).encode()
     number = 0
     while True:
@@ -218,5 +218,5 @@ def _make_mark(texts: Iterable[str]) -> str:
 
 
 def _encodable(text: str) -> str:
-    """The text with U+FFFD for lone surrogates, which JSON can escape and UTF-8 cannot say."""
+    """Replace lone surrogates, which JSON can escape but UTF-8 cannot encode, by U+FFFD."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""One run of the linter: each file reported in its turn, whatever becomes of it."""
+"""Run the linter over files and report each one in turn."""
 
 import gc
 from collections import Counter
@@ -19,14 +19,14 @@ from rubric_lint.unchecked import Unchecked
 from rubric_lint.wording import join_words
 
 STDIN = "-"
-"""The path that means standard input."""
+"""The path that means stdin."""
 
 Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[File | Unreadable]]
 Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, Outcome]]]
 
 
 class LintRun:
-    """Lints files and tells `reporter` what `sieves` leave of the findings."""
+    """Lint files and pass the findings that `sieves` keep to `reporter`."""
 
     def __init__(
         self,
@@ -47,10 +47,10 @@ class LintRun:
         self.explaining = Unchecked(())
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
-        """Lint everything at `paths`; standard input goes by `stdin_name`.
+        """Lint everything at `paths`; `stdin_name` is the file name of stdin.
 
         Raises:
-            SettingsError: when the settings that hold for standard input, or a baseline, cannot be used.
+            SettingsError: when the settings of stdin, or a baseline, cannot be used.
         """
         summary = Summary()
 
@@ -65,7 +65,7 @@ class LintRun:
             if STDIN in paths:
                 paths = [path for path in paths if path != STDIN]
                 stdin = [File(stdin_name, finder.for_file(stdin_name))]
-            # What is loaded by now stays: no collection needs to look at it again.
+            # All objects so far stay: exempt them from garbage collection.
             gc.freeze()
             for file in stdin:
                 summary = summary.plus(self._lint_stdin(file))
@@ -105,7 +105,7 @@ class LintRun:
                 counts = Summary.of(left)
                 return counts.plus(Summary(**left_out)) if any(left_out.values()) else counts
         except (OSError, SettingsError):
-            raise  # standard output or a baseline, not the file
+            raise  # from stdout or a baseline, not from the file
         except Exception as fault:
             outcome = fault
         self._progress.clear()
@@ -115,7 +115,7 @@ class LintRun:
         return Summary(faults=1)
 
     def _sift(self, result: Result, file: File | Unreadable) -> tuple[Result, dict[str, int]]:
-        """What the sieves leave, and how many findings each of them takes."""
+        """Return what the sieves keep, and how many findings each of them removes."""
         counts: dict[str, int] = {}
         if isinstance(file, Unreadable):
             return result, counts
@@ -129,7 +129,7 @@ class LintRun:
         self._progress.clear()
         complain(f"{what.path}: {what.reason}")
         self._reporter.fail(Failure(what.path, what.reason))
-        known = what.path in self._refused  # a settings file may have several faults
+        known = what.path in self._refused  # a settings file may have several errors
         self._refused.add(what.path)
         return Summary(unreadable=int(not known))
 

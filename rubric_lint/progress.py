@@ -1,4 +1,4 @@
-"""How far a run is: one look of bar for every command, on a terminal only, and never in the way of other output."""
+"""Show the progress bar of all commands, only on a terminal and never mixed with other output."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -19,11 +19,11 @@ Item = TypeVar("Item")
 
 
 class Progress:
-    """A bar on a terminal that appears when a run takes long; call `clear` before other output.
+    """A progress bar that appears when a run takes long; call `clear` before other output.
 
-    `doing` and `noun` are words such as "scoring" and "outputs". `done` counts the finished items. `whole` is what
-    makes 100 %: a number of items, or of bytes for who calls `advance`; None if unknown. click's own bar leaves an
-    empty line behind and cannot make room for a finding.
+    `doing` and `noun` are words such as "scoring" and "outputs". `done` counts the finished items. `whole` is the
+    total: items, or bytes if you call `advance`; None if unknown. click's own bar leaves an empty line behind and
+    cannot make room for a finding.
     """
 
     def __init__(self, stream: TextIO, doing: str = "linting", noun: str = "files", whole: int | None = None) -> None:
@@ -38,34 +38,34 @@ class Progress:
 
     @property
     def is_shown(self) -> bool:
-        """Return whether anybody sees the bar: only then is it worth counting the items beforehand."""
+        """True if the bar is visible; only then are items worth counting beforehand."""
         return self._stream.isatty()
 
     def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
-        """Yield the items, `total` of them, and show how many are done."""
+        """Yield the items, `total` in number, and show how many are done."""
         self.whole = total
         try:
             for self.done, item in enumerate(items):
-                if self.done:  # the first item alone tells nobody how long the others take
+                if self.done:  # the first item alone does not show how long the others take
                     self.show()
                 yield item
         finally:
             self.clear()
 
     def advance(self, size: int) -> None:
-        """Count so many bytes as read."""
+        """Count `size` more bytes as read."""
         self._bytes = (self._bytes or 0) + size
         self.show()
 
     def show(self, note: str = "") -> None:
-        """Draw the bar if it is time to; `note` says what the run waits for."""
+        """Draw the bar if it is due; `note` says what the run waits for."""
         now = time.monotonic()
         if now >= self._due:
             self._due = now + _INTERVAL
             self._draw(self._word(now - self._start, note))
 
     def clear(self) -> None:
-        """Take the bar away."""
+        """Erase the bar."""
         if self._drawn:
             self._stream.write("\r" + " " * self._drawn + "\r")
             self._stream.flush()
@@ -73,7 +73,7 @@ class Progress:
 
     @contextmanager
     def reporting_interrupt(self, word: Callable[[], str]) -> Iterator[None]:
-        """On Ctrl+C, say on standard error what is done by then, `word()`, and end with exit code 130.
+        """On Ctrl+C, print `word()`, which says what is done, to stderr and exit with 130.
 
         Raises:
             click.Abort: on Ctrl+C.
@@ -88,7 +88,7 @@ class Progress:
     def _word(self, elapsed: float, note: str) -> str:
         doing, noun = self._words
         if not self.whole:
-            return f"{doing} {self.done:,} {noun}, {self.done / elapsed:,.0f} a second"
+            return f"{doing} {self.done:,} {noun}, {self.done / elapsed:,.0f} per second"
         share = min((self.done if self._bytes is None else self._bytes) / self.whole, 1)
         filled = int(_BAR * share)
         of = f" of {self.whole:,}" if self._bytes is None else ""
@@ -99,7 +99,7 @@ class Progress:
         )
 
     def _draw(self, text: str) -> None:
-        # A row that fills the last cell wraps on some terminals, and what has wrapped cannot be cleared.
+        # A row that fills the last cell wraps on some terminals, and a wrapped row cannot be cleared.
         import shutil  # noqa: PLC0415  (few runs draw)
 
         bar = text[: shutil.get_terminal_size().columns - 1]
@@ -109,7 +109,7 @@ class Progress:
 
 
 def _name_time(seconds: float) -> str:
-    """Name a time to come as people do, in one unit."""
+    """Format a duration in one rounded unit."""
     for unit, size in (("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

@@ -1,4 +1,4 @@
-"""What a run tells a report."""
+"""Define the interface between a run and its reports."""
 
 from typing import NamedTuple, Protocol
 
@@ -7,7 +7,7 @@ from rubric_lint.summary import Summary
 
 
 class Failure(NamedTuple):
-    """A file that was not linted, and why. `is_fault`: for a fault of this tool."""
+    """A file that was not linted, and why; `is_fault` is true for a crash."""
 
     file: str
     reason: str
@@ -15,13 +15,13 @@ class Failure(NamedTuple):
 
 
 class Reporter(Protocol):
-    """Takes results one by one and writes them in one format; it keeps no result, so memory stays small."""
+    """Write results one by one in one format; a reporter keeps no result, so memory stays small."""
 
     def add(self, result: Result) -> None:
         """Take the findings of one file."""
 
     def fail(self, failure: Failure) -> None:
-        """Take a file that was not linted; people are told on standard error, so that only some formats tell it."""
+        """Take a file that was not linted; stderr reports it too, so only some formats write it."""
 
     def end(self, summary: Summary) -> None:
         """Write what comes after the last file."""

@@ -1,4 +1,4 @@
-"""What a run came to, in numbers and in a sentence."""
+"""Count the results of a run and describe them in a sentence."""
 
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -10,13 +10,12 @@ if TYPE_CHECKING:
 
 
 class Summary(NamedTuple):
-    """Counts over the files of a run. `files` were read and linted; those of `unreadable` and `faults` were not.
+    """Counts over the files of a run. `files` were linted; `unreadable` and `faults` (crashes) were not.
 
-    `known` findings a baseline holds, `untouched` ones are in what has not changed; `unchanged_files` were not read.
-    `passed_over` is what was found under the name of a file and is none, `outside` are links
-    that a search does not follow out of the repository, `other_kinds` named files that are neither
-    YAML nor JSON, `excluded_files` and `excluded_folders` what the settings exclude. `unread` counts rubrics in forms
-    that are known and not checked.
+    `known` findings are in a baseline, `untouched` ones are on unchanged lines, and `unchanged_files` were not read.
+    `passed_over` counts broken symlinks and pipes, `outside` symlinks out of the repository, which are not followed,
+    `other_kinds` named files that are neither YAML nor JSON, `excluded_files` and `excluded_folders` those that the
+    settings exclude. `unread` counts rubrics in formats that are recognized but not checked.
     """
 
     files: int = 0
@@ -43,12 +42,12 @@ class Summary(NamedTuple):
 
     @property
     def findings(self) -> int:
-        """How many errors and warnings there are."""
+        """The number of errors and warnings."""
         return self.errors + self.warnings
 
     @classmethod
     def of(cls, result: "Result") -> Self:
-        """The counts of one file."""
+        """Return the counts of one file."""
         errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
         fixes = [finding.fix.safe for finding in result.findings if finding.fix]
         return cls(
@@ -66,35 +65,35 @@ class Summary(NamedTuple):
         )
 
     def plus(self, other: "Summary") -> "Summary":
-        """The counts of both."""
+        """Return the sum of both."""
         return Summary._make(map(add, self, other))
 
     def __str__(self) -> str:
-        """One line on what was found where, and one more when there is more to know."""
+        """Return the sentence on findings, and a second line on anything skipped."""
         more = [
             (self.safe_fixes, f"{self.safe_fixes} fixable with rubric-fix"),
             (self.unsafe_fixes, f"{self.unsafe_fixes} fixable with rubric-fix --unsafe-fixes"),
             (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),
-            (self.known, f"{counted(self.known, 'finding')} left out by the baseline"),
-            (self.untouched, f"{counted(self.untouched, 'finding')} left out as nothing has changed there"),
+            (self.known, f"{counted(self.known, 'finding')} hidden by the baseline"),
+            (self.untouched, f"{counted(self.untouched, 'finding')} on unchanged lines hidden"),
             (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
-            (self.unread, f"{counted(self.unread, 'rubric')} in a form that is not checked"),
+            (self.unread, f"{counted(self.unread, 'rubric')} in an unsupported format not checked"),
             (self.passed_over, word_passed_over(self.passed_over)),
             (self.outside, word_outside(self.outside)),
-            (self.other_kinds, f"{counted(self.other_kinds, 'file')} not read, as only YAML and JSON are"),
+            (self.other_kinds, f"{counted(self.other_kinds, 'file')} skipped: not YAML or JSON"),
             (
                 self.excluded_files + self.excluded_folders,
                 word_excluded(self.excluded_files, self.excluded_folders),
             ),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
-            (self.faults, f"{counted(self.faults, 'file')} could not be linted for a fault of rubric-lint"),
+            (self.faults, f"{counted(self.faults, 'file')} not linted because rubric-lint crashed"),
         ]
         notes = "; ".join(text for count, text in more if count)
         return self._outcome() + (f"\n{notes}." if notes else "")
 
     def _outcome(self) -> str:
         if not self.files:
-            return "No file was linted."
+            return "0 files checked."
         held = ", ".join([
             f"{counted(self.files_with_rubrics, 'file')} with rubrics",
             counted(self.rubrics, "rubric"),
@@ -112,22 +111,22 @@ class Summary(NamedTuple):
 
 
 def word_excluded(files: int, folders: int) -> str:
-    """Say what the settings exclude: "2 folders and 5 files left out by `exclude`"."""
+    """Return the note on excluded files: "2 folders and 5 files skipped by `exclude`"."""
     counts = [counted(count, noun) for count, noun in ((folders, "folder"), (files, "file")) if count]
-    return f"{' and '.join(counts)} left out by `exclude`"
+    return f"{' and '.join(counts)} skipped by `exclude`"
 
 
 def word_outside(count: int) -> str:
-    """Return what is said of links that a search does not follow out of the repository."""
+    """Return the note on symlinks that lead out of the repository."""
     them = "it" if count == 1 else "them"
-    return f"{counted(count, 'symlink')} out of the repository not followed; name {them} to include {them}"
+    return f"{counted(count, 'symlink')} out of the repository skipped; name {them} to check {them}"
 
 
 def word_passed_over(count: int) -> str:
-    """What is said of things that were found under the names of files and are none."""
-    return f"{counted(count, 'dead link or pipe', 'dead links or pipes')} not read"
+    """Return the note on broken symlinks and pipes."""
+    return f"{counted(count, 'broken symlink or pipe', 'broken symlinks or pipes')} skipped"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """A number and its noun: `1 file`, `2 files`."""
+    """Return a number with its noun: `1 file`, `2 files`."""
     return f"{count} {one if count == 1 else many or one + 's'}"

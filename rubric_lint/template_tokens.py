@@ -1,7 +1,7 @@
-"""Tokens of chat templates inside text: found, and broken so that no model takes them for the end of a message.
+"""Find chat-template tokens in text and break them, so that no model reads them as the end of a message.
 
-A serving stack that does not escape its input turns such text into control tokens. Templates made of plain words
-("### Instruction:", "USER:") have none, and cannot be told from prose.
+A serving stack that does not escape its input turns such text into control tokens. Templates of plain words
+("### Instruction:", "USER:") have no tokens and look like prose.
 """
 
 import re
@@ -37,9 +37,9 @@ TEMPLATE_TOKEN = re.compile(
 
 
 def break_tokens(text: str) -> str:
-    r"""Return the text with a backslash behind the first character of each chat-template token: `<\|im_end|>`.
+    r"""Return the text with a backslash after the first character of each chat-template token: `<\|im_end|>`.
 
-    A token that has backslashes there already gets one more, so removing one from each restores the text.
+    A token that already has backslashes there gets one more, so removing one from each restores the text.
     """
     return TEMPLATE_TOKEN.sub(r"\1\\", text)
 

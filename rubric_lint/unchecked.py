@@ -1,4 +1,4 @@
-"""Says on stderr what was not checked and why, so that nobody takes silence for success."""
+"""Report on stderr what was not checked and why, so that silence is not mistaken for success."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,14 +6,14 @@ from rubric_lint.finding import Result, Unread
 from rubric_lint.summary import Summary, counted
 
 _MOST = 10
-"""How many lines of one kind are shown; the rest is counted."""
+"""How many lines of one kind are shown; the rest are counted."""
 
 
 class Unchecked:
-    """Gathers what was not checked in a run.
+    """Collect what was not checked in a run.
 
-    `named`: the files that the user named. Of those each is explained that holds no rubrics; of files that were found
-    in folders only what is a rubric for certain, or, in a run that finds none, what nearly is one.
+    `named` are the files that the user named; each one without rubrics is explained. For files found in folders, only
+    certain rubrics are reported or, if the run finds no rubrics, near misses too.
     """
 
     def __init__(self, named: Iterable[str]) -> None:
@@ -22,7 +22,7 @@ class Unchecked:
         self._places: dict[tuple[str, bool], tuple[str, int]] = {}
 
     def add(self, name: str, result: Result, reason: str = "") -> None:
-        """Take the result of a file; `reason` says why it holds no rubrics, where that is known."""
+        """Add the result of a file; `reason` says why it has no rubrics, if known."""
         is_bare = not result.rubrics and not result.findings
         if name in self._named and is_bare:
             self._empty += list(_word_file(name, result.unread, reason))
@@ -33,11 +33,11 @@ class Unchecked:
             self._places[key] = first, count + 1
 
     def word(self, summary: Summary, *, quiet: bool, says_summary: bool) -> Iterator[str]:
-        """Say what was not checked. `quiet`: only of named files; `says_summary`: the report says the rest."""
+        """Yield the messages. `quiet`: only for named files; `says_summary`: the report contains the summary."""
         is_empty = not (summary.rubrics or summary.findings or summary.unchanged_files)
         if is_empty and not says_summary and not quiet:
             yield f"0 rubrics found in {counted(summary.files, 'file')}"
-        yield from _shorten(self._empty, "file that holds no rubrics", "files that hold no rubrics")
+        yield from _shorten(self._empty, "file without rubrics", "files without rubrics")
         if not quiet:
             lines = [
                 f"{first}: not checked: {reason}" + (f" ({count - 1} more like it)" if count > 1 else "")
@@ -49,14 +49,14 @@ class Unchecked:
 
 def _word_file(name: str, unread: tuple[Unread, ...], reason: str) -> Iterator[str]:
     if not unread:
-        reason = reason or "no field of a known format is in it"
-        yield f"{name}: holds no rubrics: {reason}"
+        reason = reason or "no field of a known format found"
+        yield f"{name}: no rubrics found: {reason}"
     reasons: dict[str, list[Unread]] = {}
     for each in unread:
         reasons.setdefault(each.reason, []).append(each)
     for text, places in reasons.items():
         more = f" ({len(places) - 1} more like it)" if len(places) > 1 else ""
-        yield f"{_place(name, places[0])}: holds no rubrics: {text}{more}"
+        yield f"{_place(name, places[0])}: no rubrics found: {text}{more}"
 
 
 def _place(name: str, unread: Unread) -> str:

@@ -1,6 +1,6 @@
-"""Lints again what changes, and shows how everything stands then; the system tells of changes, through watchfiles."""
+"""Lint again whenever files change, as watchfiles reports it, and show all findings."""
 
-# Paths are str here, see config.py.
+# Paths are strings here, see config.py.
 # ruff: noqa: PTH100, PTH112, PTH114, PTH116, PTH118, PTH120
 
 import os
@@ -24,16 +24,16 @@ from rubric_lint.summary import counted
 from rubric_lint.wording import join_words, visible
 
 _STEP = 50
-"""Milliseconds without a change that end a batch of changes."""
+"""Milliseconds without a change after which a batch of changes ends."""
 
 _TICK = 20_000_000
-"""Nanoseconds in which a file may be written twice and bear the same time."""
+"""Nanoseconds within which two writes may leave the same timestamp."""
 
 _EMPTY = 250_000_000
-"""Nanoseconds for which a file may be empty before that is what it holds: saving often empties it first."""
+"""Nanoseconds after which an empty file counts as empty; editors often truncate a file before saving."""
 
 _DECIDING = frozenset({*NAMES, ".gitignore", ".git", "exclude"})
-"""Names that decide about other files, also where they stand above the folders that are searched."""
+"""Names of files that affect others, also above the searched folders."""
 
 _MOST_NAMES = 3
 _UNKNOWN = Unreadable("", "")
@@ -42,7 +42,7 @@ Found = File | Unreadable
 
 
 class _Known(NamedTuple):
-    """What is known of a file; `is_settled`: it cannot have been written again without another stamp."""
+    """The last outcome of a file; `is_settled` if any later write changes its stamp."""
 
     file: Found
     stamp: tuple[int, ...]
@@ -50,7 +50,7 @@ class _Known(NamedTuple):
     outcome: Outcome
 
     def is_rewritten(self, before: "_Known") -> bool:
-        """Whether the file itself is another one than before, not only its settings."""
+        """Return whether the file itself, not only its settings, has changed."""
         if self.stamp != before.stamp:
             return True
         has_news = not isinstance(self.outcome, Exception) and self.outcome != before.outcome
@@ -58,24 +58,24 @@ class _Known(NamedTuple):
 
 
 class _Finder(SettingsFinder):
-    """A finder that tells which folders it is asked about: those that are searched, and those of files."""
+    """A finder that records the folders it is asked about: those searched and those of files."""
 
     def __init__(self, overrides: Overrides, *, file: str | None, isolated: bool) -> None:
         self.folders: set[str] = set()
         super().__init__(overrides, file=file, isolated=isolated)
 
     def for_folder(self, folder: str) -> Settings:
-        """Note the folder, and go on."""
+        """Record the folder and return its settings."""
         self.folders.add(os.path.realpath(folder))
         return super().for_folder(folder)
 
 
 class WatchError(Exception):
-    """Watching is not possible, and why."""
+    """Files cannot be watched, and why."""
 
 
 class Watch:
-    """Watches the files at `paths`; `show` reports on everything that it is handed."""
+    """Watch the files at `paths`; `show` reports on the files it is given."""
 
     def __init__(
         self,
@@ -99,11 +99,11 @@ class Watch:
         self._fault: SettingsError | None = None
 
     def run(self) -> NoReturn:
-        """Watch until something ends the program.
+        """Watch until the program is interrupted.
 
         Raises:
             WatchError: when the system cannot watch, or the package for it is missing.
-            SettingsError: when the settings named on the command line cannot be used to begin with.
+            SettingsError: when the settings cannot be used at the start.
         """
         try:
             from watchfiles import watch  # noqa: PLC0415  (an extra)
@@ -124,8 +124,8 @@ class Watch:
             )
             with closing(cast("Generator[object]", changes)):
                 try:
-                    next(changes)  # nothing that happens from now on is missed
-                except FileNotFoundError:  # a folder went in between
+                    next(changes)  # no change after this call is missed
+                except FileNotFoundError:  # a folder was deleted meanwhile
                     continue
                 except OSError as fault:
                     raise WatchError(f"{counted(len(folders), 'folder')} cannot be watched: {fault}") from fault
@@ -135,7 +135,7 @@ class Watch:
             self._look()
 
     def _look(self, *, is_first: bool = False) -> None:
-        """Look at everything anew, lint what is not known yet, and show it all if there is news."""
+        """Search again, lint new and changed files, and show all findings if anything changed."""
         try:
             finder = _Finder(self._overrides, file=self._config, isolated=self._isolated)
             self._skipped = Skipped()
@@ -148,7 +148,7 @@ class Watch:
                 self._show_all(
                     finder, f"Changed: {join_words(news)}" if news and not is_first else "Checking everything"
                 )
-                _tell(f"Watching {counted(len(names), 'file')}; Ctrl+C ends")
+                _tell(f"Watching {counted(len(names), 'file')}; press Ctrl+C to stop")
             self._fault = None
         except SettingsError as fault:
             if is_first:
@@ -156,7 +156,7 @@ class Watch:
             self._tell_fault(fault)
 
     def _is_there(self, file: Found) -> bool:
-        """Whether it did not go while it was looked for: of what nobody named that is no fault."""
+        """Return whether to lint a file: not if it vanished during the search, unless the user named it."""
         name = file.name if isinstance(file, File) else file.path
         return name in self._paths or os.path.lexists(name)
 
@@ -170,12 +170,12 @@ class Watch:
         )
 
     def _find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[Found]:
-        """What is known, as `files.find` would find it."""
+        """Yield the known files as `files.find` would."""
         yield from (each.file for each in self._known.values())
         skipped.add(self._skipped)
 
     def _learn(self, files: list[Found], *, processes: int | None) -> list[str]:
-        """Lint what is not known as it is now; what is new, changed or gone, in words."""
+        """Lint new and changed files; return the names of new, changed and deleted files."""
         stamps = {_key(file): _stamp(file) for file in files}
         before, self._known = self._known, {}
         due = []
@@ -187,13 +187,13 @@ class Watch:
             else:
                 due.append(file)
                 self._known[key] = _Known(file, (), is_settled=False, outcome=_UNKNOWN)  # keeps the order
-        # Once watchfiles has a thread, no process can be forked safely.
+        # Once watchfiles has started a thread, forking a process is not safe.
         for file, outcome in self._progress.over(lint_files(due, processes=processes), len(due)):
             self._known[_key(file)] = _Known(file, *stamps[_key(file)], _lighten(outcome))
         now = self._known
         written = [key for key in now if key not in before or now[key].is_rewritten(before[key])]
         gone = [key for key in before if key not in now]
-        # What could not be read and is a file now is both gone and new, under one name.
+        # A file that could not be read before and now can is both deleted and new, under one name.
         news = [*dict.fromkeys(visible(key if isinstance(key, str) else key.path) for key in (*written, *gone))]
         if len(news) > _MOST_NAMES:
             news[_MOST_NAMES:] = [f"{len(news) - _MOST_NAMES} more"]
@@ -205,16 +205,16 @@ class Watch:
             self._fault = error
             for line in error.lines:
                 complain(line)
-            _tell("Watching; everything stays as shown until the settings can be used")
+            _tell("Watching; nothing is checked until the settings are fixed")
 
     def _named(self) -> set[str]:
-        """What the command line names, as the system names it; of a link, the link and what it leads to."""
+        """Return the absolute paths named on the command line; for a symlink, the link and its target."""
         names = [*self._paths, *([self._config] if self._config else [])]
         links = {os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(name))), _base(name)) for name in names}
         return links | {os.path.realpath(name) for name in names}
 
     def _folders(self) -> set[str]:
-        """The folders to watch: those that are searched, and all above them, where settings and ignored names stand."""
+        """Return the folders to watch: those searched, and all above them, which may hold settings and .gitignore."""
         folders = set(self._searched)
         pending = [*folders, *map(os.path.dirname, self._named())]
         while pending:
@@ -229,7 +229,7 @@ class Watch:
         return {folder for folder in folders if os.path.isdir(folder)}
 
     def _matters(self, path: str) -> bool:
-        """Whether what happened at `path` may change anything."""
+        """Return whether a change at `path` may affect the findings."""
         folder, base = os.path.split(path)
         if base in _DECIDING or folder in self._searched:
             return True
@@ -245,7 +245,7 @@ def _key(file: Found) -> str | Unreadable:
 
 
 def _stamp(file: Found) -> tuple[tuple[int, ...], bool]:
-    """What differs when a file was written anew, and whether that can be relied upon yet."""
+    """Return a stamp that changes when a file is written, and whether it is reliable yet."""
     if isinstance(file, Unreadable):
         return (), True
     try:
@@ -260,12 +260,12 @@ def _stamp(file: Found) -> tuple[tuple[int, ...], bool]:
 
 
 def _age(status: os.stat_result) -> int:
-    """Return the nanoseconds since the file changed; below 0 where its clock is ahead of ours."""
+    """Return the nanoseconds since the file changed; negative if its clock is ahead."""
     return time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _lighten(outcome: Outcome) -> Outcome:
-    """Without the text of a clean file, which nobody asks for."""
+    """Drop the text of a clean file, which is not needed."""
     if isinstance(outcome, Result) and not outcome.findings:
         return outcome._replace(source=Source(outcome.source.name, ""))
     return outcome

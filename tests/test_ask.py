@@ -236,10 +236,10 @@ def test_a_response_that_only_drips_in_is_no_response():
         (Response({"detail": "No such field."}, 422), 'HTTP 422: {"detail": "No such field."}', 1),
         (
             Response("<html>Hello</html>", headers={"content-type": "text/html"}),
-            "the response is no chat completion: <html>Hello</html> (tried 2 times)",
+            "the response is not a chat completion: <html>Hello</html> (tried 2 times)",
             2,
         ),
-        (Response(""), "the response is no chat completion: it is empty (tried 2 times)", 2),
+        (Response(""), "the response is not a chat completion: it is empty (tried 2 times)", 2),
         (Response({"error": {"message": "Down."}}), "the endpoint failed: Down. (tried 2 times)", 2),
         (Response({"error": "down"}), 'the endpoint failed: "down" (tried 2 times)', 2),
     ],
@@ -267,10 +267,8 @@ def test_what_every_request_would_get_is_asked_once_and_marked(failure):
     assert len(server.asked) == 1
 
 
-JSON_SCHEMA = (
-    "(asked with --response-format json_schema; json_object asks for less, text for nothing but what the prompt says)"
-)
-JSON_OBJECT = "(asked with --response-format json_object; text asks for nothing but what the prompt says)"
+JSON_SCHEMA = "(asked with --response-format json_schema; try json_object, or text, which relies on the prompt alone)"
+JSON_OBJECT = "(asked with --response-format json_object; try text, which relies on the prompt alone)"
 
 
 @pytest.mark.parametrize(

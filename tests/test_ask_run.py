@@ -63,8 +63,8 @@ def test_the_rubric_need_not_be_named_where_there_is_one():
 
 NAMES = "`ranges`, `checklist` and `holistic`"
 MANY = f"missing field `rubric`: the file has 3 rubrics: {NAMES}"
-TAKEN = "`score` is what a field of the results is called; give this one another name"
-MISSPELT = "the field `qeustion` is not read; if it is no `question`, give it another name"
+TAKEN = "`score` is reserved for the results; rename this field"
+MISSPELT = "unknown field `qeustion`; did you mean `question`? If not, rename it"
 GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
 
 
@@ -72,28 +72,28 @@ GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
     ("line", "fault"),
     [
         (b'{"id": "a", "rubric": "holistic"', "not JSON at column 33: the text ends too early"),
-        (b'{"id": "\xff"}', "is not UTF-8 from byte 9 on"),
+        (b'{"id": "\xff"}', "is not UTF-8 at byte 9"),
         (b'{"id": "b", "cost": NaN}', "/cost: NaN is not JSON"),
         (b'{"id": "b", "cost": [1e400]}', "/cost/0: the number 1e400 is too large"),
         (b'{"id": 1' + b"0" * 5000 + b', "answer": "So."}', "/id: the number 10000000000000000000... has 5001 digits"),
         (b'{"id": "b", "answer": "So.", "answer": "No."}', "/answer: the key `answer` stands twice in one object"),
-        (GOOD + b" {}", "more text behind the JSON value, at column 51; expected one answer a line"),
+        (GOOD + b" {}", "unexpected text after the JSON value, at column 51; expected one answer per line"),
         (b'{"id": "b", "answer": "' + b"x" * 10_000_000 + b'"}', "more than 10 MB, and no more are read of one entry"),
         (b"[" * 100_000, "nested too deeply to be read"),
-        (b'["a"]', 'is no object, expected {"id": ..., "answer": ...}'),
+        (b'["a"]', 'is not an object; expected {"id": ..., "answer": ...}'),
         (b'{"answer": "So."}', "missing field `id`"),
-        (b'{"id": null, "answer": "So."}', "`id` is no text or integer"),
-        (b'{"id": true, "answer": "So."}', "`id` is no text or integer"),
-        (b'{"id": "b", "anwser": "So."}', "missing field `answer`; did you mean it by `anwser`?"),
-        (b'{"id": "b", "answer": ["So."]}', "`answer` is no text"),
-        (b'{"id": "b", "answer": "So.", "question": 1}', "`question` is no text"),
+        (b'{"id": null, "answer": "So."}', "`id` must be a string or an integer"),
+        (b'{"id": true, "answer": "So."}', "`id` must be a string or an integer"),
+        (b'{"id": "b", "anwser": "So."}', "missing field `answer`; did you misspell it as `anwser`?"),
+        (b'{"id": "b", "answer": ["So."]}', "`answer` must be a string"),
+        (b'{"id": "b", "answer": "So.", "question": 1}', "`question` must be a string"),
         (b'{"id": "b", "answer": "So.", "qeustion": "Why?"}', MISSPELT),
         (b'{"id": "b", "answer": "So.", "Question": "Why?"}', MISSPELT.replace("qeustion", "Question")),
         (b'{"id": "b", "answer": "So.", "score": 1}', TAKEN),
         (b'{"id": "b", "answer": "So."}', MANY),
         (b'{"id": "b", "answer": "So.", "rubric": "range"}', 'no rubric is named "range"; did you mean `ranges`?'),
         (b'{"id": "b", "answer": "So.", "rubric": 5}', f"no rubric is named 5; there are {NAMES}"),
-        (GOOD, 'the id "a" stands in line 1 already; each answer has its own'),
+        (GOOD, 'duplicate id "a", first used in line 1; make ids unique'),
     ],
 )  # fmt: skip
 def test_a_line_that_is_no_answer_is_refused_with_its_place(line, fault):
@@ -127,7 +127,7 @@ def test_answers_may_stand_in_a_list():
 def test_a_file_without_answers_is_refused(empty):
     with pytest.raises(AnswersError) as refused:
         check_answers([empty], RUBRICS)
-    assert refused.value.faults == ("holds no answers; each is an object with `id` and `answer`",)
+    assert refused.value.faults == ("contains no answers; expected objects with `id` and `answer`",)
 
 
 def test_only_the_first_faults_are_told():
@@ -135,7 +135,7 @@ def test_only_the_first_faults_are_told():
         check_answers([b"{}\n"] * 1000, RUBRICS)
     assert refused.value.faults == (
         *(f"line {number}: missing field `id`" for number in range(1, 11)),
-        "and perhaps more; nothing was read after that",
+        "stopped reading here; there may be more errors",
     )
 
 
@@ -190,7 +190,7 @@ def test_another_file_is_refused_and_left_as_it_is(tmp_path, content, line):
     path.write_bytes(content)
     with pytest.raises(JournalError) as refused:
         Journal(path)
-    assert str(refused.value) == f"line {line} is no result of a judge run; name another file with --output"
+    assert str(refused.value) == f"line {line} is not a result of a judge run; name another file with --output"
     assert path.read_bytes() == content
 
 
@@ -369,7 +369,7 @@ def test_a_run_is_stopped_at_once_when_every_request_would_fail(tmp_path):
     assert (len(server.asked), results) == (1, [])
     assert told == [
         ('"a0"', "not judged: HTTP 401: Wrong key."),
-        ("stopped", "every other request would fail as well"),
+        ("stopped", "all other requests would fail too"),
     ]
 
 
@@ -404,7 +404,7 @@ def test_g6_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_pat
     with Journal(tmp_path / "results.jsonl") as journal:
         same = read_answers(lines(answer(1), answer(2)), RUBRICS)
         assert check_journal(same, journal, *before) == Earlier(judged=1, invalid=0, others=())
-        with pytest.raises(StaleError, match='holds answer "a1" as it was judged with another model'):
+        with pytest.raises(StaleError, match='cannot resume: answer "a1" had another text, model'):
             check_journal(
                 read_answers(lines(answer(1, **changed)), RUBRICS),
                 journal,
@@ -420,8 +420,8 @@ def test_of_several_stale_answers_the_first_is_named(tmp_path):
     with Journal(tmp_path / "results.jsonl") as journal, pytest.raises(StaleError) as refused:
         check_journal(changed, journal, Call("judge-1", server.url), Plan())
     assert str(refused.value) == (
-        'holds 2 of the answers, "a2" the first, as they were judged with another model, endpoint, response format, '
-        "rubric, text, temperature or number of samples; name another file with --output"
+        'cannot resume: 2 of the answers ("a2" is the first) had another text, model, endpoint, response format, '
+        "rubric, temperature or number of samples; name another file with --output"
     )
 
 
@@ -444,7 +444,7 @@ def test_g6_results_by_another_meaning_of_the_rubric_are_refused(tmp_path):
         with Journal(tmp_path / "results.jsonl") as journal:
             answers = read_answers(lines(answer(1, rubric="ranges")), rewritten)
             assert check_journal(answers, journal, call, Plan()) == Earlier(1, 0, ())
-            with pytest.raises(StaleError, match="another model, endpoint, response format, rubric"):
+            with pytest.raises(StaleError, match="another text, model, endpoint, response format, rubric"):
                 check_journal(read_answers(lines(answer(1, rubric="ranges")), weighed), journal, call, Plan())
 
 

@@ -9,7 +9,7 @@ import pytest
 from test_cli_lint import BAD, BROKEN, GOOD, OLD, call, folder  # noqa: F401 (a fixture)
 
 NAMES = ["file", "rule", "fingerprint"]
-NOTE = "rubric-lint: `--write-baseline` takes what is gone out of the baseline\n"
+NOTE = "rubric-lint: run with --write-baseline to remove them from the baseline\n"
 
 
 def write(*args):
@@ -30,14 +30,14 @@ def known(name="known.json"):
 
 
 def test_the_file_has_a_line_for_each_finding_in_order():
-    assert write() == "rubric-lint: known.json: 2 known findings now, 2 of them new; 0 gone\n"
+    assert write() == "rubric-lint: known.json: 2 known findings (2 added, 0 removed)\n"
     text = Path("known.json").read_text("utf-8")
     lines = [json.loads(line.rstrip(",")) for line in text.splitlines()[2:-1]]
     assert ([list(line) for line in lines], known()) == (
         [NAMES, NAMES],
         [("bad.yaml", "overlap"), ("old.yaml", "deprecated-description")],
     )
-    assert write() == "rubric-lint: known.json: 2 known findings now, 0 of them new; 0 gone\n"
+    assert write() == "rubric-lint: known.json: 2 known findings (0 added, 0 removed)\n"
     assert Path("known.json").read_text("utf-8") == text
 
 
@@ -45,7 +45,7 @@ def test_known_findings_are_left_out_and_counted_and_new_ones_are_not():
     write()
     assert lint("--baseline=known.json") == ([], "", 0)
     out, _, _ = call("--baseline=known.json", "bad.yaml")
-    assert out.splitlines()[-1] == "1 finding left out by the baseline."
+    assert out.splitlines()[-1] == "1 finding hidden by the baseline."
     summary = json.loads(call("--baseline=known.json", "--format=json")[0])["summary"]
     assert (summary["errors"], summary["warnings"], summary["known"]) == (0, 0, 2)
     Path("old.yaml").write_text("# moved\n\n" + OLD + "    weight: -1\n", "utf-8")
@@ -63,11 +63,12 @@ def test_what_is_gone_is_told_until_it_is_taken_out():
     Path("bad.yaml").write_text(GOOD, "utf-8")
     Path("old.yaml").unlink()
     expected = (
-        "rubric-lint: known.json: 1 known finding of overlap gone from bad.yaml\n"
-        "rubric-lint: known.json: 1 known finding of deprecated-description gone from old.yaml, a file that is gone\n"
+        "rubric-lint: known.json: 1 known finding of overlap no longer in bad.yaml\n"
+        "rubric-lint: known.json: 1 known finding of deprecated-description no longer in old.yaml, which no longer "
+        "exists\n"
     )
     assert lint("--baseline=known.json") == ([], expected + NOTE, 0)
-    assert write() == "rubric-lint: known.json: 0 known findings now, 0 of them new; 2 gone\n"
+    assert write() == "rubric-lint: known.json: 0 known findings (0 added, 2 removed)\n"
     assert json.loads(Path("known.json").read_text("utf-8")) == {"version": 1, "findings": []}
     assert lint("--baseline=known.json") == ([], "", 0)
 
@@ -110,7 +111,7 @@ def test_the_settings_name_it_from_their_folder(monkeypatch):
     Path("ci").mkdir()
     Path("sub").mkdir()
     told = call("--write-baseline")[1]
-    assert told == "rubric-lint: ci/known.json: 2 known findings now, 2 of them new; 0 gone\n"
+    assert told == "rubric-lint: ci/known.json: 2 known findings (2 added, 0 removed)\n"
     assert known("ci/known.json") == [("../bad.yaml", "overlap"), ("../old.yaml", "deprecated-description")]
     monkeypatch.chdir("sub")
     assert lint("..") == ([], "", 0)
@@ -174,7 +175,7 @@ def test_none_is_read_or_written_as_a_stream(more):
     out, err, code = call("--baseline=-", *more)
     assert (out, err.splitlines()[-1], code) == (
         "",
-        "Error: --baseline: -: is not standard output here; name a file",
+        "Error: --baseline: -: does not mean stdout here; name a file",
         2,
     )
     assert sorted(Path().iterdir()) == before
@@ -213,16 +214,16 @@ def test_a_name_that_is_no_utf_8():
 
 
 WRONG = {
-    "nowhere to write": (["--write-baseline"], "--write-baseline: name the file with --baseline, or in the settings"),
-    "no name": (["--baseline="], "--baseline names no file"),
-    "both": (["--baseline=a", "--no-baseline"], "--no-baseline leaves all baselines out; give it alone"),
+    "nowhere to write": (["--write-baseline"], "--write-baseline: name the file with --baseline or in the settings"),
+    "no name": (["--baseline="], "--baseline is empty; name a file"),
+    "both": (["--baseline=a", "--no-baseline"], "--no-baseline cannot be combined with --baseline or --write-baseline"),
     "with fixes": (
         ["--write-baseline", "--baseline=a", "--fix"],
-        "--write-baseline is a run of its own; leave --fix, --diff-base and --add-ignores out",
+        "--write-baseline cannot be combined with --fix, --diff-base or --add-ignores",
     ),
     "with comments": (
         ["--add-ignores", "--baseline=a"],
-        "--add-ignores silences all that is found; run it without --baseline",
+        "--add-ignores silences every finding; run it without --baseline",
     ),
 }
 

@@ -95,7 +95,7 @@ def test_a_user_without_a_home_keeps_nothing(folder, monkeypatch):
         done = CliRunner().invoke(cli, ["cache", command])
         assert (done.exit_code, done.output.splitlines()[-1]) == (
             2,
-            "Error: nothing is kept, as you have no home folder; set RUBRIC_LINT_CACHE_DIR to keep results",
+            "Error: there is no cache because you have no home folder; set RUBRIC_LINT_CACHE_DIR to use one",
         )
 
 

@@ -49,7 +49,7 @@ def test_dead_links_and_pipes_that_are_found_are_counted():
     Path("sub").mkdir()
     Path("sub/link.yaml").symlink_to("nowhere.yaml")
     os.mkfifo("sub/pipe.yaml")
-    told = "No comment written in 0 files.\n2 dead links or pipes not read.\n"
+    told = "No comment written in 0 files.\n2 broken symlinks or pipes skipped.\n"
     assert call("--add-ignores", "sub") == (told, "", 0)
 
 
@@ -70,20 +70,20 @@ def test_a_link_that_shares_the_text_is_told_of():
 
 
 WRONG = {
-    "standard input": (["--add-ignores", "-"], "--add-ignores writes files, and standard input is none"),
-    "with fixes": (["--add-ignores", "--fix"], "--add-ignores silences all that is found; run it without --fix"),
+    "standard input": (["--add-ignores", "-"], "--add-ignores writes files; it cannot be used with stdin"),
+    "with fixes": (["--add-ignores", "--fix"], "--add-ignores silences every finding; run it without --fix"),
     "with a format": (
         ["--add-ignores", "--format=json"],
-        "--add-ignores writes comments and no report; leave the options for reports out",
+        "--add-ignores writes comments, not a report; remove the report options",
     ),
-    "no revision": (["--diff-base="], "--diff-base names no revision"),
-    "a blank revision": (["--diff-base= "], "--diff-base names no revision"),
-    "a reason alone": (["--reason=x"], "--reason is for the comments of --add-ignores; add that"),
-    "a reason of two lines": (["--add-ignores", "--reason=a\nb"], "--reason is a text of one line"),
-    "an empty reason": (["--add-ignores", "--reason="], "--reason is a text of one line"),
+    "no revision": (["--diff-base="], "--diff-base is empty; name a Git revision"),
+    "a blank revision": (["--diff-base= "], "--diff-base is empty; name a Git revision"),
+    "a reason alone": (["--reason=x"], "--reason requires --add-ignores"),
+    "a reason of two lines": (["--add-ignores", "--reason=a\nb"], "--reason must be one line of text"),
+    "an empty reason": (["--add-ignores", "--reason="], "--reason must be one line of text"),
     "a reason that is a comment": (
         ["--add-ignores", "--reason=# Rubric-Lint: ignore"],
-        "--reason may not hold `rubric-lint:`, which begins a comment of ours",
+        "--reason must not contain `rubric-lint:`, which starts an ignore comment",
     ),
 }
 

@@ -69,7 +69,7 @@ def test_strict_writes_nothing_when_something_would_be_lost(run, tmp_path):
     said = (
         "rubric-lint: l.yaml:3:25: lost: the gate 2 of `quality`: Ragas returns a level, not a verdict\n"
         "rubric-lint: l.yaml:2:9: lost: the name `quality`: a dictionary has no field for it; set it on the metric\n"
-        "rubric-lint: nothing is written, since --strict lets nothing get lost\n"
+        "rubric-lint: nothing was written: --strict allows no losses\n"
     )
     assert run("l.yaml", "--to", "ragas", "--strict", "-o", "out.json") == (1, "", said)
     assert not (tmp_path / "out.json").exists()
@@ -140,16 +140,16 @@ def test_a_new_file_has_the_mode_of_any_new_file(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("r.yaml", "-o", "./r.yaml"), "--output names the file that is read"),
+        (("r.yaml", "-o", "./r.yaml"), "--output is the input file; name another file"),
         (("r.yaml", "-o", "no/such/folder.yaml"), "no/such/folder.yaml: cannot be written: No such file or directory"),
         (("r.yaml", "-o", "."), ".: is not a regular file; only regular files can be written"),
         (("none.yaml",), "none.yaml: does not exist"),
         ((".",), ".: cannot be read: it is a folder"),
         (("r.yaml", "--to", "excel"), "'excel' is not one of"),
-        (("r.yaml", "--stdin-filename", "x.yaml"), "give the path - to read it"),
+        (("r.yaml", "--stdin-filename", "x.yaml"), "--stdin-filename requires the path -"),
         (("r.yaml", "--config", "none.toml"), "none.toml"),
-        (("r.yaml", "--config", "x.toml", "--isolated"), "give one of them"),
-        (("HEAD:r.yaml",), "HEAD:r.yaml: no such file, and no revision of one either"),
+        (("r.yaml", "--config", "x.toml", "--isolated"), "--config cannot be combined with --isolated"),
+        (("HEAD:r.yaml",), "HEAD:r.yaml: no such file, and not a file in a Git revision"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

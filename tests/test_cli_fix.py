@@ -180,7 +180,7 @@ def test_a_file_in_doubt_is_left_alone_and_the_others_are_fixed(program, suite):
     doubtful = program.write("doubtful.yaml", DOUBTFUL)
     code, out, err = program()
     assert (code, err) == (3, "")
-    assert out.startswith("doubtful.yaml: left as it was, nothing is fixed: ")
+    assert out.startswith("doubtful.yaml: left unchanged: ")
     assert out.endswith("\n1 file left unchanged because the proof of the fixes failed.\n")
     assert (doubtful.read_text(), suite.read_text()) == (DOUBTFUL, NEW)
 
@@ -205,7 +205,7 @@ def test_dead_links_and_pipes_that_are_found_are_counted(program, suite):
     suite.unlink()
     (program.folder / "link.yaml").symlink_to("nowhere.yaml")
     os.mkfifo(program.folder / "pipe.yaml")
-    told = "Nothing to fix in 0 files.\n2 dead links or pipes not read.\n"
+    told = "Nothing to fix in 0 files.\n2 broken symlinks or pipes skipped.\n"
     assert program() == (0, told, "")
     assert program("--check") == (0, told, "")
     assert json.loads(program("--format=json")[1])["summary"]["passed_over"] == 2
@@ -214,7 +214,7 @@ def test_dead_links_and_pipes_that_are_found_are_counted(program, suite):
 def test_a_read_only_file_is_left_alone(program, suite):
     suite.chmod(0o444)
     code, out, _ = program("-q")
-    assert (code, out) == (2, "suite.yaml: left as it was: is read-only; allow writing to it first\n")
+    assert (code, out) == (2, "suite.yaml: left unchanged: is read-only; allow writing to it first\n")
     assert suite.read_text() == OLD
 
 
@@ -296,12 +296,14 @@ def test_unsafe_fixes_are_made_on_request(program):
     ("args", "told"),
     [
         pytest.param(["nowhere.yaml"], "rubric-fix: nowhere.yaml: does not exist", id="no-file"),
-        pytest.param(["--select", "deprecated"], "there is no rule 'deprecated'", id="no-rule"),
-        pytest.param(["--diff", "--format=json"], "--diff is for people and for patch", id="diff-json"),
-        pytest.param(["-", "--format=json"], "standard output cannot take the fixed text", id="stdin-json"),
-        pytest.param(["--config", "a.toml", "--isolated"], "give one of them", id="config-isolated"),
+        pytest.param(["--select", "deprecated"], "unknown rule 'deprecated'", id="no-rule"),
+        pytest.param(["--diff", "--format=json"], "--diff cannot be combined with --format json", id="diff-json"),
+        pytest.param(["-", "--format=json"], "stdout cannot carry both the fixed text", id="stdin-json"),
+        pytest.param(
+            ["--config", "a.toml", "--isolated"], "--config cannot be combined with --isolated", id="config-isolated"
+        ),
         pytest.param(["--config", "a.toml"], "a.toml: ", id="no-settings"),
-        pytest.param(["--stdin-filename", "a.yaml"], "give the path - to read it", id="stdin-filename"),
+        pytest.param(["--stdin-filename", "a.yaml"], "--stdin-filename requires the path -", id="stdin-filename"),
     ],
 )
 def test_wrong_use_is_told_and_nothing_is_written(program, suite, args, told):
@@ -362,7 +364,7 @@ def test_d2_what_a_found_link_leads_to_outside_is_not_rewritten_and_counted(prog
     outside.write_text(OLD)
     (program.folder / "a.yaml").symlink_to(outside)
     code, out, _err = program(".")
-    told = "Nothing to fix in 0 files.\n1 symlink out of the repository not followed; name it to include it.\n"
+    told = "Nothing to fix in 0 files.\n1 symlink out of the repository skipped; name it to check it.\n"
     assert (code, out, outside.read_text()) == (0, told, OLD)
     assert json.loads(program("--format=json", ".")[1])["summary"]["outside"] == 1
     assert program("a.yaml")[0] == 0

@@ -92,13 +92,13 @@ def test_a_text_that_cannot_be_read_is_named(folder):
     asked = [run("prompt", "a.rubric.yaml", "--answer", name) for name in ("@missing.txt", "@latin.txt")]
     assert asked == [
         (2, "", "Invalid value for '--answer': missing.txt: No such file or directory"),
-        (2, "", "Invalid value for '--answer': latin.txt: is not UTF-8 from byte 3 on"),
+        (2, "", "Invalid value for '--answer': latin.txt: is not UTF-8 at byte 3"),
     ]
 
 
 def test_standard_input_is_one_text_and_not_two():
     asked = run("prompt", "a.rubric.yaml", "--question", "@-", "--answer", "@-", text="Why?")
-    assert asked == (2, "", "Invalid value for '--answer': standard input is read by --question already")
+    assert asked == (2, "", "Invalid value for '--answer': --question already reads stdin")
 
 
 def test_a_name_that_looks_the_same_is_told_apart(folder):
@@ -166,7 +166,7 @@ def test_a_second_run_asks_nothing():
     assert again == (
         0,
         "",
-        "results.jsonl holds 3 of 3 answers; judging the others\n0 of 0 answers judged\n",
+        "results.jsonl already has 3 of 3 answers; judging the rest\n0 of 0 answers judged\n",
     )
     assert len(server.asked) == 3
 
@@ -178,9 +178,9 @@ def test_results_of_another_model_are_refused():
     assert (code, err) == (
         2,
         (
-            'rubric-score: answers.judged.jsonl: holds 3 of the answers, "a0" the first, as they were judged with '
-            "another model, endpoint, response format, rubric, text, temperature or number of samples; name another "
-            "file with --output\n"
+            'rubric-score: answers.judged.jsonl: cannot resume: 3 of the answers ("a0" is the first) had another '
+            "text, model, endpoint, response format, rubric, temperature or number of samples; name another file with "
+            "--output\n"
         ),
     )
 
@@ -212,9 +212,9 @@ def test_an_output_that_stayed_invalid_is_not_asked_again_and_still_told():
         1,
         "",
         (
-            "answers.judged.jsonl holds 3 of 3 answers; judging the others\n"
-            "rubric-score: answers.judged.jsonl: 1 of these has an invalid output and will not be asked again, "
-            "unless the lines that say `fault` are taken out of the file\n"
+            "answers.judged.jsonl already has 3 of 3 answers; judging the rest\n"
+            "rubric-score: answers.judged.jsonl: 1 of these has an invalid output; to judge again, "
+            "remove the lines that contain `fault` from the file\n"
             "0 of 0 answers judged\n"
         ),
     )
@@ -228,7 +228,7 @@ def test_an_answer_whose_line_is_taken_out_of_the_results_is_asked_again(folder)
         lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
         results.write_text("".join(line for line in lines if '"fault"' not in line), encoding="utf-8")
         code, _, err = judge(server)
-    assert (code, err.splitlines()[0]) == (0, f"{results.name} holds 2 of 3 answers; judging the others")
+    assert (code, err.splitlines()[0]) == (0, f"{results.name} already has 2 of 3 answers; judging the rest")
 
 
 @pytest.mark.parametrize(("count", "told"), [(2, '"a2"'), (1, '"a1" and "a2"')], ids=["one", "two"])
@@ -239,8 +239,7 @@ def test_results_of_answers_that_are_not_given_any_more_are_told(folder, count, 
         code, _, err = judge(server)
     assert (code, err.splitlines()[1]) == (
         0,
-        "rubric-score: answers.judged.jsonl: also holds results of answers that were not given now, and keeps them: "
-        + told,
+        "rubric-score: answers.judged.jsonl: also has results of answers that are not in this run (kept): " + told,
     )
 
 
@@ -260,9 +259,9 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown():
     assert (code, out) == (2, "")
     assert err == (
         'rubric-score: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.\n'
-        "0 of 3 answers judged; 1 without a reply; 2 still to be asked\n"
-        "rubric-score: stopped: every other request would fail as well; the results so far are kept, and the same "
-        "command resumes\n"
+        "0 of 3 answers judged; 1 without a reply; 2 not yet asked\n"
+        "rubric-score: stopped: all other requests would fail too; the results so far are saved. Run the same "
+        "command to resume\n"
         f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 1\n"
     )
 
@@ -291,7 +290,7 @@ def test_g7_one_cause_is_told_a_few_times_and_then_summed_up(folder):
             "36 of 40 answers judged; 28 with an invalid output; 4 without a reply; 3,600 input tokens, 360 output "
             "tokens"
         ),
-        "rubric-score: run the same command again to ask for the answers without a reply",
+        "rubric-score: run the same command again to judge the answers without a reply",
     ]
 
 
@@ -307,7 +306,7 @@ def test_g7_faults_that_all_differ_do_not_flood_the_terminal(folder):
         _, _, err = judge(server, "--concurrency", "1")
     told = [line for line in err.splitlines() if line.startswith("rubric-score: ")]
     assert len([line for line in told if line.startswith('rubric-score: answer "')]) == 50
-    assert "rubric-score: 25 more answers with other faults" in told
+    assert "rubric-score: 25 more answers with other errors" in told
     assert len(told) <= 57
 
 
@@ -328,8 +327,8 @@ def test_g1_the_first_refusal_is_told_and_the_pauses_are_summed_up():
         0,
         [
             (
-                "rubric-score: the endpoint limits the rate of requests (HTTP 429: Slow down.); waiting 1 s, and again "
-                "whenever it refuses one. --rpm or a lower --concurrency avoids this"
+                "rubric-score: rate limit reached (HTTP 429: Slow down.); waiting 1 s, and again after each refusal. "
+                "Use --rpm or a lower --concurrency to avoid this"
             ),
             "3 of 3 answers judged; 300 input tokens, 30 output tokens; paused 1 s for the rate limit",
         ],
@@ -382,14 +381,14 @@ def test_what_got_no_reply_is_counted_and_asked_for_again():
         (
             'rubric-score: answer "a1": not judged: HTTP 400: Too long.\n'
             "2 of 3 answers judged; 1 without a reply; 200 input tokens, 20 output tokens\n"
-            "rubric-score: run the same command again to ask for the answers without a reply\n"
+            "rubric-score: run the same command again to judge the answers without a reply\n"
         ),
     )
     assert second == (
         0,
         "",
         (
-            "answers.judged.jsonl holds 2 of 3 answers; judging the others\n"
+            "answers.judged.jsonl already has 2 of 3 answers; judging the rest\n"
             "1 of 1 answers judged; 100 input tokens, 10 output tokens\n"
         ),
     )
@@ -402,10 +401,10 @@ def test_a_command_that_holds_a_secret_is_not_printed():
     assert (code, err.splitlines()[1:]) == (
         2,
         [
-            "0 of 3 answers judged; 1 without a reply; 2 still to be asked",
+            "0 of 3 answers judged; 1 without a reply; 2 not yet asked",
             (
-                "rubric-score: stopped: every other request would fail as well; the results so far are kept, and the "
-                "same command resumes"
+                "rubric-score: stopped: all other requests would fail too; the results so far are saved. Run the same "
+                "command to resume"
             ),
         ],
     )
@@ -428,9 +427,9 @@ def test_an_endpoint_that_does_not_know_the_response_format_is_asked_once_and_th
         [
             (
                 f'rubric-score: answer "a0": not judged: HTTP 400: {UNKNOWN_FORMAT} (asked with --response-format '
-                "json_schema; json_object asks for less, text for nothing but what the prompt says)"
+                "json_schema; try json_object, or text, which relies on the prompt alone)"
             ),
-            "0 of 3 answers judged; 1 without a reply; 2 still to be asked",
+            "0 of 3 answers judged; 1 without a reply; 2 not yet asked",
         ],
     )
     assert again == (0, "", "3 of 3 answers judged; 300 input tokens, 30 output tokens\n")
@@ -451,7 +450,7 @@ def test_answers_come_from_standard_input_and_the_run_is_gone_on_with(folder):
         0,
         "",
         (
-            "results.jsonl holds 2 of 3 answers; judging the others\n"
+            "results.jsonl already has 2 of 3 answers; judging the rest\n"
             "1 of 1 answers judged; 100 input tokens, 10 output tokens\n"
         ),
     )
@@ -464,27 +463,24 @@ def test_faults_of_answers_from_standard_input_say_so():
         options = ["--model", "judge-1", "--base-url", server.url, "--output", "results.jsonl"]
         asked = run("judge", "a.rubric.yaml", "-", *options, text='{"id": "a"}\n')
         empty = run("judge", "a.rubric.yaml", "-", *options, text="")
-    assert asked == (2, "", "rubric-score: standard input: line 1: missing field `answer`\n")
+    assert asked == (2, "", "rubric-score: stdin: line 1: missing field `answer`\n")
     assert empty == (
         2,
         "",
-        "rubric-score: standard input: holds no answers; each is an object with `id` and `answer`\n",
+        "rubric-score: stdin: contains no answers; expected objects with `id` and `answer`\n",
     )
     assert server.asked == []
 
 
 def test_answers_from_no_file_need_a_name_for_the_results():
     asked = run("judge", "a.rubric.yaml", "-", "--model", "m", "--base-url", "http://127.0.0.1:9", text="")
-    assert asked == (2, "", "the answers come from no file; name one for the results with --output")
+    assert asked == (2, "", "the answers are not read from a file; name a results file with --output")
 
 
-NO_KEY = (
-    "the environment variable {} holds no key; set it, name another variable with --api-key-env, or name an endpoint "
-    "that wants no key with --base-url"
-)
+NO_KEY = "{} is not set. Set it, use --api-key-env, or pass --base-url for an endpoint without a key"
 
 
-NO_URL = "--base-url is no URL of the form http://HOST:PORT/PATH or https://HOST/PATH"
+NO_URL = "--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH"
 
 
 @pytest.mark.parametrize(
@@ -492,20 +488,20 @@ NO_URL = "--base-url is no URL of the form http://HOST:PORT/PATH or https://HOST
     [
         ([], {}, NO_KEY.format("OPENAI_API_KEY")),
         (["--api-key-env", "MINE", "--base-url", "http://127.0.0.1:9"], {"OPENAI_API_KEY": KEY}, NO_KEY.format("MINE")),
-        (["--api-key-env", "sk-secret"], {}, NO_KEY.format("that --api-key-env names")),
+        (["--api-key-env", "sk-secret"], {}, NO_KEY.format("the variable named by --api-key-env")),
         (["--api-key-env", "MINE"], {"MINE": "sk-sécret"},
-         "the key in MINE holds characters that no HTTP header can carry"),
+         "the key in MINE contains characters that are not allowed in HTTP headers"),
         (["--base-url", "127.0.0.1:9"], {"OPENAI_API_KEY": KEY},
          NO_URL),
         (["--base-url", "http://"], {"OPENAI_API_KEY": KEY}, NO_URL),
         (["--base-url", "http://[::1"], {"OPENAI_API_KEY": KEY}, NO_URL),
         (["--base-url", "http://127.0.0.1:99999/v1"], {"OPENAI_API_KEY": KEY}, NO_URL),
         (["--temperature", "nan"], {"OPENAI_API_KEY": KEY},
-         "Invalid value for '--temperature': 'nan' is no finite number"),
-        (["--timeout", "inf"], {"OPENAI_API_KEY": KEY}, "Invalid value for '--timeout': 'inf' is no finite number"),
-        (["--output", "-"], {"OPENAI_API_KEY": KEY}, "--output: -: is not standard output here; name a file"),
+         "Invalid value for '--temperature': 'nan' is not a finite number"),
+        (["--timeout", "inf"], {"OPENAI_API_KEY": KEY}, "Invalid value for '--timeout': 'inf' is not a finite number"),
+        (["--output", "-"], {"OPENAI_API_KEY": KEY}, "--output: -: does not mean stdout here; name a file"),
         (["--output", "answers.jsonl"], {"OPENAI_API_KEY": KEY},
-         "--output names the file of answers; results go into a file of their own"),
+         "--output is the answers file; name another file for the results"),
     ],
     ids=["no key", "no key of that name", "the key for a name", "no ASCII", "no URL", "no host",
          "half a host", "no port", "no temperature", "no time", "standard output as results", "answers as results"],
@@ -591,8 +587,8 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         out = second.communicate(timeout=60)
     assert (first.returncode, second.returncode) == (130 if stop is signal.SIGINT else -stop, 0)
     told = [
-        "20 of 40 answers judged; 20 still to be asked; 2,000 input tokens, 200 output tokens",
-        "rubric-score: interrupted; the results so far are kept, and the same command resumes",
+        "20 of 40 answers judged; 20 not yet asked; 2,000 input tokens, 200 output tokens",
+        "rubric-score: interrupted; the results so far are saved. Run the same command to resume",
         (
             f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 3 "
             "--output results.jsonl"
@@ -600,7 +596,7 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
     ]
     assert err.splitlines() == (told if stop is signal.SIGINT else [])
     assert "".join(out).splitlines() == [
-        "results.jsonl holds 20 of 40 answers; judging the others",
+        "results.jsonl already has 20 of 40 answers; judging the rest",
         "20 of 20 answers judged; 2,000 input tokens, 200 output tokens",
     ]
     # Each answer has one result. Those that had one when the run was stopped were asked for once, as were those that
@@ -646,18 +642,18 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
         second = start(server, answers="-", stdin=subprocess.PIPE)
         _, told = second.communicate(text, timeout=60)
     if stop is signal.SIGINT:
-        assert err.splitlines()[0].startswith(f"{kept} of 40 answers judged; {40 - kept} still to be asked; ")
+        assert err.splitlines()[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet asked; ")
         assert err.splitlines()[1:] == [
             (
-                "rubric-score: interrupted; the results so far are kept, and the same command resumes, given the same "
-                "answers"
+                "rubric-score: interrupted; the results so far are saved. Run the same command with the same "
+                "answers to resume"
             ),
             (
                 f"  rubric-score judge a.rubric.yaml - --model judge-1 --base-url {server.url} --concurrency 3 "
                 "--output results.jsonl"
             ),
         ]
-    assert told.splitlines()[0] == f"results.jsonl holds {kept} of 40 answers; judging the others"
+    assert told.splitlines()[0] == f"results.jsonl already has {kept} of 40 answers; judging the rest"
     assert ids(results) == sorted(f"a{number}" for number in range(40))
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3
 
@@ -672,7 +668,7 @@ def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(f
             with suppress(subprocess.TimeoutExpired):
                 run_.wait(5)
         err = run_.stderr.read()
-    assert (run_.returncode, err) == (130, "rubric-score: interrupted before anything was asked\n")
+    assert (run_.returncode, err) == (130, "rubric-score: interrupted before the first request\n")
     assert (server.asked, (folder / "results.jsonl").exists()) == ([], False)
 
 
@@ -711,7 +707,7 @@ def test_a_closed_standard_input_is_told(arguments):
     done = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1].endswith("standard input is closed")) == (
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1].endswith(" is closed")) == (
         2,
         "",
         True,

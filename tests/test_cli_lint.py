@@ -183,28 +183,28 @@ def test_json():
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--select", "overlop"], "Invalid value for '--select': there is no rule 'overlop'; did you mean 'overlap'?"),
+        (["--select", "overlop"], "Invalid value for '--select': unknown rule 'overlop'; did you mean 'overlap'?"),
         (
             ["--ignore", "overlap,qqq"],
-            "Invalid value for '--ignore': there is no rule 'qqq'; `rubric-lint --rules` lists them",
+            "Invalid value for '--ignore': unknown rule 'qqq'; `rubric-lint --rules` lists them",
         ),
-        (["--explain", "mixin"], "Invalid value for '--explain': there is no rule 'mixin'; did you mean 'mixing'?"),
+        (["--explain", "mixin"], "Invalid value for '--explain': unknown rule 'mixin'; did you mean 'mixing'?"),
         (
             ["--format", "xml"],
             f"Invalid value for '--format': 'xml' is not one of {', '.join(map(repr, REPORTERS))}.",
         ),
         (
             ["--rules", "--format=sarif"],
-            "--rules prints a table, or JSON with --format json; other formats are for findings",
+            "--rules supports only --format json",
         ),
         (
             ["--statistics", "--format=json"],
-            "--statistics is for people; count the findings of the json report by their rule",
+            "--statistics cannot be combined with --format json",
         ),
-        (["--config=x", "--isolated"], "--config names a settings file, --isolated reads none: give one of them"),
+        (["--config=x", "--isolated"], "--config cannot be combined with --isolated"),
         (
             ["--stdin-filename=a.yaml"],
-            "--stdin-filename says what standard input is called; give the path - to read it",
+            "--stdin-filename requires the path -, which reads stdin",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -232,14 +232,14 @@ def test_a_link_to_nowhere_that_is_found_is_counted_and_no_fault():
     Path("sub").mkdir()
     Path("sub/link.yaml").symlink_to("nowhere.yaml")
     os.mkfifo("sub/pipe.yaml")
-    told = "No file was linted.\n2 dead links or pipes not read.\n"
+    told = "0 files checked.\n2 broken symlinks or pipes skipped.\n"
     assert call("sub") == (told, "", 0)
     assert json.loads(call("sub", "--format=json")[0])["summary"]["passed_over"] == 2
 
 
 def test_nothing_to_lint_is_said():
     Path("empty").mkdir()
-    assert call("empty") == ("No file was linted.\n", "", 0)
+    assert call("empty") == ("0 files checked.\n", "", 0)
 
 
 def test_broken_settings_hide_no_file_of_other_folders():
@@ -341,12 +341,12 @@ lint.RULES += (Rule("broken", Severity.ERROR, crash),)
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     output, errors, code = call("--format=concise", program=BROKEN_RULE + PROGRAM)
     summary = "Found 1 warning in 1 of 2 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"
-    notes = "1 fixable with rubric-fix; 1 file could not be linted for a fault of rubric-lint.\n"
+    notes = "1 fixable with rubric-fix; 1 file not linted because rubric-lint crashed.\n"
     first, second = errors.splitlines()
     assert (DESCRIPTION + summary + notes, 3) == (output, code)
-    assert first.startswith("rubric-lint: bad.yaml: a fault of rubric-lint, not of the file: RuleError: rule broken: ")
+    assert first.startswith("rubric-lint: bad.yaml: rubric-lint crashed, which is a bug: RuleError: rule broken: ")
     assert "ZeroDivisionError: no rule is perfect" in first
-    assert second.startswith("rubric-lint: please report this line, the file and: rubric-lint 0.")
+    assert second.startswith("rubric-lint: please report it with this line, the file and: rubric-lint 0.")
     assert second.endswith("(RUBRIC_LINT_DEBUG=1 shows the traceback)")
 
 
@@ -385,7 +385,7 @@ def test_a_reader_that_leaves_ends_it_without_a_word():
 )
 def test_a_folder_that_is_gone_is_said_to_be(args):
     inside = "import os, shutil; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')\n" + PROGRAM
-    told = "rubric-lint: the current folder does not exist any more; change to one that does\n"
+    told = "rubric-lint: the current folder no longer exists; change to one that does\n"
     assert call(*args, program=inside) == ("", told, 2)
 
 
@@ -393,7 +393,7 @@ def test_a_folder_that_is_gone_is_said_to_be(args):
 def test_output_that_cannot_be_written_is_said_once():
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(command(), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
-    assert (done.stderr, done.returncode) == (b"rubric-lint: standard output: No space left on device\n", 2)
+    assert (done.stderr, done.returncode) == (b"rubric-lint: stdout: No space left on device\n", 2)
 
 
 def test_what_the_encoding_of_the_output_lacks_is_escaped():
@@ -520,12 +520,16 @@ def test_workers_end_when_nobody_reads_what_they_found():
     ("arguments", "told"),
     [
         pytest.param([""], "a path is empty", id="path"),
-        pytest.param(["--select", ","], "names no rule", id="select"),
-        pytest.param(["--config="], "Error: --config names no file\n", id="config"),
-        pytest.param(["--output-file="], "Error: --output-file names no file\n", id="output file"),
-        pytest.param(["diff", "bad.yaml", "bad.yaml", "--outputs="], "Error: --outputs names no file\n", id="outputs"),
-        pytest.param(["convert", "good.yaml", "-o", ""], "Error: --output names no file\n", id="output"),
-        pytest.param(["convert", "good.yaml", "--config="], "Error: --config names no file\n", id="config to convert"),
+        pytest.param(["--select", ","], "is empty; name a rule", id="select"),
+        pytest.param(["--config="], "Error: --config is empty; name a file\n", id="config"),
+        pytest.param(["--output-file="], "Error: --output-file is empty; name a file\n", id="output file"),
+        pytest.param(
+            ["diff", "bad.yaml", "bad.yaml", "--outputs="], "Error: --outputs is empty; name a file\n", id="outputs"
+        ),
+        pytest.param(["convert", "good.yaml", "-o", ""], "Error: --output is empty; name a file\n", id="output"),
+        pytest.param(
+            ["convert", "good.yaml", "--config="], "Error: --config is empty; name a file\n", id="config to convert"
+        ),
     ],
 )
 def test_an_empty_value_is_no_wish(arguments, told):

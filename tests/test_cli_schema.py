@@ -41,14 +41,14 @@ def test_a_schema_is_printed_and_located(name, file):
 def test_an_unknown_schema_is_a_usage_error():
     done = CliRunner().invoke(cli, ["schema", "print", "suite@v9"])
     known = ", ".join(f"{entry.name}@{entry.version}" for entry in catalogue())
-    message = f"Error: Invalid value for 'NAME[@VERSION]': there is no schema 'suite@v9'; there are {known}"
+    message = f"Error: Invalid value for 'NAME[@VERSION]': unknown schema 'suite@v9'; expected {known}"
     assert (message, 2) == (done.stderr.splitlines()[-1], done.exit_code)
 
 
 def test_bundle_writes_what_check_then_accepts(tmp_path):
     folder = tmp_path / "new"
     names = [*(entry.bundled_name for entry in catalogue()), "catalog.json"]
-    missing = sorted(f"rubric-lint: {folder / name} is not up to date" for name in names)
+    missing = sorted(f"rubric-lint: {folder / name} is out of date" for name in names)
     output, errors, code = call("bundle", "--check", str(folder))
     assert ("", missing, 1, False) == (output, sorted(errors.splitlines()), code, folder.exists())
     assert call("bundle", str(folder)) == ("", "", 0)
@@ -62,7 +62,7 @@ def test_check_names_what_is_not_up_to_date(tmp_path):
     call("bundle", str(tmp_path))
     stale = tmp_path / "suite-v2.schema.json"
     stale.write_text("{}", "utf-8")
-    assert call("bundle", "--check", str(tmp_path)) == ("", f"rubric-lint: {stale} is not up to date\n", 1)
+    assert call("bundle", "--check", str(tmp_path)) == ("", f"rubric-lint: {stale} is out of date\n", 1)
 
 
 def init(*args):
@@ -97,7 +97,7 @@ def test_init_writes_a_file_and_keeps_one_that_is_there(tmp_path):
     assert file.read_bytes() == written.encode()
 
     _, errors, code = init("--shape", "levels", file)
-    kept = f"Error: {file} is there already; name another file, or replace it with --force"
+    kept = f"Error: {file} already exists; name another file, or use --force to overwrite it"
     assert (kept, 2, written.encode()) == (errors.splitlines()[-1], code, file.read_bytes())
 
     assert init("--shape", "levels", "--force", file)[2] == 0
@@ -122,7 +122,7 @@ def test_init_prints(tmp_path, monkeypatch):
 
 def test_init_says_that_a_name_is_empty():
     _, errors, code = init("")
-    assert ("Error: FILE names no file", 2) == (errors.splitlines()[-1], code)
+    assert ("Error: FILE is empty; name a file", 2) == (errors.splitlines()[-1], code)
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])

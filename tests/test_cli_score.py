@@ -301,14 +301,17 @@ def test_settings_are_those_of_the_rubrics_folder():
         (["r.rubric.yaml", "-", "--pass", "2"], "'2' is no score; expected a number from 0 to 1"),
         (["r.rubric.yaml", "-", "--pass", "nan"], "'nan' is no score; expected a number from 0 to 1"),
         (["r.rubric.yaml", "-", "--pass", "1e-999999999"], "'1e-999999999' is no score; expected a number from 0 to 1"),
-        (["r.rubric.yaml", "-", "--pass", "0.5"], "borderline begins at 0.6, above pass at 0.5; set both"),
+        (
+            ["r.rubric.yaml", "-", "--pass", "0.5"],
+            "the borderline threshold 0.6 is above the pass threshold 0.5; set both",
+        ),
         (["r.rubric.yaml", "nothing.jsonl"], "rubric-score: nothing.jsonl: No such file or directory"),
         (["r.rubric.yaml", "."], "rubric-score: .: it is a folder, neither a file nor a pipe"),
         (["nothing.yaml", "-"], "rubric-score: nothing.yaml: "),
         (["r.rubric.yaml", "-"], "rubric-score: standard input: holds no outputs"),
         (
             ["r.rubric.yaml", "-", "--isolated", "--config", "x"],
-            "--config names a settings file, --isolated reads none",
+            "--config cannot be combined with --isolated",
         ),
     ],
 )
@@ -333,7 +336,7 @@ def test_a_rubric_with_errors_is_refused_before_any_output_is_read(rubric, fault
         out, err = process.stdout.read(), process.stderr.read().decode()  # standard input stays open, and empty
         process.stdin.close()
     assert err.startswith(f"rubric-score: {fault}")
-    assert err.endswith("rubric-score: bad.yaml cannot be scored with, so no output was read\n")
+    assert err.endswith("rubric-score: bad.yaml cannot be used for scoring; no output was read\n")
     assert (out, process.returncode) == (b"", 2)
 
 
@@ -479,7 +482,7 @@ def test_a_page_for_people_is_written_beside_the_results():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("-", "is not standard output here; name a file"),
+        ("-", "does not mean stdout here; name a file"),
         ("missing/page.html", "the folder missing does not exist; make it first"),
         ("out.jsonl", "is read as well, and would be replaced; name another file"),
         ("./r.rubric.yaml", "is read as well, and would be replaced; name another file"),

@@ -96,7 +96,7 @@ def test_what_has_not_changed_is_not_even_read():
     commit()
     assert lint("--diff-base=main") == ([], {"unchanged_files": 2}, 0)
     out, _, code = call("--diff-base", "main")
-    assert (out, code) == ("No file was linted.\n2 unchanged files not read.\n", 0)
+    assert (out, code) == ("0 files checked.\n2 unchanged files not read.\n", 0)
 
 
 CHANGES = {
@@ -140,7 +140,7 @@ def test_the_summary_tells_what_was_left_out():
     commit()
     replace("outcome: Good", "outcome: Decent")
     out, _, code = call("--diff-base=HEAD", "--format=concise", "--fail-on=warning")
-    notes = "2 findings left out as nothing has changed there; 1 unchanged file not read.\n"
+    notes = "2 findings on unchanged lines hidden; 1 unchanged file not read.\n"
     assert (out.splitlines(keepends=True)[-1], code) == (notes, 1)
     assert lint("--diff-base=HEAD") == (
         [("a.yaml", "vague-outcome", 14)],
@@ -401,7 +401,7 @@ def test_no_git(tmp_path):
 
 def test_standard_input_has_no_history():
     out, err, code = call("--diff-base=main", "-")
-    told = "Error: --diff-base compares files, and standard input is none"
+    told = "Error: --diff-base compares files; it cannot be used with stdin"
     assert (out, err.splitlines()[-1], code) == ("", told, 2)
 
 

@@ -173,7 +173,7 @@ def test_try_repo(manager, hooks):
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
     counts = f"Found 1 error in 1 of 3 files (2 files with rubrics, 2 rubrics, 2 criteria).\n{FIXABLE}"
-    counts += "rubric-lint: .pre-commit-config.yaml: holds no rubrics: no field of a known format is in it\n"
+    counts += "rubric-lint: .pre-commit-config.yaml: no rubrics found: no field of a known format found\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
 
 

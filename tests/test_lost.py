@@ -346,7 +346,7 @@ rubrics:
 def test_a7_comments_are_reported_as_lost(program, tmp_path):
     (tmp_path / "r.yaml").write_text(COMMENTED, "utf-8")
     code, _, said = program("convert", "r.yaml")
-    told = "rubric-lint: r.yaml:2:1: lost: a comment: nothing that is written has comments (also in line 4)\n"
+    told = "rubric-lint: r.yaml:2:1: lost: a comment: converted files have no comments (also in line 4)\n"
     assert (code, said) == (0, told)
     assert program("convert", "r.yaml", "--strict")[:2] == (1, "")
 

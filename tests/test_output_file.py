@@ -43,7 +43,7 @@ def test_quiet_leaves_standard_output_empty():
 def test_a_file_that_holds_rubrics_is_not_replaced_by_the_report_on_it(name, args):
     Path("link.yaml").symlink_to("bad.yaml")
     out, err, code = call("--format=sarif", "--output-file", name, *args)
-    told = f"Error: --output-file: {name} holds rubrics, which would be lost; name another file"
+    told = f"Error: --output-file: {name} contains rubrics and would be overwritten; name another file"
     assert (out, err.splitlines()[-1], code) == ("", told, 2)
     assert Path("bad.yaml").read_text("utf-8") == BAD
     assert names() == ["bad.yaml", "good.yaml", "link.yaml", "old.yaml"]

@@ -126,7 +126,7 @@ def diff_of(text, *arguments):
 def test_d1_a_diff_with_a_command_in_its_text_is_shown_but_is_not_a_patch():
     text = "rubrics:\n- id: a\n  description: Says it\n  # x\n\n# ##[group]\n::y: 1\n"
     assert diff_of(text) == (
-        "# a.yaml: not a patch, as its text holds commands for CI systems; shown with escapes\n"
+        "# a.yaml: not a patch: the text contains commands for CI systems, shown escaped\n"
         "| --- a/a.yaml\n| +++ b/a.yaml\n| @@ -1,6 +1,6 @@\n|  rubrics:\n|  - id: a\n"
         "| -  description: Says it\n| +  expected_outcome: Says it\n|    # x\n|  \n|  # #\\x23[group]\n"
     )

@@ -342,7 +342,7 @@ def test_github_says_when_it_shows_not_all(errors, warnings, told):
     lines = render("github", Result(Source("x.yaml", "x"), tuple(findings)), quiet=True).splitlines()
     notices = [read_annotation(line) for line in lines if line.startswith("::notice")]
     assert len(lines) == errors + warnings + len(notices)
-    assert [told] * len(notices) == [re.search(r"There are (.*):", message)[1] for _, _, message in notices]
+    assert [told] * len(notices) == [re.search(r"This step has (.*);", message)[1] for _, _, message in notices]
     assert bool(told) == bool(notices)
 
 

@@ -299,8 +299,8 @@ def test_colours():
 @pytest.mark.parametrize(
     ("summary", "expected"),
     [
-        (Summary(), "No file was linted."),
-        (Summary(unreadable=1), "No file was linted.\n1 file could not be read."),
+        (Summary(), "0 files checked."),
+        (Summary(unreadable=1), "0 files checked.\n1 file could not be read."),
         (Summary(files=1), "0 rubrics found in 1 file."),
         (
             Summary(files=5, files_with_rubrics=2, rubrics=5, criteria=14),
@@ -309,8 +309,8 @@ def test_colours():
         (
             Summary(files=1, unread=2, other_kinds=1, excluded_files=2, excluded_folders=1),
             (
-                "0 rubrics found in 1 file.\n2 rubrics in a form that is not checked; "
-                "1 file not read, as only YAML and JSON are; 1 folder and 2 files left out by `exclude`."
+                "0 rubrics found in 1 file.\n2 rubrics in an unsupported format not checked; "
+                "1 file skipped: not YAML or JSON; 1 folder and 2 files skipped by `exclude`."
             ),
         ),
         (
@@ -322,7 +322,7 @@ def test_colours():
             (
                 "Found 3 errors and 1 warning in 2 of 5 files (2 files with rubrics, 5 rubrics, 14 criteria).\n"
                 "2 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes; 2 findings ignored; "
-                "2 files could not be read; 1 file could not be linted for a fault of rubric-lint."
+                "2 files could not be read; 1 file not linted because rubric-lint crashed."
             ),
         ),
     ],

@@ -91,7 +91,7 @@ def watch():
 
 def report(what, *lines, files=1):
     counted = f"{files} file" if files == 1 else f"{files} files"
-    return f"[time] {what}.\n{''.join(lines)}[time] Watching {counted}; Ctrl+C ends.\n"
+    return f"[time] {what}.\n{''.join(lines)}[time] Watching {counted}; press Ctrl+C to stop.\n"
 
 
 def write(name, text):
@@ -247,7 +247,7 @@ def test_a_settings_file_named_by_an_option_is_followed(watch, tmp_path):
     write(elsewhere, "ignore = [")
     told = watching.more()
     assert told.startswith(f"rubric-lint: {elsewhere}: ")
-    assert told.endswith("[time] Watching; everything stays as shown until the settings can be used.\n")
+    assert told.endswith("[time] Watching; nothing is checked until the settings are fixed.\n")
     write(elsewhere, "")
     assert report("Changed: the settings of 1 file", "a.yaml" + DEPRECATED) == watching.more()
 
@@ -326,12 +326,15 @@ def test_an_interrupt_ends_it_in_the_midst_of_waiting(watch):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["-"], "--watch follows files and folders; standard input is read once"),
-        (["--fix"], "--watch changes no file; run rubric-fix, and it shows what is left"),
-        (["--add-ignores"], "--watch changes no file; write ignore comments and baselines in a run of their own"),
-        (["--write-baseline"], "--watch changes no file; write ignore comments and baselines in a run of their own"),
-        (["--output-file", "x"], "--watch writes one report after another, for people: full or concise"),
-        (["--format", "json"], "--watch writes one report after another, for people: full or concise"),
+        (["-"], "--watch cannot be used with stdin"),
+        (["--fix"], "--watch cannot be combined with --fix; run rubric-fix separately"),
+        (["--add-ignores"], "--watch cannot be combined with --add-ignores or --write-baseline; run them separately"),
+        (
+            ["--write-baseline"],
+            "--watch cannot be combined with --add-ignores or --write-baseline; run them separately",
+        ),
+        (["--output-file", "x"], "--watch supports only --format full or concise, on stdout"),
+        (["--format", "json"], "--watch supports only --format full or concise, on stdout"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(args, message):

@@ -1,1 +1,1 @@
-"""Asking a judge: answers to an endpoint that speaks the chat-completions protocol, and its outputs to a file."""
+"""Send answers to a judge at a chat-completions endpoint and write its outputs to a file."""

@@ -1,4 +1,4 @@
-"""The answers to be judged: JSON Lines or JSON, each `{"id", "answer", "question"?, "reference"?, "rubric"?}`."""
+"""Read the answers to judge: JSON Lines or JSON, each `{"id", "answer", "question"?, "reference"?, "rubric"?}`."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,14 +14,14 @@ from rubric_lint.scoring.streams import read_entries
 from rubric_lint.wording import list_names
 
 _TAKEN = (RESERVED - {"rubric"}) | {"output", "outputs", "judge"}
-"""The fields that a judge run and the scorer write, so that an answer cannot bring them along."""
+"""The fields that a judge run and the scorer write, and that answers therefore must not have."""
 
 _MOST_FAULTS = 10
-"""How many faults of a file are told; one mistake often stands in every line."""
+"""How many errors of a file are reported; one mistake often affects every line."""
 
 
 class AnswersError(Exception):
-    """A file of answers that cannot be judged; `faults` says why, each with its line."""
+    """A file of answers that cannot be judged; `faults` holds the messages, each with its line."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
@@ -29,11 +29,11 @@ class AnswersError(Exception):
 
 
 class _LineError(Exception):
-    """What is wrong with a line."""
+    """An error in a line."""
 
 
 class Answer(NamedTuple):
-    """One answer: `key` its id as JSON, which tells 1 from "1"; `record` all its fields, to be carried through."""
+    """One answer: `key` is its id as JSON, which tells 1 from "1"; `record` has all its fields, for the results."""
 
     key: str
     rubric: ScoringRubric
@@ -42,10 +42,10 @@ class Answer(NamedTuple):
 
 
 def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> int:
-    """How many answers there are; all of them are read before the first one costs a request.
+    """Read all answers, before the first request costs money, and return their number.
 
     Raises:
-        AnswersError: when an entry is no answer, or an id comes twice.
+        AnswersError: when an entry is not a valid answer, or an id is not unique.
     """
     faults: list[str] = []
     seen: dict[str, int] = {}
@@ -57,35 +57,37 @@ def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric])
         else:
             first = seen.setdefault(answer.key, number)
             if first != number:
-                faults.append(
-                    f"line {number}: the id {answer.key} stands in line {first} already; each answer has its own"
-                )
+                faults.append(f"line {number}: duplicate id {answer.key}, first used in line {first}; make ids unique")
         if len(faults) == _MOST_FAULTS:
-            faults.append("and perhaps more; nothing was read after that")
+            faults.append("stopped reading here; there may be more errors")
             break
     if not faults and not seen:
-        faults.append("holds no answers; each is an object with `id` and `answer`")
+        faults.append("contains no answers; expected objects with `id` and `answer`")
     if faults:
         raise AnswersError(faults)
     return len(seen)
 
 
 def read_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> Iterator[Answer]:
-    """The answers, one by one, of bytes that were checked."""
+    """Yield the answers, one by one, from bytes that `check_answers` accepted."""
     for _, entry in read_entries(chunks):
         yield _read(entry, rubrics)
 
 
 def _read(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric]) -> Answer:
-    """The answer that an entry holds; _LineError says what is wrong with it."""
+    """Return the answer of an entry.
+
+    Raises:
+        _LineError: when the entry is not a valid answer.
+    """
     record = _decode(entry)
     if not isinstance(record, dict):
-        raise _LineError('is no object, expected {"id": ..., "answer": ...}')
+        raise _LineError('is not an object; expected {"id": ..., "answer": ...}')
     key = record.get("id")
     if not isinstance(key, str | int) or isinstance(key, bool):
-        raise _LineError("`id` is no text or integer" if "id" in record else _missing("id", record))
+        raise _LineError("`id` must be a string or an integer" if "id" in record else _missing("id", record))
     for field in sorted(_TAKEN & record.keys()):
-        raise _LineError(f"`{field}` is what a field of the results is called; give this one another name")
+        raise _LineError(f"`{field}` is reserved for the results; rename this field")
     _refuse_misspelt(record)
     case = Case(*(_text(record, field, needed=field == "answer") for field in Case._fields))
     return Answer(json.dumps(key), _find_rubric(record, rubrics), case, record)
@@ -98,11 +100,11 @@ def _decode(entry: bytes | OutputError) -> Any:
         text = entry.decode().strip()
         value, end = decode(text)
     except UnicodeDecodeError as fault:
-        raise _LineError(f"is not UTF-8 from byte {fault.start + 1} on") from None
+        raise _LineError(f"is not UTF-8 at byte {fault.start + 1}") from None
     except OutputError as fault:
         raise _LineError(f"{fault.path}: {fault.message}" if fault.path else fault.message) from None
     if end < len(text):
-        raise _LineError(f"more text behind the JSON value, at column {end + 1}; expected one answer a line")
+        raise _LineError(f"unexpected text after the JSON value, at column {end + 1}; expected one answer per line")
     return value
 
 
@@ -110,25 +112,25 @@ def _text(record: dict[str, Any], field: str, *, needed: bool) -> Any:
     value = record.get(field)
     if isinstance(value, str) or (value is None and not needed):
         return value
-    raise _LineError(f"`{field}` is no text" if field in record else _missing(field, record))
+    raise _LineError(f"`{field}` must be a string" if field in record else _missing(field, record))
 
 
 def _refuse_misspelt(record: dict[str, Any]) -> None:
-    """Refuse a field that was likely meant for `question` or `reference`, which the judge would then miss."""
+    """Reject a likely misspelling of `question` or `reference`, which the judge would not get."""
     for field, near in _find_misspelt(tuple(record)):
-        raise _LineError(f"the field `{near}` is not read; if it is no `{field}`, give it another name")
+        raise _LineError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
 
 
 @lru_cache(maxsize=1000)
 def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the optional fields that are missing, each with a given one that is near; most records have the same."""
+    """Return each missing optional field with a similar given one; cached, as most records have the same fields."""
     missing = (field for field in ("question", "reference") if field not in fields)
     return tuple((field, near[0]) for field in missing if (near := find_near(field, fields)))
 
 
 def _missing(field: str, record: dict[str, Any]) -> str:
     near = find_near(field, record)
-    return f"missing field `{field}`" + (f"; did you mean it by `{near[0]}`?" if near else "")
+    return f"missing field `{field}`" + (f"; did you misspell it as `{near[0]}`?" if near else "")
 
 
 def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:

@@ -1,4 +1,4 @@
-"""One endpoint that speaks the chat-completions protocol: a reply for messages, whatever it takes to get one."""
+"""Send messages to a chat-completions endpoint and return its reply, with retries."""
 
 import asyncio
 import random
@@ -18,33 +18,33 @@ from rubric_lint.ask.waits import read_wait
 from rubric_lint.judge import Message
 
 RESPONSE_FORMATS = ("json_schema", "json_object", "text")
-"""How an endpoint is asked for JSON: held to the schema, held to JSON, or by the prompt alone."""
+"""How JSON is requested: constrained by the schema, constrained to JSON, or by the prompt alone."""
 
 _DEFAULT_URL = "https://api.openai.com/v1"
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LONGEST_WAIT = 600.0
-"""Seconds; an endpoint that wants a longer pause is out of quota, and no run should seem to hang for that."""
+"""Seconds; an endpoint that asks for a longer pause is out of quota, and waiting would look like a hang."""
 
 _PASSING = {408, 409, 425, 429}
-"""The statuses below 500 that another try may mend."""
+"""The statuses below 500 that a retry may resolve."""
 
 _LASTING = {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.NOT_FOUND}
-"""The statuses that every other request would get as well: the key, the credit, the model or the address is wrong."""
+"""The statuses that every request would get: the key, the credit, the model or the address is wrong."""
 
 _ABOUT_FORMAT = re.compile(r"response[_ ]?format|json[_ ](?:schema|object|mode)|structured[_ ]output", re.IGNORECASE)
-"""What an endpoint names that does not know the response format, or not this kind of it."""
+"""Matches the error of an endpoint that does not support the response format."""
 
 _ADVICE = {
-    "json_schema": "json_object asks for less, text for nothing but what the prompt says",
-    "json_object": "text asks for nothing but what the prompt says",
+    "json_schema": "try json_object, or text, which relies on the prompt alone",
+    "json_object": "try text, which relies on the prompt alone",
 }
 
 _SHORTEST_SECRET = 8
-"""Shorter ones are placeholders such as `none`, for endpoints that want no key; they are words of messages too."""
+"""Shorter keys are placeholders such as `none`, for endpoints without a key, and may occur in messages as words."""
 
 
 class UnansweredError(Exception):
-    """A request that got no reply, and why; `lasting` when no other request would get one; `advice` what would help."""
+    """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help."""
 
     def __init__(self, message: str, *, lasting: bool = False, advice: str = "") -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class UnansweredError(Exception):
 
 
 class _TryAgainError(Exception):
-    """A failure that may pass; `wait` is how many seconds the endpoint asks to wait, None if it does not say."""
+    """A failure that a retry may resolve; `wait` is the seconds that the endpoint asks to wait, None if unknown."""
 
     def __init__(self, message: str, wait: float | None = None, *, is_refusal: bool = False) -> None:
         super().__init__(message)
@@ -62,7 +62,7 @@ class _TryAgainError(Exception):
 
 
 class Exchange(NamedTuple):
-    """A reply, when its request was sent, and how many seconds the reply took."""
+    """A reply, the time its request was sent, and the seconds until the reply."""
 
     reply: Reply
     sent: datetime
@@ -71,7 +71,7 @@ class Exchange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """How to call an endpoint. `timeout`, in seconds, holds for each try; there are `retries` + 1 of them."""
+    """How to call an endpoint. `timeout`, in seconds, applies to each of the `retries` + 1 tries."""
 
     model: str
     base_url: str | None = None
@@ -82,15 +82,15 @@ class Call:
 
     @property
     def endpoint(self) -> str:
-        """The address of the endpoint, without what may be secret in it."""
+        """The address of the endpoint, without parts that may be secret."""
         url = urlsplit(self.base_url or _DEFAULT_URL)
         return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}".rstrip("/")
 
 
 class Endpoint:
-    """An endpoint; use it as an asynchronous context. `key` goes into requests only, never into a message.
+    """An endpoint; use it as an asynchronous context manager. `key` is sent in requests and never shown in messages.
 
-    A refusal for too many requests (HTTP 429) pauses all requests by `pace` and is no failed try.
+    A refusal for too many requests (HTTP 429) pauses all requests through `pace` and does not count as a failed try.
     """
 
     def __init__(self, call: Call, key: str, pace: Pace | None = None) -> None:
@@ -100,7 +100,7 @@ class Endpoint:
         self.call = call
         self.pace = pace or Pace()
         self._key = key
-        # The client's own retries cannot be limited in time by the try, and give up on a long Retry-After in silence.
+        # The client's own retries cannot be limited in time per try, and silently give up on a long Retry-After.
         self._client = openai.AsyncOpenAI(api_key=key, base_url=call.base_url, timeout=call.timeout, max_retries=0)
 
     async def __aenter__(self) -> Self:
@@ -113,14 +113,14 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The address of the endpoint as it may be shown."""
+        """The address of the endpoint, safe to show."""
         return self._redact(self.call.endpoint)
 
     async def complete(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> Exchange:
         """Return the model's reply.
 
         Raises:
-            UnansweredError: when there is none after all tries.
+            UnansweredError: when all tries failed.
         """
         request = self._make_request(messages, schema)
         tried = 0
@@ -145,10 +145,10 @@ class Endpoint:
                 return exchange
 
     def _hold(self, wave: int, fault: _TryAgainError, reason: str) -> None:
-        """Pause all requests where the endpoint limits them.
+        """Pause all requests if the endpoint limits their rate.
 
         Raises:
-            UnansweredError: when the endpoint asks for more patience than a run has.
+            UnansweredError: when the endpoint asks for a longer wait than a run allows.
         """
         if not fault.is_refusal and fault.wait is None:
             return
@@ -176,7 +176,7 @@ class Endpoint:
     async def _post(self, request: dict[str, Any]) -> Exchange:
         sent, start = datetime.now(UTC), time.monotonic()
         try:
-            # The client's own time-out starts anew with every piece of a response that comes in drips.
+            # The client's own timeout restarts with every chunk of a slow response.
             async with asyncio.timeout(self.call.timeout):
                 response = await self._client.chat.completions.with_raw_response.create(**request)
                 return Exchange(read_reply(response.text), sent, time.monotonic() - start)
@@ -189,10 +189,10 @@ class Endpoint:
         except UnreadableError as fault:
             raise _TryAgainError(str(fault)) from None
         except self._openai.OpenAIError as fault:
-            raise _TryAgainError(f"the response cannot be read: {fault}") from None
+            raise _TryAgainError(f"cannot read the response: {fault}") from None
 
     def _judge_status(self, fault: Any) -> Exception:
-        """Return what a response that is an error means for the request."""
+        """Return the exception for an error response: retry, give up this request, or give up all."""
         status, response = fault.status_code, fault.response
         message = f"HTTP {status}: {explain(fault.body) or response.text}"
         if _code(fault.body) == "insufficient_quota" or status in _LASTING:
@@ -206,14 +206,14 @@ class Endpoint:
         return UnansweredError(message)
 
     def _advise(self, fault: Any) -> str:
-        """What helps against an error that is about the way in which JSON is asked for."""
+        """Return advice for an error about the response format, or an empty string."""
         form = self.call.response_format
         if form not in _ADVICE or fault.status_code in _PASSING or not _ABOUT_FORMAT.search(fault.response.text):
             return ""
         return f"(asked with --response-format {form}; {_ADVICE[form]})"
 
     def _redact(self, message: str) -> str:
-        """Return the message in one line and without the key; the key goes first, or a cut could leave half of it."""
+        """Return the message on one line without the key; it is removed first, so that a cut leaves no part of it."""
         return shorten(message.replace(self._key, "***") if len(self._key) >= _SHORTEST_SECRET else message)
 
 
@@ -222,5 +222,5 @@ def _code(body: Any) -> Any:
 
 
 def _delay(tried: int) -> float:
-    """Return the seconds until the next try, doubled each time, and never the same for all requests."""
+    """Return the seconds until the next try: doubled each time, with jitter."""
     return min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY) * random.uniform(0.5, 1)  # noqa: S311 (no secret)

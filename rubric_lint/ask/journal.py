@@ -1,4 +1,4 @@
-"""The results file: one line for each answer that was judged, safe wherever a run is stopped."""
+"""Append results to a file, one line per judged answer, such that a run can stop at any point and resume."""
 
 import json
 import os
@@ -13,17 +13,17 @@ from rubric_lint.capped import LIMIT, open_stream
 
 
 class JournalError(Exception):
-    """A results file that this run cannot go on with, and why."""
+    """A results file that this run cannot resume, and why."""
 
 
 class Journal:
-    """A results file, open for the answers that it does not hold yet.
+    """A results file, opened to append the answers that it lacks.
 
-    Each line is on the disk before `append` returns. What a killed run left of its last line is completed where only
-    the line end is missing, and else taken away. While one run has the file, no other one gets it.
+    Each line is on disk before `append` returns. If a killed run left a partial last line, a missing line end is
+    added and an incomplete record is removed. The file is locked for other runs.
 
     Raises:
-        JournalError: when another run has the file, or it holds something else than the lines of a run.
+        JournalError: when another run has locked the file, or it contains anything but results.
         OSError: when it cannot be read or written.
     """
 
@@ -44,10 +44,10 @@ class Journal:
             raise
 
     judged: dict[str, str]
-    """The id, as JSON, of each answer that was judged when the file was opened, and the fingerprint of its request."""
+    """The answers judged when the file was opened: the id as JSON, and the fingerprint of the request."""
 
     invalid: set[str]
-    """Those of them whose output stayed invalid."""
+    """The ids of those whose output is invalid."""
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +58,7 @@ class Journal:
         os.close(self._file)
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add one line."""
+        """Append one line."""
         self._write(encode(record) + b"\n")
 
     def _write(self, data: bytes) -> None:
@@ -71,11 +71,11 @@ class Journal:
 
     def _require_file(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
-            raise JournalError("is not a regular file; results go into one that can be read again")
+            raise JournalError("is not a regular file; results need a file that can be read again")
 
     def _lock(self) -> None:
         try:
-            import fcntl  # noqa: PLC0415  (Windows has none; there a second run is the user's to avoid)
+            import fcntl  # noqa: PLC0415  (missing on Windows, where the file is not locked)
         except ImportError:
             return
         try:
@@ -91,7 +91,7 @@ class Journal:
                     yield _identify(line)
                 except ValueError:
                     if line.endswith(b"\n") or len(line) == LIMIT or not _is_torn(line):
-                        message = f"line {number} is no result of a judge run; name another file with --output"
+                        message = f"line {number} is not a result of a judge run; name another file with --output"
                         raise JournalError(message) from None
                     torn = line
         if torn:
@@ -101,10 +101,10 @@ class Journal:
 
 
 def encode(record: Mapping[str, Any]) -> bytes:
-    """A record as one line of JSON, in the letters of its languages where UTF-8 can say them."""
+    """Return a record as one line of JSON in UTF-8, with escapes only if it has lone surrogates."""
     try:
         return json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # a lone surrogate, which an escape in the answers can make
+    except UnicodeEncodeError:  # a lone surrogate, which an escape in the answers can create
         return json.dumps(record).encode()
 
 
@@ -117,7 +117,7 @@ def _identify(line: bytes) -> tuple[str, str, bool]:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Whether a line is the beginning of an object: nothing else is ever taken away."""
+    """Return whether a line is an incomplete object; nothing else is ever removed."""
     try:
         json.loads(line)
     except ValueError:

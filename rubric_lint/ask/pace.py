@@ -1,4 +1,4 @@
-"""When requests may go: one pause for all of them when an endpoint limits its callers, and a rate that they keep."""
+"""Limit the rate of requests, and pause all of them when the endpoint asks for it."""
 
 import asyncio
 import random
@@ -6,17 +6,17 @@ import time
 from collections.abc import Awaitable, Callable
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-"""Seconds; the pause doubles with each refusal after it, where the endpoint does not say how long to wait."""
+"""Seconds; the pause doubles with each refusal if the endpoint does not say how long to wait."""
 
 _GAP = 0.5
-"""Seconds, at most, between the first requests after a pause, so that one refusal stops the others before they go."""
+"""Maximum seconds between the first requests after a pause, so that one refusal stops the rest unsent."""
 
 _PATIENCE = 1800.0
-"""Seconds without any answer but refusals after which waiting longer is pointless."""
+"""Seconds of nothing but refusals after which the run gives up."""
 
 
 class Pace:
-    """Lets the requests of a run go one by one; `rpm` is the highest number of them a minute, None for no limit."""
+    """Release the requests of a run one by one; `rpm` is the maximum per minute, None for no limit."""
 
     def __init__(
         self,
@@ -37,27 +37,27 @@ class Pace:
         self._refused_since: float | None = None
 
     paused: float
-    """The seconds of all pauses so far."""
+    """The total seconds of all pauses so far."""
 
     watch: Callable[[float, str], object]
-    """Hears of the first pause: how many seconds it takes, and why."""
+    """Called at the first pause with its seconds and the reason."""
 
     @property
     def left(self) -> float:
-        """The seconds that are left of a pause."""
+        """The remaining seconds of the current pause."""
         return max(self._until - self._clock(), 0.0)
 
     async def wait_turn(self) -> int:
-        """Wait until a request may go, and return the number of its wave, for `hold`."""
+        """Wait until a request may be sent and return the number of its wave, for `hold`."""
         while (left := self._next() - self._clock()) > 0:
             await self._sleep(left)
         self._last = self._clock()
         return self._wave
 
     def hold(self, wave: int, seconds: float | None, reason: str) -> bool:
-        """Pause all requests because one of this wave was refused; False when there is no point in waiting longer.
+        """Pause all requests because one of this wave was refused; return False to give up.
 
-        `seconds` is how long the endpoint asks to wait, None if it does not say.
+        `seconds` is how long the endpoint asks to wait, None if unknown.
         """
         now = self._clock()
         if self._refused_since is None:
@@ -66,7 +66,7 @@ class Pace:
                 self.watch(seconds or _FIRST_PAUSE, reason)
         elif now - self._refused_since > _PATIENCE:
             return False
-        if wave == self._wave:  # else it was under way already when the pause began
+        if wave == self._wave:  # else it was sent before the pause began
             self._refusals += 1
             self._wave += 1
         pause = (seconds or min(_FIRST_PAUSE * 2.0 ** (self._refusals - 1), _LONGEST_PAUSE)) * _spread()
@@ -77,7 +77,7 @@ class Pace:
         return True
 
     def go_on(self) -> None:
-        """Take note that the endpoint answered a request."""
+        """Reset the pauses, because the endpoint answered a request."""
         self._refusals = 0
         self._recovery = 0.0
         self._refused_since = None
@@ -87,5 +87,5 @@ class Pace:
 
 
 def _spread() -> float:
-    """Return a factor that keeps several runs from coming back at the same moment."""
+    """Return a random factor that keeps parallel runs from retrying at the same moment."""
     return random.uniform(1, 1.1)  # noqa: S311 (spreads load, keeps no secret)

@@ -1,4 +1,4 @@
-"""The body of a response, read: what the model wrote, why that is no output, and what it cost."""
+"""Read the body of a response: the model's text, why there is none, and its tokens."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 
 class UnreadableError(Exception):
-    """A response that is no chat completion, and why."""
+    """A response that is not a chat completion, and why."""
 
 
 class Tokens(NamedTuple):
-    """How many tokens a request took; None where the endpoint does not say. `cached` are part of the input."""
+    """The tokens of a request, None if unknown; `input` includes `cached`."""
 
     input: int | None = None
     output: int | None = None
@@ -18,13 +18,13 @@ class Tokens(NamedTuple):
     reasoning: int | None = None
 
     def plus(self, other: "Tokens") -> "Tokens":
-        """Return the tokens of both."""
+        """Return the sum of both."""
         pairs = zip(self, other, strict=True)
         return Tokens._make(one if two is None else (one or 0) + two for one, two in pairs)
 
 
 class Reply(NamedTuple):
-    """What a model wrote, why that is no output if the endpoint says so, its tokens, and the model that answered."""
+    """The text of a model; `fault` says why it is unusable, as far as the endpoint says; `model` wrote it."""
 
     text: str
     fault: str | None = None
@@ -36,7 +36,7 @@ def read_reply(body: str) -> Reply:
     """Return the reply in the body of a response.
 
     Raises:
-        UnreadableError: when it is no chat completion.
+        UnreadableError: when it is not a chat completion.
     """
     try:
         completion = json.loads(body)
@@ -51,25 +51,25 @@ def read_reply(body: str) -> Reply:
                 _read_tokens(completion.get("usage")),
                 model if isinstance(model, str) and model else None,
             )
-        case {"error": error}:  # with status 200, as gateways send it
+        case {"error": error}:  # with status 200, as some gateways send it
             raise UnreadableError(f"the endpoint failed: {explain(error) or json.dumps(error)}")
-    raise UnreadableError(f"the response is no chat completion: {body.strip() or 'it is empty'}")
+    raise UnreadableError(f"the response is not a chat completion: {body.strip() or 'it is empty'}")
 
 
 def explain(error: Any) -> str:
-    """Return the message of an error, as endpoints send it."""
+    """Return the message of an error object, or an empty string."""
     message = error.get("message") if isinstance(error, dict) else None
     return message if isinstance(message, str) else ""
 
 
 def shorten(text: str, most: int = 300) -> str:
-    """Return a text as one line of at most so many characters."""
+    """Return a text as one line of at most `most` characters."""
     words = " ".join(text.split())
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def _parts(content: Any, kind: str) -> Iterator[str]:
-    """Yield the texts of one kind in a message; some endpoints send them in parts."""
+    """Yield the texts of one kind in a message, which some endpoints send in parts."""
     if isinstance(content, str) and kind == "text":
         yield content
     for part in content if isinstance(content, list) else ():

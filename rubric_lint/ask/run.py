@@ -1,4 +1,4 @@
-"""A run of a judge over answers: several at a time, each asked until its output is valid, each written once."""
+"""Judge answers concurrently: retry each until its output is valid, and write each once."""
 
 import asyncio
 import hashlib
@@ -19,20 +19,20 @@ from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.output import read_output
 
 _IN_A_ROW = 5
-"""After so many answers without a reply, one after the other, the fault is not with the answers."""
+"""The number of consecutive answers without a reply after which the run stops."""
 
 
 class StoppedError(Exception):
-    """A run that was given up, and why."""
+    """A run that stopped early, and why."""
 
 
 class StaleError(Exception):
-    """A results file that holds an answer as another run judged it."""
+    """A results file with an answer that was judged under other conditions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How each answer is judged: `samples` outputs, each tried up to `max_attempts` times until it is valid.
+    """How to judge each answer: `samples` outputs, each with up to `max_attempts` attempts until it is valid.
 
     `extract` says how to find the verdict in what the model writes.
     """
@@ -45,7 +45,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Tally:
-    """Count what a run did. `skipped` were judged by an earlier run; `stable` got one verdict from all samples."""
+    """Count the answers of a run. `skipped` were judged by an earlier run; `stable` have one verdict in all samples."""
 
     judged: int = 0
     invalid: int = 0
@@ -56,12 +56,12 @@ class Tally:
 
     @property
     def valid(self) -> int:
-        """How many of the judged answers have a valid output."""
+        """The number of judged answers with a valid output."""
         return self.judged - self.invalid
 
 
 class _Sample(NamedTuple):
-    """One output, valid or (None) not: then `fault` is what is wrong with the last of its `exchanges`."""
+    """One output, or None if it stayed invalid; then `fault` describes the last of its `exchanges`."""
 
     output: JudgeOutput | None
     exchanges: tuple[Exchange, ...]
@@ -69,7 +69,7 @@ class _Sample(NamedTuple):
 
 
 class Run:
-    """Judges answers and tells `watch`, after each, the id as JSON and why there is no output (None: there is one)."""
+    """Judge answers; after each, call `watch` with the id as JSON and the error (None: a valid output)."""
 
     def __init__(
         self, endpoint: Endpoint, journal: Journal, plan: Plan, watch: Callable[[str, str | None], object]
@@ -82,10 +82,10 @@ class Run:
         self._lost_in_a_row = 0
 
     async def judge(self, answers: Iterable[Answer]) -> None:
-        """Judge every answer that the journal does not hold.
+        """Judge every answer that is not in the journal.
 
         Raises:
-            StoppedError: when the endpoint will answer no request, or `_IN_A_ROW` got no reply.
+            StoppedError: when no request can succeed, or `_IN_A_ROW` answers got no reply.
             OSError: when the results file cannot be written.
         """
         waiting = iter(self._skip_judged(answers))
@@ -122,14 +122,14 @@ class Run:
         self._lost_in_a_row += 1
         self._watch(answer.key, f"not judged: {fault}")
         if fault.lasting:
-            raise StoppedError("every other request would fail as well")
+            raise StoppedError("all other requests would fail too")
         if self._lost_in_a_row == _IN_A_ROW:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
     async def _judge_one(self, answer: Answer) -> list[_Sample]:
         prompt = write_prompt(answer.rubric, answer.case)
         samples: list[_Sample] = []
-        # One by one, so that `concurrency` is the number of requests at any time; an invalid one decides already.
+        # One by one, so that `concurrency` limits all requests; the first invalid sample makes the answer invalid.
         while len(samples) < self._plan.samples and all(sample.output for sample in samples):
             samples.append(await self._sample(answer, prompt))
         return samples
@@ -150,9 +150,9 @@ class Run:
                 messages = (*prompt, *_correct(reply, fault))
 
     def _make_record(self, answer: Answer, samples: list[_Sample]) -> dict[str, Any]:
-        """Return the line of an answer: its own fields, what is scored, and how it came about.
+        """Return the record of an answer: its own fields, the outputs to score, and how they were made.
 
-        Of an output that stayed invalid it holds what the model wrote last, so that the scorer says what is wrong.
+        For an output that stayed invalid it has the model's last text, so that the scorer reports the error.
         """
         rubric = answer.rubric
         outputs = [
@@ -169,7 +169,7 @@ class Run:
         return {**answer.record, **held, "judge": about}
 
     def _describe(self, answer: Answer, samples: list[_Sample]) -> dict[str, Any]:
-        """Say who judged, how and when, and what it took; `latency` has the seconds of each request."""
+        """Describe model, settings, time and cost of a judgement; `latency` has the seconds of each request."""
         call = self.endpoint.call
         exchanges = [exchange for sample in samples for exchange in sample.exchanges]
         tokens = Tokens()
@@ -191,7 +191,7 @@ class Run:
 
 
 class Earlier(NamedTuple):
-    """What earlier runs left: how many answers are judged, with what is `invalid`, and the `others` that were."""
+    """The results of earlier runs: the answers `judged`, how many of them are `invalid`, and the ids of `others`."""
 
     judged: int
     invalid: int
@@ -199,10 +199,10 @@ class Earlier(NamedTuple):
 
 
 def check_journal(answers: Iterable[Answer], journal: Journal, call: Call, plan: Plan) -> Earlier:
-    """What the journal holds of the answers, and the ids, as JSON, of those it holds that are not among them.
+    """Compare the answers with the journal; `others` are its ids, as JSON, that are not among the answers.
 
     Raises:
-        StaleError: when one of them was judged by another rubric, model or number of samples, or has changed since.
+        StaleError: when an answer, or the rubric, model or settings that it was judged with, has changed.
     """
     if not journal.judged:
         return Earlier(0, 0, ())
@@ -217,18 +217,18 @@ def check_journal(answers: Iterable[Answer], journal: Journal, call: Call, plan:
             if fingerprint != make_fingerprint(answer, call, plan):
                 stale.append(answer.key)
     if stale:
-        which = f"answer {stale[0]} as it was"
+        which = f"answer {stale[0]}"
         if len(stale) > 1:
-            which = f"{len(stale)} of the answers, {stale[0]} the first, as they were"
+            which = f"{len(stale)} of the answers ({stale[0]} is the first)"
         raise StaleError(
-            f"holds {which} judged with another model, endpoint, response format, rubric, text, temperature or number "
+            f"cannot resume: {which} had another text, model, endpoint, response format, rubric, temperature or number "
             "of samples; name another file with --output"
         )
     return Earlier(judged, invalid, tuple(others))
 
 
 def make_fingerprint(answer: Answer, call: Call, plan: Plan) -> str:
-    """Return a hash of all that decides what a judge is asked, and what its answer is worth."""
+    """Return a hash of everything that affects the request and the reading of its output."""
     how = [call.model, call.endpoint, call.response_format, call.temperature, plan.samples, plan.extract]
     asked = [*how, answer.rubric.hash, *write_prompt(answer.rubric, answer.case)]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Write a judge output as a judge would have."""
+"""Convert a judge output to JSON."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 
 
 def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
-    """Return the output as a judge would have written it."""
+    """Return the output as the JSON that a judge would return."""
     field = form_of(rubric.shape).field
     if rubric.shape is Shape.HOLISTIC:
         return {"reasoning": output.reasoning or output.reasons[0] or "", field: output.answers[0]}

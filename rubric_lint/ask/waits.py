@@ -1,4 +1,4 @@
-"""How long an endpoint asks its callers to wait, in the forms that endpoints use."""
+"""Read how long an endpoint asks its callers to wait, in the forms that endpoints use."""
 
 import re
 import time
@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 _MOST = 10_000
-"""How many characters of a body are searched; errors say it early."""
+"""How many characters of a body are searched; error messages state the wait early."""
 
 _RESET = re.compile(r"(?:rate|token)-?limit.*reset")
 _STRUCTURED = re.compile(r"(?:^|[;,\s])(?:t|reset)=(?P<wait>\d{1,10})(?!\d)")
@@ -20,11 +20,11 @@ _DURATION = re.compile(f"(?:{_PART.pattern})+")
 _IN_WORDS = re.compile(rf'(?:(?:try again|retry)\s+(?:in|after)\s+|"retryDelay":\s*")({_DURATION.pattern})')
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "mi": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 1e9, 1e11
-"""From these numbers on, a time to wait is a moment."""
+"""Numbers from here on are timestamps, not durations."""
 
 
 class _Limit(NamedTuple):
-    """One of several limits: the seconds until it is reset, and whether it is used up."""
+    """One rate limit: the seconds until its reset, and whether it is used up."""
 
     wait: float
     is_used_up: bool
@@ -33,8 +33,8 @@ class _Limit(NamedTuple):
 def read_wait(headers: Mapping[str, str], body: str = "") -> float | None:
     """Return the seconds that an endpoint asks to wait, or None if it does not say.
 
-    Read in this order: `retry-after-ms`; `Retry-After` (RFC 9110, 10.2.3); of the `x-ratelimit-reset-*` headers and
-    their relatives the longest whose limit is used up, or the shortest when none says so; words in the body.
+    Sources, in this order: `retry-after-ms`; `Retry-After` (RFC 9110, 10.2.3); of the `x-ratelimit-reset-*` headers
+    and similar ones, the longest of the used-up limits, or the shortest if none is used up; the text of the body.
     """
     lower = {name.lower(): value.strip() for name, value in headers.items()}
     if _NUMBER.fullmatch(milliseconds := lower.get("retry-after-ms", "")):
@@ -62,7 +62,7 @@ def _read_limits(headers: Mapping[str, str]) -> Iterator[_Limit]:
 
 
 def _read_time(text: str) -> float | None:
-    """Return the seconds of a number, a duration such as `6m0.5s`, or a moment in any of three notations."""
+    """Return the seconds of a number, a duration such as `6m0.5s`, or a timestamp in one of three notations."""
     if _NUMBER.fullmatch(text):
         number = float(text)
         if number >= _MILLISECONDS_SINCE_1970:

@@ -1,7 +1,7 @@
-"""The commands: options in, exit codes out, nothing else."""
+"""Define the commands: they parse options, call the engine and return exit codes."""
 
 import gc
 
-# Loading modules makes tens of thousands of objects that all stay. Looking for garbage among them every 700 objects, as
-# Python does, is a twentieth of the time that a small run takes.
+# Loading modules creates tens of thousands of objects that all stay. Collecting garbage every 700 objects, Python's
+# default, would take a twentieth of the time of a small run.
 gc.set_threshold(50_000)

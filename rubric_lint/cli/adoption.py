@@ -1,4 +1,4 @@
-"""Options that bring `rubric-lint` into a repository full of old faults."""
+"""Define the options for adopting `rubric-lint` in a repository with many existing findings."""
 
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
@@ -22,7 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Adoption(NamedTuple):
-    """What the options ask for."""
+    """The values of the adoption options."""
 
     diff_base: str | None
     baseline: str | None
@@ -32,47 +32,45 @@ class Adoption(NamedTuple):
     reason: str | None
 
     def check(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
-        """See to it that the options do not contradict each other.
+        """Reject options that contradict each other.
 
         Raises:
             click.UsageError: when they do.
         """
         if self.diff_base is not None and not self.diff_base.strip():
-            raise click.UsageError("--diff-base names no revision")
+            raise click.UsageError("--diff-base is empty; name a Git revision")
         if self.diff_base is not None and "-" in paths:
-            raise click.UsageError("--diff-base compares files, and standard input is none")
+            raise click.UsageError("--diff-base compares files; it cannot be used with stdin")
         if self.baseline is not None:
             from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
 
             require_file_name(self.baseline, "--baseline")
         if self.no_baseline and (self.baseline is not None or self.write_baseline):
-            raise click.UsageError("--no-baseline leaves all baselines out; give it alone")
+            raise click.UsageError("--no-baseline cannot be combined with --baseline or --write-baseline")
         if self.write_baseline and (fix or self.diff_base is not None or self.add_ignores):
-            raise click.UsageError(
-                "--write-baseline is a run of its own; leave --fix, --diff-base and --add-ignores out"
-            )
+            raise click.UsageError("--write-baseline cannot be combined with --fix, --diff-base or --add-ignores")
         if self.reason is not None and not self.add_ignores:
-            raise click.UsageError("--reason is for the comments of --add-ignores; add that")
+            raise click.UsageError("--reason requires --add-ignores")
         if self.add_ignores:
             self._check_ignores(paths, fix=fix, has_report=has_report)
 
     def _check_ignores(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
         if "-" in paths:
-            raise click.UsageError("--add-ignores writes files, and standard input is none")
+            raise click.UsageError("--add-ignores writes files; it cannot be used with stdin")
         if fix or self.diff_base is not None or self.baseline is not None:
             other = "--fix" if fix else "--baseline" if self.baseline is not None else "--diff-base"
-            raise click.UsageError(f"--add-ignores silences all that is found; run it without {other}")
+            raise click.UsageError(f"--add-ignores silences every finding; run it without {other}")
         if has_report:
-            raise click.UsageError("--add-ignores writes comments and no report; leave the options for reports out")
+            raise click.UsageError("--add-ignores writes comments, not a report; remove the report options")
         if self.reason is not None and not (self.reason.isprintable() and self.reason.strip()):
-            raise click.UsageError("--reason is a text of one line")
+            raise click.UsageError("--reason must be one line of text")
         if "rubric-lint:" in (self.reason or "").lower():
-            raise click.UsageError("--reason may not hold `rubric-lint:`, which begins a comment of ours")
+            raise click.UsageError("--reason must not contain `rubric-lint:`, which starts an ignore comment")
 
     def silence(
         self, paths: Iterable[str], finder: "SettingsFinder", progress: "Progress", *, fail_on: str, quiet: bool
     ) -> Exit:
-        """Write the ignore comments, and return the exit code."""
+        """Write the ignore comments and return the exit code."""
         from rubric_lint.finding import Severity  # noqa: PLC0415
         from rubric_lint.fix.silence_run import SilenceRun  # noqa: PLC0415
 
@@ -88,11 +86,11 @@ class Adoption(NamedTuple):
         return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
 
     def sieves(self, finder: "SettingsFinder") -> list[Sieve]:
-        """What is to be left out of the findings.
+        """Return the filters that remove known or untouched findings.
 
         Raises:
-            click.UsageError: where Git cannot say what has changed.
-            SettingsError: when the baseline that is named cannot be used.
+            click.UsageError: when Git cannot list the changes.
+            SettingsError: when the named baseline cannot be used.
         """
         sieves: list[Sieve] = []
         if not self.no_baseline:
@@ -104,11 +102,11 @@ class Adoption(NamedTuple):
         return sieves
 
     def finish(self, sieves: list[Sieve], *, quiet: bool) -> None:
-        """Write the baselines that are to be written, or tell what of those in use is gone.
+        """Write the baselines if asked to; otherwise report the known findings that no longer occur.
 
         Raises:
-            SettingsError: when one cannot be written.
-            click.UsageError: when there is none to write.
+            SettingsError: when a baseline cannot be written.
+            click.UsageError: when no baseline file is named.
         """
         from rubric_lint.sieve.baseline import Baselines  # noqa: PLC0415
         from rubric_lint.summary import counted  # noqa: PLC0415
@@ -119,16 +117,16 @@ class Adoption(NamedTuple):
             if self.write_baseline:
                 written = list(sieve.write())
                 if not written:
-                    raise click.UsageError("--write-baseline: name the file with --baseline, or in the settings")
+                    raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
                 for name, findings, new, gone in written:
                     if not quiet:
-                        complain(f"{name}: {counted(findings, 'known finding')} now, {new} of them new; {gone} gone")
+                        complain(f"{name}: {counted(findings, 'known finding')} ({new} added, {gone} removed)")
             elif not quiet:
                 _tell_gone(list(sieve.gone()))
 
 
 def _report_silenced(name: str, done: "Silenced", *, quiet: bool) -> None:
-    """Print what became of one file; unless `quiet`, also what went well."""
+    """Print the findings of one file that could not be silenced and, unless `quiet`, how many were."""
     from rubric_lint.summary import counted  # noqa: PLC0415
 
     if done.is_changed and not quiet:
@@ -142,31 +140,29 @@ def _tell_gone(gone: "list[Gone]") -> None:
     from rubric_lint.summary import counted  # noqa: PLC0415
 
     for name, file, rule, count, is_file_gone in gone:
-        where = f"{file}, a file that is gone" if is_file_gone else file
-        complain(f"{name}: {counted(count, 'known finding')} of {rule} gone from {where}")
+        where = f"{file}, which no longer exists" if is_file_gone else file
+        complain(f"{name}: {counted(count, 'known finding')} of {rule} no longer in {where}")
     if gone:
-        complain("`--write-baseline` takes what is gone out of the baseline")
+        complain("run with --write-baseline to remove them from the baseline")
 
 
 _OPTIONS = (
     click.option(
         "--diff-base",
         metavar="REV",
-        help="Report only what touches lines changed since the current branch left the Git revision REV, committed or "
-        "not. Files that Git does not know are new as a whole.",
+        help="Report only findings on lines changed since the current branch left the Git revision REV, committed or "
+        "not. In files that Git does not track, every line counts as changed.",
     ),
-    click.option("--baseline", metavar="FILE", type=FileName(), help="Leave out the known findings that FILE holds."),
-    click.option("--no-baseline", is_flag=True, help="Leave nothing out, whatever baseline the settings name."),
-    click.option("--write-baseline", is_flag=True, help="Write all that is found into the baseline, as known."),
-    click.option(
-        "--add-ignores", is_flag=True, help="Write ignore comments for all that is found, and change nothing else."
-    ),
-    click.option("--reason", metavar="TEXT", help="With --add-ignores: what stands behind the comments."),
+    click.option("--baseline", metavar="FILE", type=FileName(), help="Hide the known findings listed in FILE."),
+    click.option("--no-baseline", is_flag=True, help="Ignore the baseline that the settings name."),
+    click.option("--write-baseline", is_flag=True, help="Record all current findings in the baseline."),
+    click.option("--add-ignores", is_flag=True, help="Add an ignore comment for every finding; fix nothing."),
+    click.option("--reason", metavar="TEXT", help="With --add-ignores: the reason to write in each comment."),
 )
 
 
 def with_adoption(command: Command) -> Command:
-    """The options, as one argument `adoption`."""
+    """Add the options to a command, which receives them as one argument `adoption`."""
 
     @wraps(command)
     def call(**arguments: Any) -> Any:

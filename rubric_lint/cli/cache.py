@@ -1,4 +1,4 @@
-"""`rubric-lint cache`: where the results of earlier runs are, and how to get rid of them."""
+"""Define `rubric-lint cache`, which shows or clears the results of earlier runs."""
 
 import click
 
@@ -6,21 +6,21 @@ from rubric_lint.cache import FOLDER, cache_folder, clear
 
 
 @click.group(
-    help=f"Show or clear the results that are kept from run to run. The environment variable {FOLDER} moves them."
+    help=f"Show or clear the cache of results from earlier runs. Set the environment variable {FOLDER} to move it."
 )
 def cache() -> None:
-    """Nothing of its own: the commands do it all."""
+    """Group the cache commands."""
 
 
 @cache.command("dir")
 def show_folder() -> None:
-    """Print the folder."""
+    """Print the cache folder."""
     click.echo(_require_folder())
 
 
 @cache.command("clear")
 def clear_all() -> None:
-    """Take all results away, of every version and working folder."""
+    """Delete all cached results, of every version and working folder."""
     folder = _require_folder()
     count = clear()
     click.echo(f"Removed {count} file{'' if count == 1 else 's'} from {folder}.")
@@ -29,4 +29,4 @@ def clear_all() -> None:
 def _require_folder() -> str:
     if folder := cache_folder():
         return folder
-    raise click.UsageError(f"nothing is kept, as you have no home folder; set {FOLDER} to keep results")
+    raise click.UsageError(f"there is no cache because you have no home folder; set {FOLDER} to use one")

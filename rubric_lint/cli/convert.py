@@ -1,4 +1,4 @@
-"""`rubric-lint convert`: rubrics for another system, and from another system; what gets lost is said."""
+"""Define `rubric-lint convert`, which converts rubrics to and from other systems and reports what is lost."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     type=click.Choice(TARGETS),
     default=TARGETS[0],
     show_default=True,
-    help="What to write.",
+    help="The format to write.",
 )
-@click.option("--rubric", "name", metavar="NAME", help="Convert this rubric of a suite only.")
-@click.option("-o", "--output", metavar="FILE", type=FileName(), help="Where to write.  [default: standard output]")
-@click.option("--strict", is_flag=True, help="Write nothing when something would be lost; the exit code is 1.")
+@click.option("--rubric", "name", metavar="NAME", help="Convert only this rubric of a suite.")
+@click.option("-o", "--output", metavar="FILE", type=FileName(), help="File to write.  [default: stdout]")
+@click.option("--strict", is_flag=True, help="If anything would be lost, write nothing and exit with 1.")
 @click.option("--stdin-filename", metavar="NAME", help="File name to use for stdin (selects format and settings).")
 @with_settings
 def convert(
@@ -46,19 +46,19 @@ def convert(
     config: str | None,
     isolated: bool,
 ) -> int:
-    """Write the rubrics of FILE for another system, or those of another system for this one.
+    """Convert the rubrics of FILE to another format.
 
-    What the target cannot say is listed on standard error. A rubric with errors, and one whose shape the target
-    does not have, is refused. FILE may be - for standard input, or REV:PATH for a file as a Git revision has it.
+    Anything the target format cannot express is reported on stderr. A rubric that has errors, or a shape that the
+    target does not support, is refused. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
     from rubric_lint.interop.export import load_target  # noqa: PLC0415
     from rubric_lint.interop.export.sound import make_sound  # noqa: PLC0415
     from rubric_lint.interop.export.target import RefusedError  # noqa: PLC0415
 
     if stdin_filename and file != STDIN:
-        raise click.UsageError("--stdin-filename says what standard input is called; give the path - to read it")
+        raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
     if output and STDIN not in {output, file} and Path(output).resolve() == Path(file).resolve():
-        raise click.UsageError("--output names the file that is read; write to another one, or use rubric-fix")
+        raise click.UsageError("--output is the input file; name another file, or use rubric-fix")
     try:
         found = load_given(read_given(file, stdin_filename), find_settings(config, isolated=isolated))
     except UnusableError as unusable:
@@ -80,10 +80,10 @@ def convert(
     for place, message in _join(lost):
         complain(f"{place}: lost: {message}")
     if strict and lost:
-        complain("nothing is written, since --strict lets nothing get lost")
+        complain("nothing was written: --strict allows no losses")
         return Exit.FOUND
     for gap in export.gaps:
-        complain(f"left to you: {gap}")
+        complain(f"to do: {gap}")
     return _write(export.text.encode(), output)
 
 
@@ -99,7 +99,7 @@ def _source(loaded: "Loaded") -> "Source":
 def _lost_besides(
     found: "dict[str, Loaded]", sources: "dict[str, Source]", target: str, title: str, told: set[str]
 ) -> "Iterator[_Lost]":
-    """What the target has no field for, unless the target has told it, and what another system fills in."""
+    """Yield the fields the target lacks, unless already reported, and the templates that another system fills in."""
     from rubric_lint.interop.export.lost import lost_fields, lost_templates  # noqa: PLC0415
 
     for called, each in found.items():
@@ -111,7 +111,7 @@ def _lost_besides(
 
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
-    """The comments of the file, or of the rubrics that are converted, which no target has a place for."""
+    """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
     from rubric_lint.interop.export.lost import lost_comments, whole  # noqa: PLC0415
 
     first = next(iter(found.values()))
@@ -119,11 +119,11 @@ def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_
     source = first.document.source
     for comment in lost_comments(first.document.tree, spans):
         position = source.position(comment.start)
-        yield f"{source.name}:{position.line}:{position.column}", "a comment: nothing that is written has comments"
+        yield f"{source.name}:{position.line}:{position.column}", "a comment: converted files have no comments"
 
 
 def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
-    """Say once, at the first place, what is lost in the same way at several."""
+    """Merge equal losses into one at the first place, which lists the other lines."""
     places: dict[str, list[str]] = {}
     for place, message in lost:
         places.setdefault(message, []).append(place)
@@ -135,7 +135,7 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
 
 _MOST = 20
 _Lost = tuple[str, str]
-"""A place, and what is lost there."""
+"""A place, and a description of what is lost there."""
 
 
 def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":

@@ -1,4 +1,4 @@
-"""`rubric-lint diff`: what changed in meaning between two versions of a file, and what that does to verdicts."""
+"""Define `rubric-lint diff`, which reports changes in meaning between two files and their effect on verdicts."""
 
 import sys
 from collections.abc import Iterator
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "diff", epilog="Exit codes: 0 nothing changed in meaning, 1 something did, 2 wrong use or an unusable file."
+    "diff", epilog="Exit codes: 0 no change in meaning, 1 changes in meaning, 2 usage error or unusable file."
 )
 @click.argument("old", type=click.Path(allow_dash=True))
 @click.argument("new", type=click.Path(allow_dash=True))
-@click.option("--rubric", "name", metavar="NAME", help="Compare this rubric of the files only.")
-@click.option("--outputs", metavar="FILE", type=FileName(), help="Judge outputs: say whose verdict changes.")
-@click.option("--format", "form", **choice("text", "markdown", "json"), help="How changes are written.")
-@click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
+@click.option("--rubric", "name", metavar="NAME", help="Compare only this rubric of the files.")
+@click.option("--outputs", metavar="FILE", type=FileName(), help="Judge outputs; report whose verdict changes.")
+@click.option("--format", "form", **choice("text", "markdown", "json"), help="Report format.")
+@click.option("--color", **choice("auto", "always", "never"), help="When to use color.")
 @click.option("--stdin-filename", metavar="NAME", help="File name to use for stdin (selects format and settings).")
 @with_settings
 def diff(
@@ -45,15 +45,15 @@ def diff(
     config: str | None,
     isolated: bool,
 ) -> int:
-    """Say what changed in meaning between the rubrics of two files.
+    """Report changes in meaning between the rubrics of two files.
 
-    OLD and NEW are files, - for standard input, or REV:PATH for a file as a Git revision has it, such as
-    HEAD:suites/support.yaml. Comments, order, notation and line breaks mean nothing.
+    OLD and NEW are files, - for stdin, or REV:PATH for a file in a Git revision, such as HEAD:suites/support.yaml.
+    Changes of comments, order, notation and line breaks are ignored.
     """
     if [old, new, outputs].count(STDIN) > 1:
-        raise click.UsageError("standard input can be read once only")
+        raise click.UsageError("stdin can be read only once")
     if stdin_filename and STDIN not in (old, new):
-        raise click.UsageError("--stdin-filename says what standard input is called; give the path - to read it")
+        raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
     from rubric_lint.compare.rubrics import compare, pair_rubrics  # noqa: PLC0415
     from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text  # noqa: PLC0415
 
@@ -79,7 +79,7 @@ def diff(
 
 
 def _locate(change: "Change", was: "dict[str, Loaded]", now: "dict[str, Loaded]") -> "Change":
-    """The change with the places of both sides."""
+    """Return the change with the places of both sides."""
     from rubric_lint.compare.change import Place  # noqa: PLC0415
 
     def place(loaded: "dict[str, Loaded]", name: str | None, path: "Path | None") -> Place | None:
@@ -123,7 +123,7 @@ def _score(name: str, pairs: "list[Pair]") -> "Effects":
     except (OSError, ValueError) as fault:
         raise UnusableError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
     if not effects.outputs:
-        raise UnusableError(f"{'standard input' if name == STDIN else name}: holds no outputs")
+        raise UnusableError(f"{'stdin' if name == STDIN else name}: contains no outputs")
     return effects
 
 
@@ -131,7 +131,7 @@ def _chunks(name: str) -> Iterator[bytes]:
     from rubric_lint.scoring.streams import CHUNK  # noqa: PLC0415
 
     if name == STDIN and sys.stdin is None:
-        raise UnusableError("standard input is closed")
+        raise UnusableError("stdin is closed")
     with sys.stdin.buffer if name == STDIN else open_stream(name) as stream:
         while chunk := stream.read(CHUNK):
             yield chunk

@@ -18,7 +18,7 @@ from rubric_lint.report.visible import visible
 
 
 class Exit(IntEnum):
-    """The exit codes; where several apply, the highest of them counts."""
+    """The exit codes; if several apply, the highest one is used."""
 
     CLEAN = 0
     FOUND = 1
@@ -28,23 +28,23 @@ class Exit(IntEnum):
 
 
 def _word(fault: OSError) -> str:
-    """What the system did not do; what has no name is the current folder or standard output."""
+    """Describe a system error; one without a file name concerns the current folder or stdout."""
     try:
         os.getcwd()
     except OSError:
-        return "the current folder does not exist any more; change to one that does"
-    return f"{fault.filename or 'standard output'}: {fault.strerror or fault}"
+        return "the current folder no longer exists; change to one that does"
+    return f"{fault.filename or 'stdout'}: {fault.strerror or fault}"
 
 
 def launch(command: click.Command, name: str | None = None) -> NoReturn:
-    """Run a command as a program, and exit with its return value. `name` is what it is called, by default as it was."""
+    """Run a command as a program and exit with its return value; `name` defaults to the name it was called by."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (it is open as long as the program runs)
     if sys.stdout is None:
-        complain("standard output is closed")
+        complain("stdout is closed")
         sys.exit(Exit.USAGE)
     if hasattr(signal, "SIGPIPE"):
-        # When nobody reads on (`| head`), end as cat and grep do.
+        # When the reader stops (`| head`), end as cat and grep do.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         code = command.main(prog_name=name, standalone_mode=False)
@@ -54,16 +54,16 @@ def launch(command: click.Command, name: str | None = None) -> NoReturn:
         click.echo("\n".join(map(visible, told.getvalue().removesuffix("\n").split("\n"))), err=True)
         code = wrong.exit_code
     except click.Abort as end:
-        if isinstance(end.__cause__, KeyboardInterrupt):  # by click: the command itself had nothing to say of it
+        if isinstance(end.__cause__, KeyboardInterrupt):  # from click: the command printed no message of its own
             complain("interrupted")
         code = Exit.INTERRUPTED
     except OSError as fault:
         complain(_word(fault))
-        # What standard output did not take must not come up again when the interpreter ends.
+        # The unwritten rest of stdout must not raise again when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.USAGE
     except Exception as fault:
         report_crash(fault)
         code = Exit.FAULT
-    gc.freeze()  # the interpreter, as it ends, need not look for garbage in what ends with it
+    gc.freeze()  # spare the interpreter a last garbage collection as it exits
     sys.exit(code)

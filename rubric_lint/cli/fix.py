@@ -1,4 +1,4 @@
-"""`rubric-fix`: brings rubrics to the current format, and changes nothing else."""
+"""Define `rubric-fix`, which updates rubrics to the current format and changes nothing else."""
 
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,34 +18,36 @@ if TYPE_CHECKING:
 
 @click.command(
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 files would change (--check), 2 wrong use or a file that cannot be read or written, "
-    "3 a file left as it was because the outcome was in doubt, or a fault of rubric-fix.",
+    epilog="Exit codes: 0 success, 1 files would change (--check), 2 usage error or a file that cannot be read or "
+    "written, 3 a file left unchanged because its fixes could not be verified, or a crash.",
 )
 @click.argument("paths", nargs=-1, type=AnyPath())
-@click.option("--check", is_flag=True, help="Write nothing; the exit code is 1 when a file would change.")
-@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
-@click.option("--unsafe-fixes", is_flag=True, help="Make fixes too that may change what a rubric means.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; show a diff of the changes.")
+@click.option("--unsafe-fixes", is_flag=True, help="Also apply fixes that may change the meaning of a rubric.")
 @click.option(
     "--to",
     "target",
     type=click.Choice(["agentv-4", "agentv-5"]),
-    help="Then rewrite suites for that version of AgentV.",
+    help="After fixing, convert suites for this version of AgentV.",
 )
 @click.option(
     "--unsaid",
     type=click.Choice(["required", "optional"]),
-    help="With --to: what a criterion is that says nothing of a gate.  [default: required, as AgentV reads it]",
+    help="With --to: how to read a criterion without a gate.  [default: required, as in AgentV]",
 )
-@click.option("--select", **NAMES, help="Fix the findings of these rules only; names between commas.")
-@click.option("--ignore", **NAMES, help="Fix the findings of all rules but these.")
-@click.option("--format", "form", **choice("text", "json"), help="How what was done is written.")
-@click.option("-q", "--quiet", is_flag=True, help="Tell only what could not be done.")
-@click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
+@click.option("--select", **NAMES, help="Fix only findings of these rules (comma-separated names).")
+@click.option("--ignore", **NAMES, help="Fix findings of all rules except these.")
+@click.option("--format", "form", **choice("text", "json"), help="Report format.")
+@click.option("-q", "--quiet", is_flag=True, help="Report only problems.")
+@click.option("--color", **choice("auto", "always", "never"), help="When to use color.")
 @click.option("--stdin-filename", metavar="NAME", help="File name to use for stdin (selects format and settings).")
 @click.option("--force-exclude", **FORCE_EXCLUDE)
 @click.option("--config", **CONFIG)
-@click.option("--isolated", is_flag=True, help="Read no settings file.")
-@click.option("--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions.")
+@click.option("--isolated", is_flag=True, help="Ignore all settings files.")
+@click.option(
+    "--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions of the tool and the schemas."
+)
 def fix(
     *,
     paths: tuple[str, ...],
@@ -64,17 +66,17 @@ def fix(
     config: str | None,
     isolated: bool,
 ) -> int:
-    """Bring the rubrics in files and folders to the current format, and change nothing else.
+    """Update the rubrics in files and folders to the current format; change nothing else.
 
-    Without PATHS, this folder; - is standard input, fixed to standard output.
+    PATHS defaults to the current folder; - fixes stdin to stdout.
     """
     check_sources(paths, stdin_filename, config, isolated=isolated)
     if unsaid and not target:
-        raise click.UsageError("--unsaid says how --to reads a suite; add --to agentv-4 or --to agentv-5")
+        raise click.UsageError("--unsaid requires --to agentv-4 or --to agentv-5")
     is_dry = check or diff
     _check_output(form, diff=diff, is_stdin_fixed="-" in paths and not is_dry)
 
-    # --help and completion do without the engine.
+    # --help and completion do not load the engine.
     from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
     from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff  # noqa: PLC0415
@@ -83,7 +85,7 @@ def fix(
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "fixing")
     in_color = wants_color(color)
-    # Standard output is for the one thing that was asked for: a diff, or the text that came in.
+    # Stdout carries only the diff or the fixed text; the report goes to stderr.
     aside = diff or "-" in paths
     files: list[dict[str, Any]] = []
 
@@ -118,13 +120,13 @@ def fix(
 
 def _check_output(form: str, *, diff: bool, is_stdin_fixed: bool) -> None:
     if form == "json" and diff:
-        raise click.UsageError("--diff is for people and for patch; leave it out for the JSON report")
+        raise click.UsageError("--diff cannot be combined with --format json")
     if form == "json" and is_stdin_fixed:
-        raise click.UsageError("standard output cannot take the fixed text and the JSON report; add --check")
+        raise click.UsageError("stdout cannot carry both the fixed text and the JSON report; add --check")
 
 
 def exit_code(totals: "FixTotals", *, check: bool = False) -> Exit:
-    """How a run that came to these totals ends."""
+    """Return the exit code of a run with these totals."""
     if totals.faults:
         return Exit.FAULT
     if totals.unreadable:

@@ -1,4 +1,4 @@
-"""A file that a command is given: on disk, from standard input, or as a Git revision has it."""
+"""Read a file argument: from disk, from stdin or from a Git revision."""
 
 import os
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 STDIN = "-"
-"""The path that means standard input."""
+"""The path that means stdin."""
 
 
 class Given(NamedTuple):
-    """What was given: how messages name it, the path that tells its kind and its settings, and its bytes."""
+    """A file argument: its name in messages, the path that selects its format and settings, and its bytes."""
 
     label: str
     path: str
@@ -25,7 +25,7 @@ class Given(NamedTuple):
 
 
 class UnusableError(Exception):
-    """What was given cannot be used; `faults` says why."""
+    """A file argument that cannot be used; `faults` holds the messages."""
 
     def __init__(self, *faults: str) -> None:
         super().__init__("\n".join(faults))
@@ -33,10 +33,10 @@ class UnusableError(Exception):
 
 
 def read_given(text: str, stdin_name: str | None = None) -> Given:
-    """The file at a path, standard input for `-`, or what `git show REV:PATH` shows.
+    """Read the file at a path, stdin for `-`, or a file in a Git revision for REV:PATH.
 
     Raises:
-        UnusableError: when there is nothing to read.
+        UnusableError: when it cannot be read.
     """
     from rubric_lint.capped import LIMIT  # noqa: PLC0415
     from rubric_lint.config import FileSettings  # noqa: PLC0415
@@ -53,37 +53,37 @@ def read_given(text: str, stdin_name: str | None = None) -> Given:
     if isinstance(data, Unreadable):
         raise UnusableError(f"{data.path}: {data.reason}")
     if len(data) > LIMIT:
-        raise UnusableError(f"{text}: has more than {LIMIT / 1e6:.0f} MB, and no more are read; split it")
+        raise UnusableError(f"{text}: is larger than the limit of {LIMIT / 1e6:.0f} MB; split it")
     return Given(text, path, data)
 
 
 def _read_revision(text: str) -> tuple[bytes, str]:
-    """What Git has under a name such as `HEAD~1:suites/support.yaml`, and where the file is in the work tree."""
+    """Read a file by a name such as `HEAD~1:suites/support.yaml`; return it and its path in the work tree."""
     path = text.partition(":")[2]
     data = _git("cat-file", "blob", text)
     root = "" if path.startswith("./") else _git("rev-parse", "--show-cdup").decode().strip()
-    return data, os.path.join(root, path)  # noqa: PTH118 (paths are texts in files.py and config.py)
+    return data, os.path.join(root, path)  # noqa: PTH118 (paths are strings in files.py and config.py)
 
 
 def _git(*arguments: str) -> bytes:
-    from rubric_lint.sieve.running import GitError, ask, tell  # noqa: PLC0415  (few files are given by a revision)
+    from rubric_lint.sieve.running import GitError, ask, tell  # noqa: PLC0415  (few files come from a revision)
 
     try:
         code, answer, fault = ask(*arguments)
     except GitError:
         raise UnusableError(
-            f"{arguments[-1]}: no such file, and Git, which knows revisions, is not installed"
+            f"{arguments[-1]}: no such file, and Git is not installed, so it cannot be a revision"
         ) from None
     if code:
-        raise UnusableError(f"{arguments[-1]}: no such file, and no revision of one either: {tell(fault)}")
+        raise UnusableError(f"{arguments[-1]}: no such file, and not a file in a Git revision: {tell(fault)}")
     return answer
 
 
 def load_given(given: Given, finder: "SettingsFinder") -> "dict[str, Loaded]":
-    """The rubrics of what was given, by name.
+    """Return the rubrics of a file argument by name.
 
     Raises:
-        UnusableError: when there are none to work with, or they have errors.
+        UnusableError: when there are none, or they have errors.
     """
     from rubric_lint.scoring.loading import RubricError, load_models  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
@@ -98,11 +98,11 @@ def load_given(given: Given, finder: "SettingsFinder") -> "dict[str, Loaded]":
 
 
 def find_settings(config: str | None, *, isolated: bool) -> "SettingsFinder":
-    """What finds the settings of files.
+    """Return a finder for the settings of files.
 
     Raises:
-        UnusableError: when the settings file that is named cannot be used.
-        click.UsageError: when none is to be read and one is named.
+        UnusableError: when the named settings file cannot be used.
+        click.UsageError: when both --config and --isolated are given.
     """
     from rubric_lint.config import SettingsFinder  # noqa: PLC0415
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
@@ -115,7 +115,7 @@ def find_settings(config: str | None, *, isolated: bool) -> "SettingsFinder":
 
 
 def refuse(unusable: UnusableError) -> int:
-    """Tell why something cannot be used; the exit code of that."""
+    """Print why the argument cannot be used and return the exit code."""
     for fault in unusable.faults:
         complain(fault)
     return Exit.USAGE

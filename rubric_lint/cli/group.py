@@ -1,4 +1,4 @@
-"""A group of commands one of which also runs when none is named."""
+"""Define a group of commands with a default command."""
 
 from collections.abc import Collection
 from importlib import import_module
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class DefaultGroup(click.Group):
     """A click group that runs its `default` command when the first argument names none.
 
-    Each of the commands `late` is in the module of `rubric_lint.cli` of its name, and loaded when it is asked for.
+    Each command in `late` lives in the module of `rubric_lint.cli` with its name and is loaded on first use.
     """
 
     def __init__(self, *args: Any, default: click.Command, late: Collection[str] = (), **kwargs: Any) -> None:
@@ -23,37 +23,37 @@ class DefaultGroup(click.Group):
         self.add_command(default)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
+        """Return the names of all commands."""
         return sorted({*super().list_commands(ctx), *self._late})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
+        """Return the command with this name."""
         if cmd_name in self._late:
             command: click.Command = getattr(import_module(f"rubric_lint.cli.{cmd_name}"), cmd_name)
             return command
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the default command's name in front where no command is named and no help is asked for."""
+        """Insert the default command's name unless the arguments name a command or ask for help."""
         first = args[0] if args else ""
         named = first in self.list_commands(ctx) or first in ctx.help_option_names
-        # Completion of the first word asks with no arguments: it may become a command as well as an option or a path.
+        # Shell completion passes no arguments for the first word, which may become a command, an option or a path.
         if not named and (args or not ctx.resilient_parsing):
             args = [str(self.default.name), *args]
         return super().parse_args(ctx, args)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show how it is called without a command and with one."""
+        """Write the usage without a command and with one."""
         formatter.write_usage(ctx.command_path, " ".join(self.default.collect_usage_pieces(ctx)))
         formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="       ")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the default command's options, then the commands."""
+        """Write the default command's options, then the commands."""
         self.default.format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Offer the commands, and what the default command offers for its first argument."""
+        """Complete commands, and the options and first argument of the default command."""
         found = super().shell_complete(ctx, incomplete)
         with click.Context(self.default, parent=ctx, info_name=self.default.name, resilient_parsing=True) as inner:
             found += [item for item in self.default.shell_complete(inner, incomplete) if item.value != "--help"]

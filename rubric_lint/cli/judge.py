@@ -1,4 +1,4 @@
-"""`rubric-score judge`: has a model judge answers, and keeps what it returned where a stopped run goes on."""
+"""Define `rubric-score judge`, which has a model judge answers and can resume a stopped run."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 _KEY = "OPENAI_API_KEY"
 _BASE_URL = "OPENAI_BASE_URL"
 _PLACEHOLDER = "none"
-"""What is sent as the key to an endpoint that was named without one, such as a model server on one's own machine."""
+"""The key sent to an endpoint that needs none, such as a local model server."""
 
 _STDIN = "-"
 
 
 class _Finite(click.FloatRange):
-    """A range of numbers, of which `nan` is none: it compares with no bound."""
+    """A range of finite numbers; it rejects `nan`, which compares with no bound."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
-        return number if math.isfinite(number) else self.fail(f"{value!r} is no finite number", param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number", param, ctx)
 
 
 def _check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> str | None:
-    """A URL that requests can go to; what is wrong with another one is not said in its words, which may hold a key."""
+    """Validate the base URL. The error never repeats it, because it may contain a key."""
     if not url:
         return None
     try:
@@ -54,12 +54,12 @@ def _check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) ->
     except ValueError:
         is_sound = False
     if not is_sound:
-        raise click.UsageError("--base-url is no URL of the form http://HOST:PORT/PATH or https://HOST/PATH")
+        raise click.UsageError("--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
     return url
 
 
 def _require_text(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    """A text that says something: a variable of the shell that is not set leaves an empty one."""
+    """Reject a blank value, which an unset shell variable leaves."""
     if not value.strip():
         raise click.BadParameter("is blank", ctx, param)
     return value
@@ -76,13 +76,13 @@ def _require_text(ctx: click.Context, param: click.Parameter, value: str) -> str
     envvar=_BASE_URL,
     show_envvar=True,
     callback=_check_url,
-    help="The endpoint; default: OpenAI's.",
+    help="The API endpoint.  [default: OpenAI]",
 )
-@click.option("--api-key-env", metavar="NAME", help=f"The environment variable that holds the key; default: {_KEY}.")
-@click.option("--samples", type=click.IntRange(1, 99), default=1, show_default=True, help="Outputs for each answer.")
-@click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Requests at a time.")
+@click.option("--api-key-env", metavar="NAME", help=f"Environment variable with the API key.  [default: {_KEY}]")
+@click.option("--samples", type=click.IntRange(1, 99), default=1, show_default=True, help="Outputs per answer.")
+@click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Parallel requests.")
 @click.option(
-    "--rpm", type=_Finite(0, min_open=True), metavar="N", help="At most N requests a minute.  [default: no limit]"
+    "--rpm", type=_Finite(0, min_open=True), metavar="N", help="At most N requests per minute.  [default: no limit]"
 )
 @click.option(
     "--timeout",
@@ -90,26 +90,28 @@ def _require_text(ctx: click.Context, param: click.Parameter, value: str) -> str
     default=120.0,
     show_default=True,
     metavar="SECONDS",
-    help="For one request.",
+    help="Time limit of each request.",
 )
-@click.option("--retries", type=click.IntRange(0, 100), default=5, show_default=True, help="After a failed request.")
 @click.option(
-    "--max-attempts", type=click.IntRange(1, 10), default=3, show_default=True, help="Until an output is valid."
+    "--retries", type=click.IntRange(0, 100), default=5, show_default=True, help="Retries after a failed request."
 )
-@click.option("--temperature", type=_Finite(0, 2), help="Default: the endpoint's own.")
+@click.option(
+    "--max-attempts", type=click.IntRange(1, 10), default=3, show_default=True, help="Attempts to get a valid output."
+)
+@click.option("--temperature", type=_Finite(0, 2), help="Sampling temperature.  [default: the endpoint's]")
 @click.option(
     "--response-format",
     type=click.Choice(["json_schema", "json_object", "text"]),
     default="json_schema",
     show_default=True,
-    help="How the endpoint is asked for JSON.",
+    help="How to request JSON from the endpoint.",
 )
 @extract_option
 @click.option(
     "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The results file; required with -. A second run resumes it.  [default: ANSWERS, named .judged.jsonl]",
+    help="Results file, required with -; an existing one is resumed.  [default: ANSWERS with suffix .judged.jsonl]",
 )
 def judge(
     *,
@@ -133,8 +135,8 @@ def judge(
 ) -> int:
     """Have a model judge ANSWERS by RUBRIC; `rubric-score RUBRIC FILE` then scores the results.
 
-    ANSWERS are JSON Lines or JSON: {"id", "answer", "question"?, "reference"?, "rubric"?}; - is standard input. All of
-    them are read and checked before the first request.
+    ANSWERS are JSON Lines or JSON: {"id", "answer", "question"?, "reference"?, "rubric"?}; - reads stdin. All answers
+    are read and checked before the first request.
     """
     from rubric_lint.ask.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
     from rubric_lint.ask.endpoint import Call, Endpoint  # noqa: PLC0415
@@ -152,12 +154,12 @@ def judge(
     require_file_name(str(output), "--output")
     output = output or _name_results(answers)
     if answers != _STDIN and output.resolve() == Path(answers).resolve():
-        raise click.UsageError("--output names the file of answers; results go into a file of their own")
+        raise click.UsageError("--output is the answers file; name another file for the results")
     with ExitStack() as opened:
         reading = Progress(sys.stderr, "reading", "MB")
         try:
             source = opened.enter_context(_hold(answers))
-            # A results file of earlier runs is compared with the answers, which are read once more for that.
+            # To compare an existing results file with the answers, they are read a second time.
             reading.whole = os.fstat(source.fileno()).st_size * (2 if output.exists() else 1)
             total = check_answers(_read_from_start(source, reading), rubrics)
             endpoint = Endpoint(call, key, Pace(rpm))
@@ -166,7 +168,7 @@ def judge(
         except AnswersError as wrong:
             reading.clear()
             for fault in wrong.faults:
-                complain(f"{'standard input' if answers == _STDIN else answers}: {fault}")
+                complain(f"{'stdin' if answers == _STDIN else answers}: {fault}")
             return Exit.USAGE
         except ImportError:
             complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
@@ -177,7 +179,7 @@ def judge(
             return Exit.USAGE
         except KeyboardInterrupt:
             reading.clear()
-            complain("interrupted before anything was asked")
+            complain("interrupted before the first request")
             raise click.Abort from None
         reading.clear()
         _report_earlier(earlier, output, total)
@@ -187,35 +189,37 @@ def judge(
 
 
 def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
-    """Say on standard error what is not asked again, and what else the results file holds."""
+    """Print to stderr which answers are already judged and what else the results file holds."""
     if earlier.judged:
-        click.echo(f"{visible(str(output))} holds {earlier.judged} of {total} answers; judging the others", err=True)
+        click.echo(
+            f"{visible(str(output))} already has {earlier.judged} of {total} answers; judging the rest", err=True
+        )
     if earlier.invalid:
         complain(
-            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output and "
-            "will not be asked again, unless the lines that say `fault` are taken out of the file"
+            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output; to "
+            "judge again, remove the lines that contain `fault` from the file"
         )
     if others := earlier.others:
         ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)
-        complain(f"{output}: also holds results of answers that were not given now, and keeps them: {ids}")
+        complain(f"{output}: also has results of answers that are not in this run (kept): {ids}")
 
 
 def _name_results(answers: str) -> Path:
     if Path(answers).is_file():
         return Path(answers).with_suffix(".judged.jsonl")
-    # Only a file has a name that the next run will find its results by.
-    raise click.UsageError("the answers come from no file; name one for the results with --output")
+    # Only a file has a name from which the next run can derive the name of the results.
+    raise click.UsageError("the answers are not read from a file; name a results file with --output")
 
 
 @contextmanager
 def _hold(answers: str) -> Iterator[BinaryIO]:
-    """Yield the answers as a file that can be read several times; what comes through a pipe is copied into one.
+    """Yield the answers as a file that can be read several times; a pipe is copied to a temporary file.
 
     Raises:
-        click.UsageError: when standard input is closed.
+        click.UsageError: when stdin is closed.
     """
     if answers == _STDIN and sys.stdin is None:
-        raise click.UsageError("standard input is closed")
+        raise click.UsageError("stdin is closed")
     with nullcontext(sys.stdin.buffer) if answers == _STDIN else open_stream(answers) as stream:
         if answers != _STDIN and stream.seekable():
             yield stream
@@ -237,13 +241,12 @@ def _read_from_start(source: BinaryIO, progress: Progress | None = None) -> Iter
 def _find_key(name: str | None, base_url: str | None) -> str:
     variable = name or _KEY
     key = os.environ.get(variable, "").strip()
-    # Who gives the key itself for the name of a variable must not find it in a log.
-    shown = variable if re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable) else "that --api-key-env names"
+    # A key passed by mistake as the name of the variable must not appear in a log.
+    shown = variable if re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable) else "the variable named by --api-key-env"
     if not key and (name or not base_url):
         raise click.UsageError(
-            f"the environment variable {shown} holds no key; set it, name another variable with --api-key-env, or "
-            "name an endpoint that wants no key with --base-url"
+            f"{shown} is not set. Set it, use --api-key-env, or pass --base-url for an endpoint without a key"
         )
     if not (key.isascii() and key.isprintable()):
-        raise click.UsageError(f"the key in {shown} holds characters that no HTTP header can carry")
+        raise click.UsageError(f"the key in {shown} contains characters that are not allowed in HTTP headers")
     return key or _PLACEHOLDER

@@ -1,4 +1,4 @@
-"""One run of `rubric-score judge`: how far it is, what went wrong, what it did, and how to resume it."""
+"""Run `rubric-score judge`: show its progress, report problems and totals, and say how to resume."""
 
 import asyncio
 import re
@@ -21,20 +21,20 @@ from rubric_lint.progress import Progress
 from rubric_lint.report.visible import visible
 
 _TICK = 0.2
-"""Seconds between two looks at how far a run is; requests may take long."""
+"""Seconds between two updates of the progress bar; requests may take long."""
 
 _SHOWN = 5
-"""How many answers with the same fault are named one by one."""
+"""How many answers with the same error are listed one by one."""
 
 _MOST_SHOWN = 50
-"""How many are named in all: the texts of a model may make every fault another one."""
+"""How many are listed in all: an error that quotes the model may differ for every answer."""
 
 _VARYING = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{7,}|[0-9]+")
-"""What differs in two reports of one fault: numbers, and the ids of requests."""
+"""Matches the parts that vary in reports of one error: numbers and request ids."""
 
 
 class Faults:
-    """Reports the first answers of each fault as they come, and at the end how many more had it."""
+    """Report the first answers with each error as they come, and at the end count the others."""
 
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
@@ -43,7 +43,7 @@ class Faults:
         self._shown = 0
 
     def add(self, key: str, fault: str) -> str | None:
-        """Count a fault of the answer `key`; return the message, or None when it is for `end` to sum up."""
+        """Count an error of the answer `key`; return the message, or None if `end` sums it up."""
         kind = _VARYING.sub("#", fault)
         self._seen[kind] += 1
         if self._seen[kind] <= _SHOWN and self._shown < _MOST_SHOWN:
@@ -54,16 +54,16 @@ class Faults:
         return None
 
     def end(self) -> Iterator[str]:
-        """Yield a message for each of the most frequent faults that more answers had, and one for the others."""
+        """Yield a message for each of the most frequent errors not yet listed, and one for the rest."""
         named = self._hidden.most_common(_SHOWN)
         for kind, count in named:
             yield f"{count:,} more answer{'' if count == 1 else 's'}: {self._firsts[kind]}"
         if others := self._hidden.total() - sum(count for _, count in named):
-            yield f"{others:,} more answer{'' if others == 1 else 's'} with other faults"
+            yield f"{others:,} more answer{'' if others == 1 else 's'} with other errors"
 
 
 def run_judge(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], left: int, plan: Plan) -> Exit:
-    """Judge the answers, `left` of which the journal does not hold, and return how the command ends."""
+    """Judge the answers, `left` of which are not in the journal, and return the exit code."""
     stopped = ""
     progress = Progress(sys.stderr, "judging", "answers", left)
     faults = Faults()
@@ -77,8 +77,8 @@ def run_judge(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], l
     def warn(seconds: float, reason: str) -> None:
         progress.clear()
         complain(
-            f"the endpoint limits the rate of requests ({reason}); waiting {seconds:.0f} s, and again whenever it "
-            "refuses one. --rpm or a lower --concurrency avoids this"
+            f"rate limit reached ({reason}); waiting {seconds:.0f} s, and again after each refusal. Use --rpm or a "
+            "lower --concurrency to avoid this"
         )
 
     endpoint.pace.watch = warn
@@ -119,13 +119,13 @@ async def _tick(run: Run, progress: Progress) -> None:
 
 
 def _report(run: Run, plan: Plan, left: int) -> None:
-    """Say on standard error what a run did."""
+    """Print the totals of a run to stderr."""
     tally = run.tally
     parts = [f"{tally.judged} of {left} answers judged"]
     parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
     parts += [f"{tally.unanswered} without a reply"] if tally.unanswered else []
     waiting = left - tally.judged - tally.unanswered
-    parts += [f"{waiting} still to be asked"] if waiting else []
+    parts += [f"{waiting} not yet asked"] if waiting else []
     if plan.samples > 1 and tally.valid:
         parts.append(f"{tally.stable} with the same verdict in all samples")
     parts += [", ".join(_count_tokens(tally))] if any(tally.tokens) else []
@@ -143,19 +143,19 @@ def _count_tokens(tally: Tally) -> Iterator[str]:
 
 
 def _say_how_to_resume(stopped: str, tally: Tally) -> None:
-    """Say what to do about answers that are not judged; `stopped` is why a run did not get through."""
+    """Print how to judge the remaining answers; `stopped` is why the run stopped, empty if it did not."""
     if stopped:
         context = click.get_current_context()
-        given = ", given the same answers" if context.params["answers"] == "-" else ""
-        complain(f"{stopped}; the results so far are kept, and the same command resumes{given}")
+        given = " with the same answers" if context.params["answers"] == "-" else ""
+        complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
         if command := _same_command(context):
             click.echo(f"  {visible(command)}", err=True)
     elif tally.unanswered:
-        complain("run the same command again to ask for the answers without a reply")
+        complain("run the same command again to judge the answers without a reply")
 
 
 def _same_command(context: click.Context) -> str:
-    """Return the command line, ready to be run again, or nothing if it holds what should not be shown."""
+    """Return the command line, ready to run again, or an empty string if it may contain secrets."""
     base_url = urlsplit(context.params["base_url"] or "")
     if base_url.username or base_url.password or base_url.query:
         return ""

@@ -1,4 +1,4 @@
-"""`rubric-lint`: tells the authors of rubrics what is wrong, and where."""
+"""Define `rubric-lint`, which checks rubrics and reports findings."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 _FOR_PEOPLE = (Statistics, REPORTERS["full"], REPORTERS["concise"])
-"""The reports that end with the summary."""
+"""The formats that end with the summary."""
 
 WATCHABLE = ("full", "concise")
-"""The formats in which reports may follow one another without end."""
+"""The formats that --watch can repeat."""
 
 
 @click.command("check")
@@ -38,31 +38,35 @@ WATCHABLE = ("full", "concise")
     "--format",
     "form",
     type=click.Choice(list(REPORTERS)),
-    help="How findings are written.  [default: full, and github in GitHub Actions]",
+    help="Report format.  [default: full; github in GitHub Actions]",
 )
 @click.option("--output-file", **OUTPUT_FILE)
-@click.option("--select", **NAMES, help="Run these rules only; names between commas.")
-@click.option("--ignore", **NAMES, help="Run all rules but these.")
-@click.option("--fail-on", **choice("error", "warning", "never"), help="What makes the exit code 1: this or worse.")
-@click.option("--fix", is_flag=True, help="Make the safe fixes first, as rubric-fix does.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix: make fixes too that may change what a rubric means.")
+@click.option("--select", **NAMES, help="Run only these rules (comma-separated names).")
+@click.option("--ignore", **NAMES, help="Run all rules except these.")
+@click.option("--fail-on", **choice("error", "warning", "never"), help="Lowest severity that makes the exit code 1.")
+@click.option("--fix", is_flag=True, help="Apply safe fixes first, as rubric-fix does.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="With --fix: also apply fixes that may change the meaning of a rubric."
+)
 @with_adoption
-@click.option("--watch", is_flag=True, help="Stay, and lint again what changes.")
-@click.option("--require-rubrics", is_flag=True, help="Exit with 1 where no rubric is found at all.")
-@click.option("--statistics", is_flag=True, help="Show how often each rule found something, not where.")
-@click.option("-q", "--quiet", is_flag=True, help="Leave the summary out.")
-@click.option("--color", **choice("auto", "always", "never"), help="Whether to colour.")
+@click.option("--watch", is_flag=True, help="Re-run when files change.")
+@click.option("--require-rubrics", is_flag=True, help="Exit with 1 if no rubrics are found.")
+@click.option("--statistics", is_flag=True, help="Show the number of findings per rule instead of the findings.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not print the summary.")
+@click.option("--color", **choice("auto", "always", "never"), help="When to use color.")
 @click.option("--stdin-filename", metavar="NAME", help="File name to use for stdin (selects format and settings).")
 @click.option("--force-exclude", **FORCE_EXCLUDE)
 @click.option("--config", **CONFIG)
-@click.option("--isolated", is_flag=True, help="Read no settings file.")
-@click.option("--no-cache", is_flag=True, help="Neither use nor keep results of earlier runs; see `cache --help`.")
+@click.option("--isolated", is_flag=True, help="Ignore all settings files.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache; see `cache --help`.")
 @click.option(
     "--explain", metavar="NAME", **ASKED, callback=print_page, shell_complete=complete_name, help="Explain a rule."
 )
 @click.option("--rules", is_flag=True, help="List the rules.")
-@click.option("--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions.")
-def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
+@click.option(
+    "--version", is_flag=True, **ASKED, callback=print_version, help="Print the versions of the tool and the schemas."
+)
+def check(  # noqa: C901, PLR0911 (several options replace the run)
     *,
     paths: tuple[str, ...],
     form: str | None,
@@ -87,7 +91,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
 ) -> int:
     """Check the rubrics in files and folders.
 
-    Without PATHS, this folder; - is standard input.
+    PATHS defaults to the current folder; - reads stdin.
     """
     if rules:
         print_rules(form)
@@ -104,7 +108,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     check_sources(paths, stdin_filename, config, isolated=isolated)
     adoption.check(paths, fix=fix, has_report=form not in {None, "full"} or output_file is not None or statistics)
 
-    # --help, --explain and completion do without the engine.
+    # --help, --explain and completion do not load the engine.
     from rubric_lint.batch import lint_files  # noqa: PLC0415
     from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415
     from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
@@ -121,7 +125,7 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     def run(finder: SettingsFinder, **files: Any) -> "Summary":
         nonlocal fixed
         with open_report(output_file, progress, look) as write:
-            # A report that cannot be written is known before any file is changed.
+            # Opened before fixing: if the report cannot be written, no file is changed.
             if fix:
                 fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet)
             reporter = make_reporter(write, look)
@@ -155,14 +159,14 @@ def check(  # noqa: C901, PLR0911 (an option asks for a way of its own)
     if summary.unreadable:
         return max(Exit.USAGE, fixed)
     if _is_missing(summary, finder, is_asked=require_rubrics):
-        complain("no rubrics were found, but they are required")
+        complain("no rubrics found, but at least one is required")
         return Exit.FOUND
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
     return max(Exit.FOUND if failing[fail_on] else Exit.CLEAN, fixed)
 
 
 def _watch(paths: Sequence[str], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
-    """Lint again what changes, until the program is interrupted or cannot watch."""
+    """Lint again whenever files change, until the program is interrupted or cannot watch."""
     from rubric_lint.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
 
     try:
@@ -173,46 +177,46 @@ def _watch(paths: Sequence[str], show: Callable[..., object], *others: Any, **se
 
 
 def _open_cache() -> "Cache":
-    from rubric_lint.cache import Cache  # noqa: PLC0415  (--no-cache does without)
+    from rubric_lint.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
 
     return Cache.here()
 
 
 def _is_missing(summary: "Summary", finder: "SettingsFinder", *, is_asked: bool) -> bool:
-    """Return whether a run has no rubrics although there should be some; files that it need not read may have them."""
+    """Return whether required rubrics are missing; unchanged files, which are not read, may have some."""
     from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
     if summary.rubrics or summary.unchanged_files:
         return False
     if is_asked:
         return True
-    with suppress(SettingsError):  # settings of this folder that are broken need not concern the files
+    with suppress(SettingsError):  # broken settings of this folder may not apply to the files
         return finder.for_folder("").require_rubrics
     return False
 
 
 def _check_call(paths: tuple[str, ...], form: str | None, *, statistics: bool, fix: bool, unsafe_fixes: bool) -> None:
     if statistics and form not in {None, "full", "concise"}:
-        raise click.UsageError(f"--statistics is for people; count the findings of the {form} report by their rule")
+        raise click.UsageError(f"--statistics cannot be combined with --format {form}")
     if unsafe_fixes and not fix:
-        raise click.UsageError("--unsafe-fixes says which fixes to make; add --fix")
+        raise click.UsageError("--unsafe-fixes requires --fix")
     if fix and "-" in paths:
-        raise click.UsageError("--fix writes files; `rubric-fix -` fixes standard input to standard output")
+        raise click.UsageError("--fix cannot be used with stdin; use `rubric-fix -`")
 
 
 def _check_watch(paths: tuple[str, ...], form: str | None, *, fix: bool, writes: bool, has_file: bool) -> None:
     if "-" in paths:
-        raise click.UsageError("--watch follows files and folders; standard input is read once")
+        raise click.UsageError("--watch cannot be used with stdin")
     if fix:
-        raise click.UsageError("--watch changes no file; run rubric-fix, and it shows what is left")
+        raise click.UsageError("--watch cannot be combined with --fix; run rubric-fix separately")
     if writes:
-        raise click.UsageError("--watch changes no file; write ignore comments and baselines in a run of their own")
+        raise click.UsageError("--watch cannot be combined with --add-ignores or --write-baseline; run them separately")
     if has_file or form not in {None, *WATCHABLE}:
-        raise click.UsageError(f"--watch writes one report after another, for people: {' or '.join(WATCHABLE)}")
+        raise click.UsageError(f"--watch supports only --format {' or '.join(WATCHABLE)}, on stdout")
 
 
 def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, unsafe: bool, quiet: bool) -> Exit:
-    """Fix the files and tell of it on standard error, as standard output is for the findings."""
+    """Fix the files and report on stderr, because stdout is for the findings."""
     from rubric_lint.cli.fix import exit_code  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
     from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
@@ -222,7 +226,7 @@ def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, 
         for line in word_troubles(outcome):
             complain(line)
 
-    # What cannot be read is told when it is linted.
+    # Linting reports the files that cannot be read.
     totals = FixRun(report, progress, unsafe=unsafe, refuse=lambda _: None).fix_all(paths, "", finder)
     if not quiet:
         click.echo(totals.word(is_dry=False), err=True)
@@ -234,12 +238,12 @@ def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, 
     default=check,
     late=("cache", "convert", "diff", "lsp", "schema"),
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Tells the authors of rubrics what is wrong with them, and where.",
-    epilog="Exit codes: 0 nothing found, 1 findings (see --fail-on), 2 wrong use or a file that cannot be read, "
-    "3 a fault of rubric-lint.",
+    help="Check LLM-judge rubrics in YAML and JSON.",
+    epilog="Exit codes: 0 no findings, 1 findings (see --fail-on), 2 usage error or a file that cannot be read, "
+    "3 a crash.",
 )
 def cli() -> None:
-    """Nothing of its own: the commands do it all."""
+    """Group the commands."""
 
 
 def main() -> NoReturn:

@@ -1,4 +1,4 @@
-"""`rubric-lint lsp`: the language server, for editors to start."""
+"""Define `rubric-lint lsp`, which starts the language server for editors."""
 
 import sys
 
@@ -9,11 +9,11 @@ from rubric_lint.console import complain
 
 
 @click.command()
-@click.option("--stdio", is_flag=True, help="Talk over standard input and output; the only way, so it can be left out.")
+@click.option("--stdio", is_flag=True, help="Communicate over stdin and stdout; always on, so you can omit it.")
 def lsp(*, stdio: bool) -> int:  # noqa: ARG001 (some editors always pass it)
-    """Start the language server, which editors talk to.
+    """Start the language server, for use by editors.
 
-    It ends when the editor says so (exit code 0) or is gone (1).
+    Exit codes: 0 the editor asked it to exit, 1 the editor disconnected.
     """
     try:
         import pygls.lsp.server  # noqa: F401, PLC0415  (a third of a second)
@@ -23,5 +23,5 @@ def lsp(*, stdio: bool) -> int:  # noqa: ARG001 (some editors always pass it)
     from rubric_lint.lsp.server import Server  # noqa: PLC0415
 
     if sys.stdin.isatty():
-        complain("this is for editors to start; it waits for messages of the Language Server Protocol")
+        complain("waiting for Language Server Protocol messages; this command is meant to be started by an editor")
     return Exit.CLEAN if Server().run() else Exit.FOUND

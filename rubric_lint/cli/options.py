@@ -1,4 +1,4 @@
-"""Options that several commands have in common."""
+"""Define the options that several commands share."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,79 +13,79 @@ if TYPE_CHECKING:
 
 
 class AnyPath(click.ParamType):
-    """A path as it is given. `click.Path` looks at what is there, and loads translations of its own name."""
+    """A path, unchecked. `click.Path` would look at the file system and load translations."""
 
     name = "path"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """What is there, as the shell completes it."""
+        """Let the shell complete file names."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415
 
         return [CompletionItem(incomplete, type="file")]
 
 
 class FileName(AnyPath):
-    """The name of a file. An empty one, as of a variable that is not set, is no wish to do without."""
+    """The name of a file. It rejects the empty name that an unset shell variable leaves."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The name, as it is."""
+        """Return the name unchanged."""
         if value == "" and param:
             name = param.opts[0].upper() if isinstance(param, click.Argument) else max(param.opts, key=len)
-            raise click.UsageError(f"{name} names no file", ctx)
+            raise click.UsageError(f"{name} is empty; name a file", ctx)
         return value
 
 
 NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_names, "shell_complete": complete_name}
-"""Names of rules, between commas or with the option repeated."""
+"""Names of rules, separated by commas or given by repeating the option."""
 
 FORCE_EXCLUDE: dict[str, Any] = {
     "is_flag": True,
-    "help": "Leave out what the settings exclude also where it is named, as hooks name every file.",
+    "help": "Apply `exclude` even to paths given on the command line (for pre-commit).",
 }
-"""Whether files that are named may be left out."""
+"""Applies `exclude` to named files too."""
 
 ASKED: dict[str, Any] = {"is_eager": True, "expose_value": False}
-"""A question that is answered before anything else is looked at."""
+"""An option that is processed before all others and ends the program."""
 
 CONFIG: dict[str, Any] = {
     "metavar": "FILE",
     "type": FileName(),
-    "help": "The settings file that holds for all files.",
+    "help": "Use this settings file for all files.",
 }
-"""The one settings file."""
+"""The settings file to use for all files."""
 
 OUTPUT_FILE: dict[str, Any] = {
     "metavar": "FILE",
     "type": FileName(),
     "callback": lambda _ctx, _param, value: None if value == "-" else value,
-    "help": "Write the report to FILE, and only the summary to standard output.",
+    "help": "Write the report to FILE; print only the summary to stdout.",
 }
-"""Where the report goes; None is standard output."""
+"""The report file; None is stdout."""
 
 
 def choice(*names: str) -> dict[str, Any]:
-    """One of several names, the first unless another one is given."""
+    """Return the option settings for a choice of names, the first of which is the default."""
     return {"type": click.Choice(names), "default": names[0], "show_default": True}
 
 
 def require_file_name(name: str, option: str) -> None:
-    """Refuse `-`, which is standard output elsewhere and would here become a file of that name.
+    """Reject `-`, which means stdout in other options and would here create a file of that name.
 
     Raises:
-        click.UsageError: for it.
+        click.UsageError: when the name is `-`.
     """
     if name == "-":
-        raise click.UsageError(f"{option}: -: is not standard output here; name a file")
+        raise click.UsageError(f"{option}: -: does not mean stdout here; name a file")
 
 
 @contextmanager
 def open_output(name: str, option: str) -> Iterator[TextIO]:
-    """Yield a stream for the file that an option names; the file is replaced at the end, unless an error is raised.
+    """Yield a stream to the file that an option names; replace the file at the end unless an error is raised.
 
     Raises:
         click.UsageError: when the file cannot be written.
     """
-    from rubric_lint.write import WriteError, open_whole  # noqa: PLC0415  (most output goes to standard output)
+    from rubric_lint.write import WriteError, open_whole  # noqa: PLC0415  (most output goes to stdout)
 
     require_file_name(name, option)
     with ExitStack() as stack:
@@ -97,23 +97,23 @@ def open_output(name: str, option: str) -> Iterator[TextIO]:
 
 
 def check_sources(paths: tuple[str, ...], stdin_filename: str | None, config: str | None, *, isolated: bool) -> None:
-    """See to it that the options on what is read, and by which settings, do not contradict each other.
+    """Reject paths and input options that contradict each other.
 
     Raises:
         click.UsageError: when they do.
     """
     if "" in paths:
-        raise click.UsageError("a path is empty; leave it out for this folder")
+        raise click.UsageError("a path is empty; omit it to check the current folder")
     check_settings(config, isolated=isolated)
     if stdin_filename and "-" not in paths:
-        raise click.UsageError("--stdin-filename says what standard input is called; give the path - to read it")
+        raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
 
 
 def check_settings(config: str | None, *, isolated: bool) -> None:
-    """See to it that settings are not both named and left out.
+    """Reject --config together with --isolated.
 
     Raises:
-        click.UsageError: when they are.
+        click.UsageError: when both are given.
     """
     if config and isolated:
-        raise click.UsageError("--config names a settings file, --isolated reads none: give one of them")
+        raise click.UsageError("--config cannot be combined with --isolated")

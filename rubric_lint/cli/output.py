@@ -1,4 +1,4 @@
-"""Where the report goes: to standard output, or to a file that is there whole or not at all."""
+"""Write the report to stdout, or to a file that is replaced only when the report is complete."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from rubric_lint.report import Look, Write
 
 
 def choose_format(asked: str | None, output_file: str | None) -> str:
-    """The format that was asked for, or the one that fits where the report goes."""
+    """Return the requested format, or the default for where the report goes."""
     if asked is not None:
         return asked
     is_on_github = os.environ.get("GITHUB_ACTIONS") == "true" and output_file is None
@@ -25,7 +25,7 @@ def choose_format(asked: str | None, output_file: str | None) -> str:
 
 @contextmanager
 def open_report(name: str | None, progress: Progress, look: Look) -> Iterator[Write]:
-    """What takes the report; the file `name`, when given, is replaced at the end, and only if nothing is raised.
+    """Yield a function that writes the report; replace the file `name` at the end unless an error is raised.
 
     Raises:
         click.UsageError: when the file cannot be written.
@@ -43,10 +43,9 @@ def open_report(name: str | None, progress: Progress, look: Look) -> Iterator[Wr
 
 
 def spare(name: str | None, lint: Lint) -> Lint:
-    """As `lint`, but the file `name`, to which the report is to go, is not replaced when it holds rubrics itself.
+    """Wrap `lint` so that the report never replaces a file `name` that contains rubrics.
 
-    Raises:
-        click.UsageError: by what is returned, when it does.
+    The returned function raises click.UsageError when it does.
     """
     if name is None:
         return lint
@@ -54,10 +53,12 @@ def spare(name: str | None, lint: Lint) -> Lint:
 
     def lint_all(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, Outcome]]:
         for file, outcome in lint(files):
-            # An earlier report is JSON too, and may be found; it holds nothing of ours.
+            # The search may find an earlier JSON report, which contains no rubrics.
             is_ours = isinstance(outcome, Result) and bool(outcome.rubrics or outcome.findings)
             if is_ours and isinstance(file, File) and os.path.realpath(file.name) == real:
-                raise click.UsageError(f"--output-file: {name} holds rubrics, which would be lost; name another file")
+                raise click.UsageError(
+                    f"--output-file: {name} contains rubrics and would be overwritten; name another file"
+                )
             yield file, outcome
 
     return lint_all

@@ -1,4 +1,4 @@
-"""`rubric-score prompt` and `schema`: what a judge is told, and what it may return."""
+"""Define `rubric-score prompt` and `schema`, which print a judge's prompt and output schema."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from rubric_lint.wording import visible_json
 if TYPE_CHECKING:
     from rubric_lint.scoring.grading import ScoringRubric
 
-_NAME = click.option("--rubric", "name", metavar="NAME", help="Which rubric of RUBRIC, where it has several.")
+_NAME = click.option("--rubric", "name", metavar="NAME", help="The rubric to use if RUBRIC has several.")
 
 
 _STDIN_READ_BY = f"{__name__}.stdin"
 
 
 def _read_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """The text itself, or after an @ the name of the file that holds it, - for standard input."""
+    """Return the value, or for `@FILE` the text of the file (`@-`: of stdin)."""
     if value is None or not value.startswith("@"):
         return value
     if value == "@-":
         if sys.stdin is None:
-            raise click.BadParameter("standard input is closed", ctx, param)
+            raise click.BadParameter("stdin is closed", ctx, param)
         first = ctx.meta.setdefault(_STDIN_READ_BY, param)
         if first is not param:
-            raise click.BadParameter(f"standard input is read by {first.opts[0]} already", ctx, param)
+            raise click.BadParameter(f"{first.opts[0]} already reads stdin", ctx, param)
     try:
         with nullcontext(sys.stdin.buffer) if value == "@-" else open_stream(value[1:]) as stream:
             data = stream.read(LIMIT + 1)
         if len(data) > LIMIT:
-            raise click.BadParameter(f"{value[1:]}: has more than {LIMIT / 1e6:.0f} MB, the limit", ctx, param)
+            raise click.BadParameter(f"{value[1:]}: is larger than the limit of {LIMIT / 1e6:.0f} MB", ctx, param)
         return data.decode().replace("\r\n", "\n").replace("\r", "\n")
     except OSError as fault:
         raise click.BadParameter(f"{value[1:]}: {fault.strerror}", ctx, param) from None
     except UnicodeDecodeError as fault:
-        raise click.BadParameter(f"{value[1:]}: is not UTF-8 from byte {fault.start + 1} on", ctx, param) from None
+        raise click.BadParameter(f"{value[1:]}: is not UTF-8 at byte {fault.start + 1}", ctx, param) from None
 
 
 _TEXT: dict[str, Any] = {"metavar": "TEXT", "callback": _read_text}
@@ -52,16 +52,16 @@ _TEXT: dict[str, Any] = {"metavar": "TEXT", "callback": _read_text}
 @rubric_argument
 @with_settings
 @_NAME
-@click.option("--answer", required=True, **_TEXT, help="The answer to be judged; @FILE reads it from a file.")
-@click.option("--question", **_TEXT, help="The question that it answers.")
-@click.option("--reference", **_TEXT, help="An answer that is known to be good.")
+@click.option("--answer", required=True, **_TEXT, help="The answer to judge; @FILE reads it from a file.")
+@click.option("--question", **_TEXT, help="The question that the answer is for.")
+@click.option("--reference", **_TEXT, help="A reference answer, known to be good.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "messages"]),
     default="text",
     show_default=True,
-    help="One text, or chat messages as JSON.",
+    help="Plain text, or chat messages as JSON.",
 )
 def prompt(
     *,
@@ -74,9 +74,9 @@ def prompt(
     config: str | None,
     isolated: bool,
 ) -> int:
-    """Print what a judge is told for one answer by RUBRIC.
+    """Print the judge prompt for one answer by RUBRIC.
 
-    A TEXT that begins with @ is the name of a file that holds it, @- standard input.
+    TEXT can be @FILE to read a file, or @- to read stdin.
     """
     from rubric_lint.judge import Case, as_text, write_prompt  # noqa: PLC0415
 
@@ -94,7 +94,7 @@ def prompt(
 @with_settings
 @_NAME
 def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -> int:
-    """Print the JSON Schema of the judge outputs of RUBRIC, for structured-output APIs in strict mode."""
+    """Print the JSON Schema of judge outputs for RUBRIC, for structured-output APIs in strict mode."""
     from rubric_lint.judge import output_schema  # noqa: PLC0415
 
     rubric = _choose(require(file, config=config, isolated=isolated), name)

@@ -1,4 +1,4 @@
-"""The RUBRIC of `rubric-score` and its subcommands: a file to rubrics that can be scored with."""
+"""Load the RUBRIC argument of `rubric-score` and its subcommands."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., object])
 
 rubric_argument = click.argument("file", metavar="RUBRIC", type=click.Path(exists=True, dir_okay=False))
-"""The RUBRIC of a subcommand."""
+"""The RUBRIC argument of a subcommand."""
 
 
 extract_option = click.option(
     "--extract",
     **choice("standard", "strict"),
-    help="Where the verdict of a raw text is: on lines of its own or in a fence, or only the text as a whole.",
+    help="Where to find the JSON in raw text: standard, on lines of its own or in a fence; strict, the whole text.",
 )
-"""How the verdict is found in what a judge wrote."""
+"""The option that says how to find the JSON in what a judge wrote."""
 
 
 def with_settings(function: Function) -> Function:
-    """Add the options that say which settings hold for the rubric."""
-    config = click.option("--config", **{**CONFIG, "help": "The settings file that holds for the rubrics."})
-    isolated = click.option("--isolated", is_flag=True, help="Read no settings file.")
+    """Add the options that choose the settings of the rubrics."""
+    config = click.option("--config", **{**CONFIG, "help": "Use this settings file for the rubrics."})
+    isolated = click.option("--isolated", is_flag=True, help="Ignore all settings files.")
     return config(isolated(function))
 
 
 def require(path: str, *, config: str | None, isolated: bool) -> "dict[str, ScoringRubric]":
-    """The rubrics of a file by name; the command ends where there are none to work with."""
+    """Return the rubrics of a file by name; exit with a usage error if it has none that can be used."""
     rubrics = load(path, config=config, isolated=isolated)
     if rubrics is None:
         raise click.exceptions.Exit(Exit.USAGE)
@@ -51,7 +51,7 @@ def load(
     pass_at: Decimal | None = None,
     borderline_at: Decimal | None = None,
 ) -> "dict[str, ScoringRubric] | None":
-    """The rubrics of a file by name; None when there are none to score with, which is said on standard error."""
+    """Return the rubrics of a file by name, or None, after printing why, if they cannot be used for scoring."""
     from rubric_lint.config import SettingsFinder  # noqa: PLC0415
     from rubric_lint.files import File, Unreadable, read  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
@@ -69,7 +69,7 @@ def load(
     except SettingsError as wrong:
         faults = [*wrong.lines]
     except RubricError as wrong:
-        faults = [*wrong.faults, f"{path} cannot be scored with, so no output was read"]
+        faults = [*wrong.faults, f"{path} cannot be used for scoring; no output was read"]
     for fault in faults:
         complain(fault)
     return None
@@ -79,5 +79,7 @@ def _set_thresholds(settings: "FileSettings", pass_at: Decimal | None, borderlin
     pass_at = settings.pass_at if pass_at is None else pass_at
     borderline_at = settings.borderline_at if borderline_at is None else borderline_at
     if borderline_at > pass_at:
-        raise click.UsageError(f"borderline begins at {borderline_at}, above pass at {pass_at}; set both")
+        raise click.UsageError(
+            f"the borderline threshold {borderline_at} is above the pass threshold {pass_at}; set both"
+        )
     return settings._replace(pass_at=pass_at, borderline_at=borderline_at)

@@ -1,4 +1,4 @@
-"""Options that name rules or tell about them."""
+"""Parse names of rules and print the rules and their pages."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def _rules() -> Mapping[str, Rule]:
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (--help does without)
+    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
 
     return BY_NAME
 
 
 def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """The name of a rule.
+    """Return the name of a rule.
 
     Raises:
-        click.BadParameter: when no rule has this name, with the nearest one that a rule has.
+        click.BadParameter: when no rule has this name; it suggests the nearest one.
     """
     if value is None or value in _rules():
         return value
@@ -34,20 +34,20 @@ def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 
     near = find_near(value, _rules())
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`rubric-lint --rules` lists them"
-    raise click.BadParameter(f"there is no rule {value!r}; {hint}")
+    raise click.BadParameter(f"unknown rule {value!r}; {hint}")
 
 
 def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
-    """The names of rules in an option that may be repeated and whose values may hold several, between commas."""
+    """Return the names of rules in an option that may be repeated and may hold comma-separated names."""
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if values and not names:
-        raise click.BadParameter("names no rule", ctx, param)
+        raise click.BadParameter("is empty; name a rule", ctx, param)
     return frozenset(name for name in names if read_name(ctx, param, name))
 
 
 def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The rules whose name begins so; after a comma, those that could follow."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415  (nothing but completion needs it)
+    """Complete the name of a rule, also after a comma."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  (only completion needs it)
 
     before, comma, word = incomplete.rpartition(",")
     said = before.split(",")
@@ -59,7 +59,7 @@ def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 
 
 def print_page(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    """Print what a rule is about, and end."""
+    """Print the page of a rule and exit."""
     if value is not None and not ctx.resilient_parsing:
         name = read_name(ctx, param, value)
         click.echo(_rules()[str(name)].page, nl=False)
@@ -73,14 +73,14 @@ def print_rules(form: str | None) -> None:
         click.UsageError: when `form` is a format for findings.
     """
     if form == "json":
-        import json  # noqa: PLC0415  (people take the table)
+        import json  # noqa: PLC0415  (the table needs none)
 
         names = ("name", "severity", "fix", "summary", "url")
         listed = [{name: getattr(rule, name) for name in names} for rule in _rules().values()]
         click.echo(json.dumps(listed, indent=1))
         return
     if form is not None:
-        raise click.UsageError("--rules prints a table, or JSON with --format json; other formats are for findings")
+        raise click.UsageError("--rules supports only --format json")
     rows = [(rule.name, rule.severity, rule.fix or "", rule.summary) for rule in _rules().values()]
     table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -89,7 +89,7 @@ def print_rules(form: str | None) -> None:
 
 
 def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    """Print the version of the tool and those of the schemas, and end."""
+    """Print the versions of the tool and the schemas and exit."""
     if value and not ctx.resilient_parsing:
         from rubric_lint.catalogue import catalogue  # noqa: PLC0415
 

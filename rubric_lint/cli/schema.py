@@ -1,4 +1,4 @@
-"""`rubric-lint schema`: the schemas of the format and of our own files, for editors and other tools."""
+"""Define `rubric-lint schema`, which prints the JSON Schemas and writes starter files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SHAPES = ("checklist", "score-ranges", "holistic", "levels")
 
 
 def _find(_ctx: click.Context, _param: click.Parameter, value: str) -> Entry:
-    """`suite` is the latest version of that schema, `suite@v1` the one named."""
+    """Return the schema with this name: `suite@v1`, or `suite` for its latest version."""
     name, _, version = value.partition("@")
     entries = _entries()
     matching = [entry for entry in entries if entry.name == name and version in {"", entry.version}]
     if not matching:
-        raise click.BadParameter(f"there is no schema {value!r}; there are {', '.join(map(_label, entries))}")
+        raise click.BadParameter(f"unknown schema {value!r}; expected {', '.join(map(_label, entries))}")
     return max(matching, key=lambda entry: int(entry.version[1:]))
 
 
@@ -53,7 +53,7 @@ def _label(entry: Entry) -> str:
 def schema(ctx: click.Context) -> None:
     """List the JSON Schemas of the format.
 
-    Each by its name and version, its $id, and the file that holds it.
+    Each line shows name and version, $id and file.
     """
     if ctx.invoked_subcommand:
         return
@@ -73,30 +73,30 @@ def print_schema(entry: Entry) -> None:
 @schema.command("path")
 @click.argument("entry", metavar="NAME[@VERSION]", callback=_find, shell_complete=_complete)
 def print_path(entry: Entry) -> None:
-    """Print where a schema's self-contained file is."""
+    """Print the path of a schema's self-contained file."""
     click.echo(entry.path)
 
 
 @schema.command("bundle")
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 when a file is not up to date.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is out of date.")
 @click.argument("folder", metavar="[FOLDER]", required=False, type=click.Path(file_okay=False, path_type=Path))
 def bundle_schemas(folder: Path | None, *, check: bool) -> int:
-    """Write every schema as one self-contained file into FOLDER (default: where `schema path` finds them).
+    """Write every schema as a self-contained file into FOLDER (default: where `schema path` finds them).
 
-    And catalog.json, the entries for SchemaStore.
+    Also writes catalog.json, the entries for SchemaStore.
     """
     from rubric_lint.bundle import bundle  # noqa: PLC0415  (imports referencing)
     from rubric_lint.catalogue import schemas_root  # noqa: PLC0415
     from rubric_lint.store import store_catalogue  # noqa: PLC0415
 
     if folder is None and schemas_root().parent == Path(rubric_lint.__file__).parent:
-        raise click.UsageError("name a FOLDER; the installed files are nobody's to change")
+        raise click.UsageError("name a FOLDER; the installed schemas must not be changed")
     folder = folder or schemas_root() / "bundled"
     texts = {entry.bundled_name: bundle(entry) for entry in _entries()} | {"catalog.json": store_catalogue()}
     stale = [name for name, text in texts.items() if not _holds(folder / name, text)]
     for name in stale:
         if check:
-            complain(f"{folder / name} is not up to date")
+            complain(f"{folder / name} is out of date")
         else:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(texts[name].encode())
@@ -104,15 +104,15 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
 
 
 @schema.command("init")
-@click.option("--suite", is_flag=True, help="A suite with one case, instead of a rubric file.")
+@click.option("--suite", is_flag=True, help="Write a suite with one case instead of a rubric file.")
 @click.option("--shape", type=click.Choice(SHAPES), default=SHAPES[0], show_default=True, help="How the judge answers.")
-@click.option("--force", is_flag=True, help="Replace FILE when it is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing FILE.")
 @click.argument("file", metavar="[FILE]", required=False, type=FileName())
 def write_starter(file: str | None, shape: str, *, suite: bool, force: bool) -> None:
-    """Write a file to begin with, which names its schema for editors.
+    """Write a starter file that names its schema for editors.
 
-    FILE is example.rubric.yaml, or example.suite.yaml, where none is named; `-` is standard output. A name that ends
-    in .json gives JSON.
+    FILE defaults to example.rubric.yaml, or with --suite to example.suite.yaml; `-` writes to stdout. A name that ends
+    in .json selects JSON.
     """
     from rubric_lint.starter import start  # noqa: PLC0415  (reads YAML)
 
@@ -127,7 +127,7 @@ def write_starter(file: str | None, shape: str, *, suite: bool, force: bool) -> 
         with path.open("wb" if force else "xb") as stream:
             stream.write(text.encode())
     except FileExistsError:
-        raise click.UsageError(f"{path} is there already; name another file, or replace it with --force") from None
+        raise click.UsageError(f"{path} already exists; name another file, or use --force to overwrite it") from None
     except OSError as error:
         raise click.UsageError(f"cannot write {path}: {error.strerror}") from error
     click.echo(f"wrote {visible(str(path))}; check it with: rubric-lint {shlex.quote(visible(str(path)))}", err=True)

@@ -1,15 +1,15 @@
-"""What standard output is: how wide, whether in colour, and how it takes what its encoding lacks."""
+"""Find the width and color support of stdout, and make it escape what its encoding lacks."""
 
 import io
 import os
 import sys
 
 _COLUMNS = 120
-"""How wide output is that no terminal shows: the same everywhere, so that it can be compared."""
+"""The width of output that does not go to a terminal, fixed so that reports can be compared."""
 
 
 def wants_color(choice: str) -> bool:
-    """Return whether to color: `always`, `never`, or `auto`, which asks the environment and then the terminal.
+    """Return whether to use color: `always`, `never`, or `auto`, which depends on the environment and the terminal.
 
     NO_COLOR (no-color.org) outweighs FORCE_COLOR (force-color.org; 0 and false turn colors off, as in Node.js), which
     outweighs CLICOLOR_FORCE and CLICOLOR (bixense.com/clicolors). An empty variable counts as unset.
@@ -27,15 +27,15 @@ def wants_color(choice: str) -> bool:
 
 
 def columns() -> int:
-    """How many cells a row may take."""
+    """Return the width of a row in terminal cells."""
     if not sys.stdout.isatty():
         return _COLUMNS
-    import shutil  # noqa: PLC0415  (it brings the compressors along)
+    import shutil  # noqa: PLC0415  (it imports the compression modules)
 
     return shutil.get_terminal_size().columns
 
 
 def escape_what_cannot_be_encoded() -> None:
-    """Let a character that standard output's encoding lacks come out as an escape instead of a fault."""
+    """Make stdout escape characters that its encoding lacks, instead of raising an error."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

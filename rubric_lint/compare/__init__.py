@@ -1,1 +1,1 @@
-"""Two versions of rubrics: what changed in meaning, and what that does to judge outputs."""
+"""Compare two versions of rubrics: changes in meaning, and their effect on judge outputs."""

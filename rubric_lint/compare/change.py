@@ -1,4 +1,4 @@
-"""What can differ in meaning between two versions of a rubric."""
+"""Define the differences in meaning between two versions of a rubric."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from rubric_lint.finding import Path
 
 Value = Mapping[str, Any]
-"""One side of a change, as the JSON report has it."""
+"""One side of a change, as in the JSON report."""
 
 
 class What(StrEnum):
@@ -30,7 +30,7 @@ class What(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where a side of a change stands: the file as it was named, line and column."""
+    """The place of one side of a change: the file as it was named, line and column."""
 
     file: str
     line: int
@@ -38,10 +38,10 @@ class Place(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One difference: in which rubric and criterion, each None where it is in none, and both sides, None for nothing.
+    """One difference: its rubric and criterion (None if it concerns neither), and both sides (None if missing).
 
-    Names are the new ones, or the old ones of what is gone. `scores` are those that a change of bands concerns. `paths`
-    lead to both sides in their documents, that of the old side in the rubric `was`; `places` is where they stand.
+    Names are the new ones, or the old ones of removed things. `scores` lists the scores that a change of bands affects.
+    `paths` are the paths of both sides in their documents (the old side is in the rubric `was`), `places` their places.
     """
 
     what: What
@@ -55,7 +55,7 @@ class Change(NamedTuple):
     places: tuple[Place | None, Place | None] = (None, None)
 
     def to_json(self) -> dict[str, Any]:
-        """The change as the JSON report has it."""
+        """Return the change as in the JSON report."""
         told = {"what": str(self.what), "rubric": self.rubric, "criterion": self.criterion}
         scores = {"scores": list(self.scores)} if self.scores else {}
         places = {f"{side}_place": place and place._asdict() for side, place in zip(_SIDES, self.places, strict=True)}

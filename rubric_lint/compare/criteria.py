@@ -1,4 +1,4 @@
-"""Which criteria of two versions are the same, and what differs in them."""
+"""Match the criteria of two versions and find what differs in them."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -15,7 +15,7 @@ from rubric_lint.scoring.meaning import read_gate, read_outcomes, says, words
 
 
 class Judged(NamedTuple):
-    """A criterion of one version: as it is written, and as it is scored."""
+    """A criterion of one version, as written and as scored."""
 
     criterion: Criterion
     scoring: ScoringCriterion
@@ -27,7 +27,7 @@ class Judged(NamedTuple):
 
     @property
     def summary(self) -> Value:
-        """What a criterion is that only one version has."""
+        """The value of a criterion that only one version has."""
         return {"outcome": self.criterion.outcome, **weigh(self), "gate": self.gate}
 
 
@@ -35,10 +35,10 @@ Pair = tuple[Judged | None, Judged | None]
 
 
 def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
-    """The criteria of both versions, in the order of the new one, each beside what it was.
+    """Match the criteria of both versions, in the order of the new one, followed by the removed ones.
 
-    The same are those with one id; then those that judge the same under another id; then, of those whose ids are made
-    from their places, the ones at the same place.
+    Criteria match by written id, then by equal meaning under another id, then, for ids that are generated from places,
+    by place.
     """
     was: dict[int, Judged] = {}
     left = list(old)
@@ -58,7 +58,7 @@ def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
 
 
 def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterator[Change]:
-    """What differs between a criterion and what it was, but for its share and an id that comes from its place."""
+    """Yield the differences between two criteria, except in shares and generated ids."""
     if old is None or new is None:
         what = What.ADDED if new else What.REMOVED
         name = (new or old).criterion.id  # type: ignore[union-attr]
@@ -83,12 +83,12 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
 
 
 def is_moved(old: Judged, new: Judged) -> bool:
-    """Return whether the ids of both come from their places, so that they differ as soon as one is put above them."""
+    """Return whether both ids are generated from places and differ, as after an insertion above."""
     return not (old.criterion.has_own_id or new.criterion.has_own_id) and old.criterion.id != new.criterion.id
 
 
 def compare_places(rubric: str, pairs: Sequence[Pair], paths: tuple[Path, Path]) -> Iterator[Change]:
-    """What many criteria share: ids that come from their places, and shares, each in one change."""
+    """Yield one change for all generated ids that differ, and one for all shares that differ."""
     both = [(old, new) for old, new in pairs if old and new]
     if moved := [(old, new) for old, new in both if is_moved(old, new)]:
         old_ids, new_ids = ([each.criterion.id for each in side] for side in zip(*moved, strict=True))
@@ -103,7 +103,7 @@ def compare_places(rubric: str, pairs: Sequence[Pair], paths: tuple[Path, Path])
 
 
 def _paths(old: Judged, new: Judged, *names: str) -> tuple[Path, Path]:
-    """Where a field of a criterion stands on both sides, by the first of its names that is there."""
+    """Return the paths of a criterion's field on both sides, by the first of its names that is present."""
     return _path(old.criterion, names), _path(new.criterion, names)
 
 
@@ -116,7 +116,7 @@ Scored = tuple[ScoringCriterion, Sequence[Scale | None]]
 
 
 def compare_scores(rubric: str, name: str | None, old: Scored, new: Scored) -> Iterator[Change]:
-    """Where the scores of 0 to 10 earn something else, neighbours that change alike in one."""
+    """Yield the changes of outcome for the scores 0 to 10, one per run of scores that change alike."""
     was, now = read_outcomes(old[0]), read_outcomes(new[0])
 
     def sides(score: int) -> tuple[str | None, str | None]:
@@ -130,14 +130,14 @@ def compare_scores(rubric: str, name: str | None, old: Scored, new: Scored) -> I
 
 
 def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
-    """Where the band of a score stands, or where it is missed."""
+    """Return the path of the band of a score, or of the scale that lacks one."""
     known = [scale for scale in scales if scale]
     bands = (band.path for scale in known for band in scale.bands if score in band.scores)
     return next(bands, known[0].path if known else None)
 
 
 def weigh(judged: Judged) -> Value:
-    """The weight as it counts."""
+    """Return the weight and the share of a criterion."""
     return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
 
 

@@ -1,4 +1,4 @@
-"""What judge outputs come to by the old rubric and by the new one."""
+"""Score judge outputs with the old and the new rubric."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -10,32 +10,32 @@ from rubric_lint.scoring.records import Outcome
 from rubric_lint.scoring.scorer import Scorer
 
 INVALID = "invalid"
-"""What stands in the place of a verdict where there is no score."""
+"""Replaces the verdict of an output that has no score."""
 
 
 class Effect(NamedTuple):
-    """One judge output by both versions."""
+    """The outcomes of one judge output in both versions."""
 
     old: Outcome
     new: Outcome
 
     @property
     def verdicts(self) -> tuple[str, str]:
-        """What it came to, and what it comes to."""
+        """The old and the new verdict."""
         return _verdict(self.old), _verdict(self.new)
 
     @property
     def is_changed(self) -> bool:
-        """Whether the verdict, or only the score, is another one."""
+        """True if the verdict or the score differs."""
         return self.verdicts[0] != self.verdicts[1] or _score(self.old) != _score(self.new)
 
     def to_json(self) -> dict[str, Any]:
-        """The effect as the JSON report has it."""
+        """Return the effect as in the JSON report."""
         return {"line": self.new.line, "id": self.new.head.get("id"), "old": _tell(self.old), "new": _tell(self.new)}
 
 
 class Effects:
-    """The effects on a stream of judge outputs; of those that stay as they were only the number is kept."""
+    """The effects on a stream of judge outputs; unchanged ones are only counted."""
 
     def __init__(self) -> None:
         self.outputs = 0
@@ -50,15 +50,15 @@ class Effects:
             self.changed.append(effect)
 
     def to_json(self) -> dict[str, Any]:
-        """The effects as the JSON report has them."""
+        """Return the effects as in the JSON report."""
         verdicts = [{"old": old, "new": new, "outputs": count} for (old, new), count in sorted(self.verdicts.items())]
         return {"outputs": self.outputs, "verdicts": verdicts, "changed": [each.to_json() for each in self.changed]}
 
 
 def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[Pair]) -> Iterator[Effect]:
-    """Each entry of a file of judge outputs by both versions.
+    """Score each entry of a file of judge outputs with both versions.
 
-    A file's only rubric keeps its old name, by which the outputs may call it: it may go by the name of the file.
+    A file's only rubric may be named after the file, so outputs can refer to it by its old name in both versions.
     """
     only = pairs[0].old.name if len(pairs) == 1 and pairs[0].old else None
     was: Rubrics = {only or pair.old.name: pair.old for pair in pairs if pair.old}

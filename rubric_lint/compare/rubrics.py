@@ -1,4 +1,4 @@
-"""What differs in meaning between the rubrics of two files."""
+"""Find the differences in meaning between the rubrics of two files."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import NamedTuple
@@ -14,17 +14,17 @@ Rubrics = Mapping[str, ScoringRubric]
 
 
 class Pair(NamedTuple):
-    """A rubric in both versions, None in the one that lacks it."""
+    """A rubric in both versions; None if a version lacks it."""
 
     old: ScoringRubric | None
     new: ScoringRubric | None
 
 
 def pair_rubrics(old: Rubrics, new: Rubrics) -> list[Pair]:
-    """The rubrics of both files, in the order of the new one.
+    """Match the rubrics of both files, in the order of the new one, followed by the removed ones.
 
-    The same are those of one name, those that say the same, and two that are alone in their files: a file's only rubric
-    may go by the name of the file.
+    Rubrics match by name or by equal meaning. If each file has one rubric, they match: it may be named after the
+    file.
     """
     if len(old) == len(new) == 1:
         return [Pair(*old.values(), *new.values())]
@@ -47,13 +47,13 @@ def pair_rubrics(old: Rubrics, new: Rubrics) -> list[Pair]:
 
 
 def _gist(rubric: ScoringRubric) -> Hashable:
-    """A part of what is alike in rubrics that say the same, so that few have to be held against each other."""
+    """Return a key that is equal for rubrics with equal meaning, so that few need to be compared in full."""
     scale = read_scores(rubric.criteria[0]) if rubric.shape is Shape.HOLISTIC else None
     return scale, frozenset((criterion.id, words(criterion.outcome)) for criterion in rubric.model.criteria)
 
 
 def compare(pairs: list[Pair]) -> Iterator[Change]:
-    """All changes in meaning; the order of rubrics, criteria, bands and levels is none."""
+    """Yield all changes in meaning; a changed order of rubrics, criteria, bands or levels is not one."""
     renames = len(pairs) > 1
     for old, new in pairs:
         if old is None or new is None:

@@ -1,4 +1,4 @@
-"""How findings are written: for people and for programs."""
+"""Write findings in formats for humans and for programs."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -12,7 +12,7 @@ MakeReporter = Callable[[Write, Look], Reporter]
 
 
 def _late(module: str, name: str) -> MakeReporter:
-    """A format whose module is loaded when it is asked for."""
+    """Return a reporter factory that imports its module on first use."""
 
     def make(write: Write, look: Look) -> Reporter:
         reporter: Reporter = getattr(import_module(f"rubric_lint.report.{module}"), name)(write, look)
@@ -30,6 +30,6 @@ REPORTERS: Mapping[str, MakeReporter] = {
     "gitlab": _late("gitlab", "GitLab"),
     "junit": _late("junit", "JUnit"),
 }
-"""The formats by the name that `--format` knows them by."""
+"""The formats, by their `--format` names."""
 
 __all__ = ["REPORTERS", "Failure", "Look", "Reporter", "Statistics", "Summary", "Write", "counted"]

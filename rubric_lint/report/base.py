@@ -1,4 +1,4 @@
-"""Colours and widths of reports that people read."""
+"""Define the colors and widths of reports for humans."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import click
 
 Write = Callable[[str], object]
-"""Takes the next piece of the output."""
+"""Writes the next piece of the output."""
 
 _STYLES: dict[str, dict[str, Any]] = {
     "error": {"fg": "red", "bold": True},
@@ -19,14 +19,14 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 
 class Look(NamedTuple):
-    """How a report for people looks: coloured, without summary, and how many cells a line of code may take."""
+    """The appearance of a report for humans; `columns` is the maximum width of a code frame in cells."""
 
     color: bool = False
     quiet: bool = False
     columns: int = 120
 
     def paint(self, role: str, text: str) -> str:
-        """The text in the colour of its role, where colour is wanted."""
+        """Return the text in the color of its role, or unchanged without color."""
         if not self.color:
             return text
         return click.style(text, **_STYLES[role])

@@ -1,4 +1,4 @@
-"""What `rubric-lint diff` found: for people, for a pull request, and for programs."""
+"""Write the result of `rubric-lint diff` as text, Markdown or JSON."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,11 +20,11 @@ VERSION = 1
 """The version of the JSON report."""
 
 MOST = 20
-"""How many outputs a report for people lists; the JSON report lists all."""
+"""How many outputs the text and Markdown reports list; the JSON report lists all."""
 
 
 class Comparison(NamedTuple):
-    """What was compared, by the names it was given by, and what came of it; `effects` where there were outputs."""
+    """The names of both files, the changes, and the effects on judge outputs if there were any."""
 
     old: str
     new: str
@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A change in words: what it is about, and both sides."""
+    """A change in words: its subject and both sides."""
 
     subject: str
     old: str
@@ -41,7 +41,7 @@ class Words(NamedTuple):
 
 
 def word(change: Change) -> Words:
-    """What a change is about, and both sides, empty for nothing."""
+    """Return the subject of a change and both sides in words; a missing side is empty."""
     subject, tell = _WORDS[change.what]
     if change.what is What.SCORES:
         subject = name_scores(change.scores)
@@ -57,7 +57,7 @@ def _outcome(side: Value) -> str:
 
 
 def _shares(side: Value) -> str:
-    """The shares of many criteria: one figure where they are all the same, else those of the first."""
+    """Describe the shares of several criteria: one figure if all are equal, else the first few."""
     shares = side["shares"]
     figures = [_share(share) for share in shares]
     if len(set(figures)) == 1:
@@ -121,7 +121,7 @@ _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
 
 
 def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
-    """The lines for a terminal."""
+    """Yield the lines of the text report."""
     for name, changes in groupby(comparison.changes, lambda change: change.rubric):
         yield _paint(f"rubric {visible(name or '')}", color, bold=True)
         for change in changes:
@@ -147,11 +147,11 @@ def _lines(change: Change, *, color: bool) -> Iterator[str]:
 
 
 def _where(change: Change) -> str:
-    """The file and line of each side."""
+    """Return the file and line of each side."""
     return ", ".join(f"{place.file}:{place.line}" for place in change.places if place)
 
 
-_NOT_ALLOWED = "may not be given"
+_NOT_ALLOWED = "not allowed"
 
 
 def _paint(text: str, color: bool, **style: Any) -> str:
@@ -175,7 +175,7 @@ def _effect_lines(effects: Effects) -> Iterator[str]:
 
 
 def _summary(effects: Effects) -> str:
-    """How many verdicts change, and from what to what."""
+    """Return how many verdicts change, by old and new verdict."""
     sides = sorted(effects.verdicts, key=lambda sides: [_ORDER.index(side) for side in sides])
     moved = {(old, new): effects.verdicts[old, new] for old, new in sides if old != new}
     read = counted(effects.outputs, "output")
@@ -207,7 +207,7 @@ def _reason(effect: Effect) -> str:
 
 
 def as_markdown(comparison: Comparison) -> Iterator[str]:
-    """The lines of a comment on a pull request."""
+    """Yield the lines of a Markdown comment for a pull request."""
     yield f"### {escape(_count(comparison))}"
     if comparison.changes:
         yield ""
@@ -234,7 +234,7 @@ def _row(change: Change) -> tuple[str, ...]:
 
 
 def as_json(comparison: Comparison) -> str:
-    """The JSON report, as `schemas/diff/v1.json` describes it."""
+    """Return the JSON report, as `schemas/diff/v1.json` describes it."""
     told = {
         "version": VERSION,
         "old": _whole(comparison.old),
@@ -246,5 +246,5 @@ def as_json(comparison: Comparison) -> str:
 
 
 def _whole(name: str) -> str:
-    """A file name without what is no Unicode."""
+    """Return a file name with undecodable bytes replaced."""
     return name.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The drawings of the HTML report, as SVG that takes its colours from the page."""
+"""Draw the charts of the HTML report as SVG that takes its colors from the page."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,17 +8,17 @@ from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.totals import CriterionTotals
 
 BINS = 20
-"""How many columns the distribution of scores has; each is 0.05 wide, and 1 counts to the last one."""
+"""How many columns the histogram of scores has; each is 0.05 wide, and the last one includes 1."""
 
 _STACK = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 _GAP = 0.1
-"""Of the width of a column."""
+"""The gap between columns, as a fraction of their width."""
 
 
 def draw_histogram(counts: Mapping[tuple[int, Verdict], int], marks: Sequence[tuple[str, float]]) -> str:
-    """How many answers have which score, coloured by verdict; `marks` are the thresholds, each with its label.
+    """Draw the number of answers per score, colored by verdict; `marks` are the thresholds with their labels.
 
-    The drawing is stretched to the width there is, and all words stand beside it, so that they keep their size.
+    The SVG stretches to the available width; its labels are HTML, so that they keep their size.
     """
     columns = [[counts.get((place, verdict), 0) for verdict in _STACK] for place in range(BINS)]
     highest = max(map(sum, columns)) or 1
@@ -55,7 +55,7 @@ def _name_bin(place: int) -> str:
 
 
 def _side(row: int, score: float) -> str:
-    """The first label stands to the right of its line and the others to the left, but for what would not fit there."""
+    """Place the first label to the right of its line and the others to the left, unless they would not fit."""
     return ' data-side="left"' if score > (0.3 if row else 0.85) else ""
 
 
@@ -64,7 +64,7 @@ def _label(across: float, down: float, text: str, anchor: str) -> str:
 
 
 def draw_answers(totals: CriterionTotals) -> str:
-    """How often a judge gave which answer, one column for each that may be given; those that miss the gate are red."""
+    """Draw how often a judge gave each possible answer, one column each; those that miss the gate are red."""
     grades = totals.criterion.grades
     highest = max(totals.answers.values(), default=0) or 1
     step = min(18.0 if len(grades) > 2 else 34.0, 150 / len(grades))  # so that `no` and `yes` fit
@@ -92,5 +92,5 @@ def draw_answers(totals: CriterionTotals) -> str:
 
 
 def name_answer(answer: bool | int) -> str:
-    """An answer in a word."""
+    """Return an answer as a word: yes, no or the number."""
     return ("yes" if answer else "no") if isinstance(answer, bool) else str(answer)

@@ -1,4 +1,4 @@
-"""What `rubric-fix` did or would do: for people, for programs, and as a diff."""
+"""Write what `rubric-fix` did or would do, as text, JSON or a diff."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VERSION = 1
 
 
 def word_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
-    """The lines that tell people about one file; none where there was nothing to fix."""
+    """Yield the report lines of one file; none if there was nothing to fix."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if outcome.is_changed:
         yield f"{name}: {'would fix' if is_dry else 'fixed'} {counted(len(fixed.applied), 'finding')}"
@@ -35,14 +35,14 @@ def word_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
 
 
 def word_troubles(outcome: FixOutcome) -> Iterator[str]:
-    """The lines that say what could not be done with a file."""
+    """Yield a line for each thing that could not be fixed in a file."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:
-        yield f"{name}: left as it was, nothing is fixed: {visible(fixed.doubt)}"
+        yield f"{name}: left unchanged: {visible(fixed.doubt)}"
     elif fixed.left_out:
-        yield f"{name}: some fixes are left out, with them {visible(fixed.left_out)}"
+        yield f"{name}: some fixes were skipped; with them, {visible(fixed.left_out)}"
     if outcome.failure:
-        yield f"{name}: left as it was: {visible(outcome.failure)}"
+        yield f"{name}: left unchanged: {visible(outcome.failure)}"
     if outcome.others:
         yield f"{name}: warning: {counted(outcome.others, 'other hard link')} to the file still hold the old text"
     for note in fixed.notes:
@@ -54,7 +54,7 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
 
 
 def as_data(outcome: FixOutcome) -> dict[str, Any]:
-    """One file in the JSON report."""
+    """Return the entry of one file in the JSON report."""
     fixed = outcome.fixed
     kinds = sorted(Counter(fixed.applied).items()) if outcome.is_changed else []
     return {
@@ -78,7 +78,7 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
 
 
 def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
-    """The JSON report of a run, with the files that there is something to say about."""
+    """Return the JSON report of a run; it lists only files with something to report."""
     counts = {
         "files": totals.files,
         "changed": totals.changed,
@@ -97,22 +97,20 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def write_diff(outcome: FixOutcome, *, color: bool) -> str:
-    """Return the unified diff of one file, as `patch` and `git apply` read it; empty where nothing changes.
+    """Return the unified diff of one file, as `patch` and `git apply` read it; empty if nothing changes.
 
-    A diff with a line that a CI system would obey is shown with escapes, in a form that nobody takes for a patch.
+    A diff that contains commands for CI systems is escaped, in a form that is not a patch.
     """
     if not outcome.is_changed:
         return ""
     fixed = outcome.fixed
     old, new = (_quote(f"{side}/{outcome.name.lstrip('/')}") for side in "ab")
-    # What a text file begins with is, to those who apply a diff, part of its first line.
+    # Programs that apply a diff treat a byte order mark as part of the first line.
     bom = fixed.before.bom.decode(fixed.before.encoding)
     before, after = (_LINE.findall(bom + text) for text in (fixed.before.text, fixed.text))
     lines = list(unified_diff(before, after, old, new))
     if any(map(is_obeyed, lines)):
-        head = (
-            f"# {visible(outcome.name)}: not a patch, as its text holds commands for CI systems; shown with escapes\n"
-        )
+        head = f"# {visible(outcome.name)}: not a patch: the text contains commands for CI systems, shown escaped\n"
         return head + "".join(f"| {shown(line.rstrip(_LINE_ENDS))}\n" for line in lines)
     return "".join(_paint(line, color=color) for line in lines)
 
@@ -121,7 +119,7 @@ _LINE_ENDS = "\r\n"
 
 
 def _quote(path: str) -> str:
-    """Return a path as Git writes it in a diff: in quotes where a character of it would not be seen as what it is."""
+    """Return a path as Git writes it in a diff: quoted if it contains invisible or special characters."""
     if visible(path) == path and not set('"\\') & set(path):
         return path
     path = "".join(_escape(char) if visible(char) != char or char in '"\\#' else char for char in path)
@@ -138,7 +136,7 @@ _COLOURS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"},
 def _paint(line: str, *, color: bool) -> str:
     text = line.rstrip("\r\n")
     end = line[len(text) :] or "\n\\ No newline at end of file\n"
-    if color:  # for people: a patch has no colors
+    if color:  # for humans: a patch has no colors
         text = shown(text)
     if color and not line.startswith(" "):
         is_head = line.startswith(("+++ ", "--- "))

@@ -1,4 +1,4 @@
-"""Code frames: the lines that a finding speaks of, each faulty text underlined."""
+"""Draw code frames: the lines of a finding with its places underlined."""
 
 from collections.abc import Callable, Iterator
 from itertools import groupby
@@ -9,14 +9,14 @@ from rubric_lint.report.visible import head, shown, tail, visible, width
 from rubric_lint.source import Source, Span
 
 Paint = Callable[[str, str], str]
-"""Colours a text (second) in the way of a role (first): a severity, `other`, `gutter`, `place`, `fix`."""
+"""Colors a text (second) by its role (first): a severity, `other`, `gutter`, `place`, `fix`."""
 
 _CUT = "..."
 _CONTEXT = 16  # cells left of a mark that is itself too long for a line
 
 
 class _Mark(NamedTuple):
-    """What is underlined in one line; the end is not beyond the line's."""
+    """An underlined part of one line; the span ends at the line end at the latest."""
 
     line: int
     line_start: int
@@ -26,7 +26,7 @@ class _Mark(NamedTuple):
 
 
 class _Excerpt(NamedTuple):
-    """The part of a line that is shown: its text between the ellipses, and where in the file it stands."""
+    """The part of a line that is shown: its span in the file, and the ellipses before and after it."""
 
     before: str
     span: Span
@@ -34,7 +34,7 @@ class _Excerpt(NamedTuple):
 
 
 def frame(source: Source, finding: Finding, paint: Paint, columns: int) -> Iterator[str]:
-    """The rows of a finding's code frame, `columns` cells wide at most, labels not counted."""
+    """Yield the rows of a finding's code frame, at most `columns` cells wide without labels."""
     places = [(finding.span, True, ""), *((place.span, False, place.message) for place in finding.related)]
     marks = sorted(_mark(source, *place) for place in places)
     digits = len(str(marks[-1].line))
@@ -66,13 +66,13 @@ def _mark(source: Source, span: Span, primary: bool, label: str) -> _Mark:
     text = source.text
     end = span.end
     if source.position(span.end).line > first.line:
-        # The line's end is searched for, not asked of `line_span`: a file may be one line of 100 MB.
+        # Search for the line end instead of calling `line_span`: a file may be one line of 100 MB.
         end = min((at for stop in "\r\n" if (at := text.find(stop, span.start, span.end)) >= 0), default=span.end)
     return _Mark(first.line, start, Span(span.start, end), primary, label)
 
 
 def _excerpts(text: str, marks: list[_Mark], room: int) -> Iterator[tuple[_Excerpt, list[_Mark]]]:
-    """The marks of one line, in groups that fit into one excerpt of it."""
+    """Yield the marks of one line in groups that fit into one excerpt."""
     while marks:
         first, count, hull = marks[0], 1, marks[0].span
         for mark in marks[1:]:
@@ -85,8 +85,8 @@ def _excerpts(text: str, marks: list[_Mark], room: int) -> Iterator[tuple[_Excer
 
 
 def _excerpt(text: str, line_start: int, hull: Span, room: int) -> _Excerpt:
-    """As much of a line around `hull` as there is room for."""
-    # One code point more than there is room for tells whether the line goes on.
+    """Return as much of a line around `hull` as fits into `room` cells."""
+    # One code point more than fits shows whether the line continues.
     left = text[max(line_start, hull.start - room - 1) : hull.start]
     rest = text[hull.start : min(hull.end, hull.start + room) + room + 1].split("\n", 1)[0].split("\r", 1)[0]
     whole_left = len(left) == hull.start - line_start
@@ -96,7 +96,7 @@ def _excerpt(text: str, line_start: int, hull: Span, room: int) -> _Excerpt:
     before = tail(left, max(spare // 2, _CONTEXT))
     whole_left = whole_left and before == left
     after = head(rest, room - len(_CUT) * (1 if whole_left else 2) - width(shown(before)))
-    if after == rest:  # the line ends here: what is left of the room goes to the other side
+    if after == rest:  # the line ends here: give the remaining room to the other side
         before = tail(left, room - len(_CUT) - width(shown(rest)))
     span = Span(hull.start - len(before), hull.start + len(after))
     return _Excerpt("" if whole_left else _CUT, span, "" if after == rest else _CUT)

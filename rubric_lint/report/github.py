@@ -1,4 +1,4 @@
-"""Annotations of GitHub Actions: workflow commands on standard output, which GitHub shows beside the code."""
+"""Write GitHub Actions annotations: workflow commands on stdout that GitHub shows beside the code."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rubric_lint.summary import Summary
 
 SHOWN = 10
-"""How many errors, and how many warnings, of one step GitHub shows beside the code; the log has all of them."""
+"""How many errors, and how many warnings, GitHub shows per step; the log contains all of them."""
 
 
 class GitHub(Reporter):
-    """A command a finding. The message begins with the place, as the log shows nothing but the message."""
+    """Write one workflow command per finding. The message begins with the place, because the log shows nothing else."""
 
     def __init__(self, write: Write, look: Look) -> None:
         self._write = write
@@ -36,17 +36,17 @@ class GitHub(Reporter):
             self._write("".join(self._annotate(path, result, finding) for finding in result.findings))
 
     def fail(self, failure: Failure) -> None:
-        """Write that a file was not linted."""
+        """Write an error for a file that was not linted."""
         path = repository_path(failure.file)
         self._write(self._command("error", f"{path}: {failure.reason}", file=path, title="rubric-lint"))
 
     def end(self, summary: Summary) -> None:
-        """Write what GitHub leaves out beside the code, and the summary."""
+        """Write how many findings GitHub does not show beside the code, and the summary."""
         hidden = [counted(count, kind) for kind, count in self._counts.items() if count > SHOWN]
         if hidden:
             message = (
-                f"GitHub shows {SHOWN} errors and {SHOWN} warnings of a step beside the code. There are "
-                f"{' and '.join(hidden)}: the log of this step has all of them, and so has a SARIF file"
+                f"GitHub shows only {SHOWN} errors and {SHOWN} warnings per step beside the code. This step has "
+                f"{' and '.join(hidden)}; see its log or a SARIF file for all of them"
             )
             self._write(self._command("notice", message, title="rubric-lint"))
         if not self._look.quiet:
@@ -55,7 +55,7 @@ class GitHub(Reporter):
     def _annotate(self, path: str, result: Result, finding: Finding) -> str:
         at = Range.of(result.source, finding.span)
         place = {"line": at.line, "endLine": at.end_line}
-        if at.line == at.end_line:  # GitHub takes columns within one line only
+        if at.line == at.end_line:  # GitHub supports columns only within one line
             place |= {"col": at.column, "endColumn": at.end_column}
         message = f"{path}:{at.line}:{at.column}: {finding.rule}: {finding.message}"
         kind = "error" if finding.severity is Severity.ERROR else "warning"
@@ -68,7 +68,7 @@ class GitHub(Reporter):
 
 
 def _escape(text: str) -> str:
-    """The text on one line, as what begins another line could be a command; `visible` has written line ends out."""
+    """Return the text on one line (`visible` escapes line ends), because a new line could start another command."""
     return visible(text).replace("%", "%25")
 
 

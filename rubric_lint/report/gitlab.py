@@ -1,4 +1,4 @@
-"""The code quality report of GitLab: one JSON list, an item a finding."""
+"""Write GitLab's code quality report: one JSON list with an item per finding."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 
 
 class GitLab(Reporter):
-    """A list whose items are written as they come."""
+    """Write the list item by item."""
 
     def __init__(self, write: Write, _look: Look) -> None:
         self._write = write
@@ -33,7 +33,7 @@ class GitLab(Reporter):
             self._add(_item(path, result, finding, fingerprint))
 
     def fail(self, failure: Failure) -> None:
-        """Write that a file was not linted."""
+        """Write an item for a file that was not linted."""
         path = whole(repository_path(failure.file))
         name = "fault" if failure.is_fault else "unreadable"
         self._add(

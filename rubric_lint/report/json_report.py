@@ -1,4 +1,4 @@
-"""The report that programs read, as `schemas/report/v1.json` describes it."""
+"""Write the JSON report, as `schemas/report/v1.json` describes it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RARE_COUNTS = (
 
 
 class Json(Reporter):
-    """One JSON object with a line for each finding, in ASCII, so that every encoding of standard output carries it."""
+    """Write one JSON object with a line per finding, in ASCII, which every stdout encoding supports."""
 
     def __init__(self, write: Write, _look: Look) -> None:
         self._write = write
@@ -30,7 +30,7 @@ class Json(Reporter):
         self._unread: list[str] = []
 
     def add(self, result: Result) -> None:
-        """Keep the findings of one file, as text: the summary comes before them."""
+        """Keep the findings of one file as text, because the summary is written before them."""
         self._findings.extend(dump(_finding(result.source, finding)) for finding in result.findings)
         self._unread.extend(dump({"file": whole(result.source.name), **each._asdict()}) for each in result.unread)
 

@@ -1,4 +1,4 @@
-"""JUnit XML, for systems that show the results of tests: a test case a file."""
+"""Write JUnit XML, with one test case per file, for systems that show test results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class JUnit(Reporter):
-    """One test suite; its head counts what is in it, so the cases are kept as text until the end."""
+    """Write one test suite; its head contains totals, so the cases are kept as text until the end."""
 
     def __init__(self, write: Write, _look: Look) -> None:
         self._write = write
@@ -28,7 +28,7 @@ class JUnit(Reporter):
         self._errors = 0
 
     def add(self, result: Result) -> None:
-        """Keep the case of one file: passed, or one failure with all findings, as most readers show one only."""
+        """Keep the case of one file: passed, or one failure with all findings, because most readers show only one."""
         name = repository_path(result.source.name)
         if not result.findings:
             self._cases.append(_case(name))
@@ -45,7 +45,7 @@ class JUnit(Reporter):
         self._cases.append(_case(name, "failure", "error" if errors else "warning", message, lines))
 
     def fail(self, failure: Failure) -> None:
-        """Keep the case of a file that was not linted: an error, and no failure."""
+        """Keep the case of a file that was not linted, as an error rather than a failure."""
         self._errors += 1
         kind = "fault" if failure.is_fault else "unreadable"
         self._cases.append(_case(repository_path(failure.file), "error", kind, failure.reason, [failure.reason]))
@@ -55,7 +55,7 @@ class JUnit(Reporter):
         counts = f'name="rubric-lint" tests="{len(self._cases)}" failures="{self._failures}" errors="{self._errors}"'
         self._write(f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites {counts}>\n<testsuite {counts}>\n')
         for case in self._cases:
-            # In ASCII, as the declaration must hold whatever the encoding of standard output is.
+            # ASCII is valid UTF-8, as declared, in every encoding of stdout.
             self._write(case.encode("ascii", "xmlcharrefreplace").decode())
         self._write("</testsuite>\n</testsuites>\n")
 
@@ -74,5 +74,5 @@ def _quote(text: str) -> str:
 
 
 def _legal(text: str) -> str:
-    """The text without what XML forbids; two code points that are no characters pass for visible."""
+    """Return the text without what XML forbids, including two noncharacters that `visible` keeps."""
     return visible(text).replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")

@@ -1,4 +1,4 @@
-"""What all formats for programs have in common: JSON that every reader takes, and where something stands."""
+"""Write JSON that every reader accepts, and line and column ranges, for the machine-readable formats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rubric_lint.source import Source, Span
 
 
 class Range(NamedTuple):
-    """A span as lines and columns, 1-based and in code points; `end_column` is the first one behind it."""
+    """A span as lines and columns, 1-based and in code points; `end_column` is exclusive."""
 
     line: int
     column: int
@@ -17,19 +17,19 @@ class Range(NamedTuple):
 
     @classmethod
     def of(cls, source: Source, span: Span) -> Range:
-        """Where a span stands."""
+        """Return the range of a span."""
         start, end = source.position(span.start), source.position(span.end)
         return cls(start.line, start.column, end.line, end.column)
 
 
 def dump(value: object, **style: Any) -> str:
-    """JSON in ASCII, so that every encoding of standard output carries it."""
-    import json  # noqa: PLC0415  (formats for people do without)
+    """Return a value as JSON in ASCII, which every stdout encoding supports."""
+    import json  # noqa: PLC0415  (not needed by formats for humans)
 
-    # `##[` and `##vso[` are commands of CI systems wherever they stand in a log.
+    # `##[` and `##vso[` are commands of CI systems anywhere in a log.
     return json.dumps(value, **style).replace("##", r"#\u0023")
 
 
 def whole(text: str) -> str:
-    """The text without lone surrogates, which JSON readers refuse: files can escape them, file names hold them."""
+    """Replace lone surrogates, which JSON readers refuse; escapes and file names can contain them."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, the format of code scanning: one run, with the pages of the rules, fixes and fingerprints."""
+"""Write SARIF 2.1.0 for code scanning: one run with rule pages, fixes and fingerprints."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 _ROOT = "%SRCROOT%"
-"""The name by which consumers know the root of the repository, which paths are relative to."""
+"""The name that SARIF readers expect for the repository root, to which paths are relative."""
 
 _INDEX = {rule.name: index for index, rule in enumerate(RULES)}
 _LONGEST_SNIPPET = 1000
 
 
 class Sarif(Reporter):
-    """One run, written as it goes: what the tool is, then the results, a line each, then how it went."""
+    """Write one run piece by piece: the tool, then one line per result, then the invocation."""
 
     def __init__(self, write: Write, _look: Look) -> None:
         self._write = write
@@ -49,7 +49,7 @@ class Sarif(Reporter):
             self._write(dump(_result(result.source, file, finding, fingerprint)))
 
     def fail(self, failure: Failure) -> None:
-        """Keep what the run must tell of a file that was not linted; there are few."""
+        """Keep a notification for a file that was not linted."""
         self._notifications.append(
             {
                 "descriptor": {"id": "fault" if failure.is_fault else "unreadable"},
@@ -60,7 +60,7 @@ class Sarif(Reporter):
         )
 
     def end(self, _summary: Summary) -> None:
-        """Write how the run went."""
+        """Write the invocation and close the run."""
         if not self._before:
             self._write(_head())
         invocation: dict[str, Any] = {"executionSuccessful": not self._notifications}
@@ -88,7 +88,7 @@ def _head() -> str:
                     {"id": "unreadable", "shortDescription": {"text": "A file that could not be read."}},
                     {
                         "id": "fault",
-                        "shortDescription": {"text": "A file that the tool failed to lint."},
+                        "shortDescription": {"text": "A file on which the tool crashed."},
                     },
                 ],
             }

@@ -1,4 +1,4 @@
-"""The reports that people read: findings with code frames, findings one a line, and a count by rule."""
+"""Write the reports for humans: with code frames, with one line per finding, and with counts by rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Concise(Reporter):
-    """One line a finding: `file:line:column severity rule: message`."""
+    """Write one line per finding: `file:line:column severity rule: message`."""
 
     def __init__(self, write: Write, look: Look) -> None:
         self._write = write
@@ -35,7 +35,7 @@ class Concise(Reporter):
 
 
 class Full(Reporter):
-    """A finding's line, then the code that it speaks of, then how it can be fixed."""
+    """Write each finding with its code frame and its fix."""
 
     def __init__(self, write: Write, look: Look) -> None:
         self._write = write
@@ -60,7 +60,7 @@ class Full(Reporter):
 
 
 class Statistics(Reporter):
-    """How often each rule found something, the most frequent first."""
+    """Write the number of findings per rule, most frequent first."""
 
     def __init__(self, write: Write, look: Look) -> None:
         self._write = write

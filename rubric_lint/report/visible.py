@@ -1,4 +1,4 @@
-"""Text as a terminal shows it: what it would obey is written out, and widths are counted in its cells."""
+"""Escape text for terminals and measure its width in cells."""
 
 from itertools import accumulate
 from unicodedata import category, east_asian_width
@@ -14,12 +14,12 @@ _TAB = "    "
 
 
 def shown(line: str) -> str:
-    """A part of a line as a code frame prints it: `visible`, and each tab four spaces wherever it stands."""
+    """Return part of a line as a code frame prints it: escaped, with each tab as four spaces."""
     return visible(line.replace("\t", _TAB))
 
 
 def width(text: str) -> int:
-    """How many cells of a terminal visible `text` takes."""
+    """Return the width of visible `text` in terminal cells."""
     if text.isascii():
         return len(text)
     cells = last = 0
@@ -37,17 +37,19 @@ def width(text: str) -> int:
 
 
 def head(line: str, room: int) -> str:
-    """The longest beginning of `line` that is at most `room` cells wide when shown."""
+    """Return the longest prefix of `line` that is at most `room` cells wide when shown."""
     widths = accumulate(width(shown(char)) for char in line)
     return line[: sum(1 for taken in widths if taken <= room)]
 
 
 def tail(line: str, room: int) -> str:
-    """The longest end of `line` that is at most `room` cells wide when shown."""
+    """Return the longest suffix of `line` that is at most `room` cells wide when shown."""
     return head(line[::-1], room)[::-1]
 
 
 def _cells(char: str) -> int:
-    if category(char) in {"Mn", "Me", "Cf"} or "\u1160" <= char <= "\u11ff":  # the latter join the Hangul before them
+    if (
+        category(char) in {"Mn", "Me", "Cf"} or "\u1160" <= char <= "\u11ff"
+    ):  # the latter combine with the Hangul before them
         return 0
     return 2 if east_asian_width(char) in "WF" else 1
