@@ -67,7 +67,6 @@ _HOMES = {
     "api": ("find_settings", "fix_source", "lint_source"),
     "config": ("FileSettings",),
     "criterion": ("Shape",),
-    "criterion": ("Shape",),
     "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left"),
     "lint": ("RuleError",),
