@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_lint.finding import Part, Path
-from rubric_lint.plain import MERGE, Reader, is_merge
+from rubric_lint.plain import MERGE, Reader, is_merge, walk_mappings
 from rubric_lint.scalar import Ambiguity, read_plain
 from rubric_lint.source import Span
 from rubric_lint.tree import UNTAGGED, AliasNode, Root, Tree, has_anchor, node_end, node_start
@@ -94,6 +94,11 @@ class Document:
     def data(self) -> Any:
         """The whole document as plain data."""
         return self._reader.read(self.root)
+
+    @cached_property
+    def mappings(self) -> tuple[tuple[Path, dict[str, Any]], ...]:
+        """Every mapping of the data once, in order, with the path that leads there first."""
+        return tuple(walk_mappings(self.data))
 
     @cached_property
     def preamble(self) -> Span:

@@ -231,16 +231,17 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
 
 def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
     view = rubric.view
+    without = view.dialect.without if view else ()
     for rule, problem in find_shape_problems(document, rubric):
         yield _Found(rule, problem, document, rubric)
-    for checked in RULES:
-        if checked.check is None or (view and checked.name in view.dialect.without):
+    for name, _, check, *_ in RULES:
+        if check is None or name in without:
             continue
         try:
-            for problem in checked.check(rubric):
-                yield _Found(checked.name, view.translate(problem) if view else problem, document, rubric)
+            for problem in check(rubric):
+                yield _Found(name, view.translate(problem) if view else problem, document, rubric)
         except Exception as fault:
-            raise RuleError(f"rule {checked.name}: {type(fault).__name__}: {fault}") from fault
+            raise RuleError(f"rule {name}: {type(fault).__name__}: {fault}") from fault
 
 
 def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[_Found]:

@@ -1,6 +1,7 @@
 """Where rubrics are in a document, whether they are ours, and which version they follow."""
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,6 +10,7 @@ from rubric_lint.document import Document
 from rubric_lint.finding import Path
 from rubric_lint.interop import find_views
 from rubric_lint.near import find_near
+from rubric_lint.plain import walk_mappings
 from rubric_lint.recognition import FIELD, has_own_words, is_foreign, is_ours
 from rubric_lint.schema import case_lists
 from rubric_lint.source import Source, Span
@@ -106,7 +108,7 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
     is_only_named = claimed and claim is None and version is None
     is_other = is_only_named and is_foreign(document.data, document.written_at(()))
     is_claimed = (claimed and not is_other) or claim is not None
-    found, leftovers = _find(document.data, is_claimed=is_claimed)
+    found, leftovers = _find(document.mappings, is_claimed=is_claimed)
     rubrics = [Location(path, follows) for path in found]
     views = [] if is_claimed else find_views(document)
     if views:
@@ -118,32 +120,21 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-def _find(root: Any, *, is_claimed: bool) -> tuple[list[Path], list[Path]]:
+def _find(mappings: Iterable[tuple[Path, Mapping[str, Any]]], *, is_claimed: bool) -> tuple[list[Path], list[Path]]:
+    """Return the fields that hold a rubric and those that nearly do, of mappings in document order."""
     found: list[Path] = []
     leftovers: list[Path] = []
-    stack: list[tuple[Path, Any]] = [((), root)]
-    seen: set[int] = set()
-    while stack:
-        path, value = stack.pop()
-        if id(value) in seen:
+    last: Path = (None,)  # type: ignore[assignment]  # below the last rubric nothing is another one
+    for path, mapping in mappings:
+        if path[: len(last)] == last:
             continue
-        seen.add(id(value))
-        if type(value) is dict:
-            children = [(key, child) for key, child in value.items() if type(child) is dict or type(child) is list]
-            for key in value:
-                if key[:1] in _INITIALS and _resembles(key):
-                    if key == FIELD and (is_claimed or is_ours(value[FIELD], path)):
-                        found.append((*path, FIELD))
-                        children = [(key, child) for key, child in children if key != FIELD]
-                    else:
-                        leftovers.append((*path, key))
-            stack += [((*path, key), child) for key, child in reversed(children)]
-        elif type(value) is list:
-            stack += [
-                ((*path, index), value[index])
-                for index in range(len(value) - 1, -1, -1)
-                if type(value[index]) is dict or type(value[index]) is list
-            ]
+        for key in mapping:
+            if key[:1] in _INITIALS and _resembles(key):
+                if key == FIELD and (is_claimed or is_ours(mapping[FIELD], path)):
+                    last = (*path, FIELD)
+                    found.append(last)
+                else:
+                    leftovers.append((*path, key))
     return found, leftovers
 
 
@@ -157,4 +148,4 @@ def _resembles(key: str) -> bool:
 
 def holds_rubrics(value: Any) -> bool:
     """Return whether a piece of data holds rubrics of ours, by their shape."""
-    return bool(_find(value, is_claimed=False)[0])
+    return bool(_find(walk_mappings(value), is_claimed=False)[0])

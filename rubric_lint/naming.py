@@ -15,6 +15,10 @@ def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
 
 def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
     """Find the innermost criterion that holds the place of a problem; the bands of a holistic scale are none."""
+    if rubric.view is None:  # its criteria are directly below it
+        at, below = rubric.path, problem.path[: len(rubric.path) + 1]
+        found = rubric.entries_by_place.get(below) if len(below) > len(at) else None
+        return found if found and found.shapes[0] is not Shape.HOLISTIC else None
     held = rubric.entries_by_place
     prefixes = (problem.path[:length] for length in range(len(problem.path), -1, -1))
     found = next((held[prefix] for prefix in prefixes if prefix in held), None)

@@ -1,5 +1,6 @@
 """Plain data of a node tree: dict, list, str, number, bool and None, by the core schema of YAML 1.2."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -134,6 +135,30 @@ class Reader:
             return node.target.value  # type: ignore[no-any-return]
         start = node.start_mark.index if type(node) is AliasNode else node_start(self.text, node)
         return self.text[start : node_end(self.text, node)]
+
+
+def walk_mappings(root: Any) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Yield every mapping of plain data once, in order, with the path that leads there first."""
+    stack: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
+    seen: set[int] = set()  # what aliases repeat is the same object
+    while stack:
+        path, value = stack.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if type(value) is dict:
+            yield path, value
+            stack += [
+                ((*path, key), child)
+                for key in reversed(value)
+                if type(child := value[key]) is dict or type(child) is list
+            ]
+        elif type(value) is list:
+            stack += [
+                ((*path, index), child)
+                for index in range(len(value) - 1, -1, -1)
+                if type(child := value[index]) is dict or type(child) is list
+            ]
 
 
 def _names_merge(key: Any) -> bool:

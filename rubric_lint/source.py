@@ -91,7 +91,14 @@ class Source(_SourceFields):
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
+        if "\r" in self.text:
+            return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
+        starts, start = [0], 0
+        for length in map(len, self.text.split("\n")):
+            start += length + 1
+            starts.append(start)
+        starts.pop()  # behind the last line
+        return starts
 
     @property
     def line_count(self) -> int:

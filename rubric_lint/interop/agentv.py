@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
-from rubric_lint.interop.view import Dialect, Draft, View, read_threshold, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_threshold
 from rubric_lint.near import find_near
 from rubric_lint.schema import case_lists, schema_of
 
@@ -83,7 +83,7 @@ def is_current(document: Document) -> bool:
 
 def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Find the assertions whose type holds criteria."""
-    for path, mapping in walk(document.data):
+    for path, mapping in document.mappings:
         kind = mapping.get("type")
         if len(path) > 1 and path[-2] in _EVALUATORS and isinstance(kind, str) and kind in CONTAINERS:
             yield path, mapping
@@ -97,7 +97,7 @@ def _cases(document: Document) -> list[dict[str, Any]]:
 def _find(document: Document) -> Iterator[_Found]:
     weak: list[_Found] = []
     is_old = False  # whether the document has rubrics in the words of version 2
-    for path, mapping in walk(document.data):
+    for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
         kind = mapping.get("type") if holder in _EVALUATORS else None
         value = mapping.get("rubrics")

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, read_text, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text
 
 AUTOEVALS = Dialect(
     "autoevals",
@@ -27,7 +27,7 @@ def find(document: Document) -> Iterator[View]:
 
     OpenAI evals have both too, with `choice_strings` and another meaning.
     """
-    for path, spec in walk(document.data):
+    for path, spec in document.mappings:
         choices, prompt = spec.get("choice_scores"), spec.get("prompt")
         if not isinstance(choices, dict) or not isinstance(prompt, str) or "choice_strings" in spec:
             continue

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold
 
 _NAMES = {"scoreRange": "score_range", "expectedOutcome": "expected_outcome"}
 
@@ -20,7 +20,7 @@ _PASSES_AT = Decimal("0.5")
 
 def find(document: Document) -> Iterator[View]:
     """Find the lists under `rubric` that hold bands."""
-    for path, metric in walk(document.data):
+    for path, metric in document.mappings:
         for field in _FIELDS:
             bands = metric.get(field)
             if not isinstance(bands, list) or not any(map(_is_band, bands)):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, read_text, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text
 
 _NAMES = {"criterion": "expected_outcome", "points": "weight"}
 
@@ -20,7 +20,7 @@ DIALECTS = (HEALTHBENCH,)
 
 def find(document: Document) -> Iterator[View]:
     """Find the lists under `rubrics` that hold criteria with points."""
-    for path, sample in walk(document.data):
+    for path, sample in document.mappings:
         rubrics = sample.get("rubrics")
         if not isinstance(rubrics, list) or not any(map(_is_criterion, rubrics)):
             continue

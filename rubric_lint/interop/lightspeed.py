@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold
 
 LIGHTSPEED = Dialect("lightspeed", "lightspeed-evaluation", "lightspeed/v1.json")
 DIALECTS = (LIGHTSPEED,)
@@ -16,7 +16,7 @@ _PASSES_AT = Decimal("0.5")
 
 def find(document: Document) -> Iterator[View]:
     """Find the metrics named `geval:...` with a list of `rubrics`; without a list they have no bands."""
-    for path, mapping in walk(document.data):
+    for path, mapping in document.mappings:
         for key, metric in mapping.items():
             if not key.startswith(_PREFIX) or not isinstance(metric, dict):
                 continue

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.document import Document
-from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold, walk
+from rubric_lint.interop.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.recognition import tells
 
 # promptfoo passes any `value` to the judge as text, so our format is the only one that it can follow.
@@ -18,7 +18,7 @@ _WITHIN = ("rubrics", "criteria")
 
 def find(document: Document) -> Iterator[View]:
     """Find the assertions with a structured value."""
-    for path, assertion in walk(document.data):
+    for path, assertion in document.mappings:
         if len(path) < 2 or path[-2] not in _LISTS or assertion.get("type") not in _TYPES:
             continue
         place, value = (*path, "value"), assertion.get("value")

@@ -6,7 +6,7 @@ from typing import Any
 
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
-from rubric_lint.interop.view import Dialect, Draft, View, walk
+from rubric_lint.interop.view import Dialect, Draft, View
 
 RAGAS = Dialect(
     "ragas",
@@ -23,7 +23,7 @@ _TASKS = ("criteria", "orig_criteria")
 
 def find(document: Document) -> Iterator[View]:
     """Find the dictionaries with two levels or more."""
-    for path, mapping in walk(document.data):
+    for path, mapping in document.mappings:
         keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
         if len(keys) < 2 or not _is_ours(path, mapping, keys):
             continue

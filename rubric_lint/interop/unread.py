@@ -5,7 +5,6 @@ from typing import Any
 
 from rubric_lint.document import Document
 from rubric_lint.finding import Path
-from rubric_lint.interop.view import walk
 
 _LISTS = ("assertions", "assert")
 _EVALUATORS = (*_LISTS, "evaluators")
@@ -18,7 +17,7 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
 
     With `of_agentv`, the file has rubrics of AgentV, so strings among its assertions are criteria anywhere.
     """
-    for path, mapping in walk(document.data):
+    for path, mapping in document.mappings:
         if len(path) > 1 and path[-2] in _EVALUATORS:
             yield from _find_value(path, mapping, taken)
         for name in _LISTS:

@@ -161,23 +161,6 @@ class Draft:
         return View(dialect, self.document, self.path, data, **more, _places=self._places)
 
 
-def walk(root: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield every mapping of a document once, in order, each with its path."""
-    stack: list[tuple[Path, Any]] = [((), root)]
-    seen: set[int] = set()
-    while stack:
-        path, value = stack.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if type(value) is dict:
-            yield path, value
-            children: Any = list(value.items())
-        else:
-            children = list(enumerate(value)) if type(value) is list else []
-        stack += [((*path, step), child) for step, child in reversed(children) if type(child) in (dict, list)]
-
-
 def read_text(mapping: Mapping[str, Any], key: str) -> str:
     """Return the string under `key` in a mapping; empty if there is none."""
     value = mapping.get(key)
