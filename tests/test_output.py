@@ -213,6 +213,7 @@ def test_python_values_that_stand_for_json_are_read(output):
             "/reasoning",
             "`reasoning` is an integer of more than 300 digits, expected a text",
         ),
+        ({"score": (7,)}, "/score", "`score` is a list, expected an integer"),
         ({"score": 7, 1: 2}, "", "a key is 1, expected a text"),
         ({"score": Fraction(7)}, "/score", "found a Python value of the type Fraction, expected JSON"),
         ({"score": 7j}, "/score", "found a Python value of the type complex, expected JSON"),
