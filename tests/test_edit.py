@@ -306,3 +306,16 @@ def test_edits_of_json(fields, indent, data):
     renamed = apply(text, RenameKey(("top", key), "renamed"), name="a.json")
     assert json.loads(removed)["top"] == {name: value for name, value in fields.items() if name != key}
     assert list(json.loads(renamed)["top"]) == ["renamed" if name == key else name for name in fields]
+
+
+def test_a_field_in_a_flow_mapping_goes_with_its_comma_and_leaves_comments():
+    texts = {
+        "{x: , b: 1}\n": "{b: 1}\n",
+        "{b: 1, x: }\n": "{b: 1}\n",
+        "{b: 1,\n x: 2, # c\n d: 3}\n": "{b: 1,\n # c\n d: 3}\n",
+        "{b: 1,\nx: 2 # c\n}\n": "{b: 1 # c\n}\n",
+        "{x: 2, # c\n d: 3}\n": "{ # c\n d: 3}\n",
+        "{b: 1, x: 2 # c\n , d: 3}\n": "{b: 1, # c\n d: 3}\n",
+        "{\n  x: 1, # c\n  y: 2\n}\n": "{\n  # c\n  y: 2\n}\n",
+    }
+    assert {text: apply(text, RemoveField(("x",))) for text in texts} == texts

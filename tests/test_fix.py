@@ -9,9 +9,9 @@ from pages import read_pages
 
 from rubric_lint.config import FileSettings
 from rubric_lint.edit import Sharing, make_fix
-from rubric_lint.finding import Edit, RemoveField, Repair, Replace, ReplaceValue
+from rubric_lint.finding import Edit, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
 from rubric_lint.fix import choose, fix, splice
-from rubric_lint.fix.proof import Change, find_doubt
+from rubric_lint.fix.proof import Change, find_doubt, move
 from rubric_lint.lint import lint
 from rubric_lint.reading import read_documents
 from rubric_lint.source import Source, Span
@@ -697,3 +697,17 @@ def test_c8_a_criterion_that_is_nothing_but_a_gate_is_fixed_once_and_for_all(res
     assert fixed == f"rubrics:\n  - {{}}\n{rest.replace('description', 'expected_outcome')}"
     assert [finding.rule for finding in lint("suite.yaml", fixed.encode(), OURS).findings] == ["missing-id", "schema"]
     assert fixed_text(fixed) == fixed
+
+
+def test_findings_go_along_with_fields_that_are_renamed_and_items_that_change_places():
+    def moved(place, intent):
+        known = move(frozenset({("weight", place)}), [Change("", (intent,), (), safe=True)])
+        assert ("weight", place) in known
+        return sorted(other for _, other in known if other != place)
+
+    order = Reorder(("a", 0), (2, 0, 1))
+    places = {"/a/0/2/x": ["/a/0/0/x"], "/a/0/0": ["/a/0/1"], "/a/0": [], "/a": [], "/a/0/x": [], "/b/0/2": []}
+    assert {place: moved(place, order) for place in places} == places
+    rename = RenameKey(("a", "old"), "new")
+    places = {"/a/old": ["/a/new"], "/a/old/0": ["/a/new/0"], "/a/older": []}
+    assert {place: moved(place, rename) for place in places} == places

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import pytest
 
-from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.extract import OutputError, decode, line_of
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import read_output
 
@@ -229,3 +229,23 @@ def test_python_values_that_stand_for_json_are_read(output):
 )
 def test_python_values_that_are_no_json_are_refused(output, path, message):
     assert refusal("holistic", output) == (path, message)
+
+
+def test_json_is_read_strictly_up_to_its_end():
+    assert [decode(text) for text in ("9" * 300, '{"a": [1.5, null]} x')] == [
+        (int("9" * 300), 300),
+        ({"a": [1.5, None]}, 18),
+    ]
+    assert [line_of("a\nb\n", offset) for offset in (0, 1, 2, 4)] == [1, 1, 2, 3]
+    refused = {
+        "9" * 301: ("", f"the number {'9' * 20}... has 301 digits"),
+        '{"a": [NaN]}': ("/a/0", "NaN is not JSON"),
+        '{"a": 1, "b": 1, "a": 2}': ("/a", "the key `a` stands twice in one object"),
+        "[1e400]": ("/0", "the number 1e400 is too large"),
+    }
+    found = {}
+    for text in refused:
+        with pytest.raises(OutputError) as caught:
+            decode(text)
+        found[text] = (caught.value.path, caught.value.message)
+    assert found == refused

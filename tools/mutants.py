@@ -223,7 +223,7 @@ def start_tests(tests: list[str], tell: int) -> int:
     for stream in range(3):
         os.dup2(nothing, stream)
     # How long something takes while other programs run says nothing of a change.
-    given = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "-k", "not time_grows", *tests]
+    given = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "-k", "not time", *tests]
     return int(pytest.main(given, plugins=[Noting(tell)]))
 
 
