@@ -98,7 +98,7 @@ $(VENV)/python:
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
-$(VENV)/installed: pyproject.toml rubric_lint/__init__.py $(VENV)/python
+$(VENV)/installed: pyproject.toml rubric_lint/version.py $(VENV)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 

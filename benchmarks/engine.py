@@ -16,7 +16,7 @@ import generate
 import long_suites
 from _ruamel_yaml import CParser
 
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
 
 SETS = {"clean": (generate.suite, 120), "faulty": (faulty.suite, 120), "long": (long_suites.suite, 30)}
 """What makes the suites of each set, and how many are read in a round."""

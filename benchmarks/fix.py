@@ -18,10 +18,10 @@ import generate
 from lint import table
 from ruamel.yaml import YAML
 
+from rubric_lint.dialects.search.locate import locate
 from rubric_lint.fix import fix
-from rubric_lint.locate import locate
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 # The lines in which the fields stand that are to change, and those that take their place.
 CONCERNED = re.compile(r"""\s*(?:-\s+)?["']?(?:description|required|expected_outcome|required_min_score)["']?\s*:""")

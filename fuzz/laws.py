@@ -31,8 +31,8 @@ from rubric_lint import (
 from rubric_lint.cli.convert import convert
 from rubric_lint.cli.diff import diff
 from rubric_lint.cli.score import score as score_command
+from rubric_lint.dialects.export import TARGETS
 from rubric_lint.fix.silence import silence
-from rubric_lint.interop.export import TARGETS
 
 NAMES = ("a.yaml", "a.rubric.yaml", "a.json", "a.jsonl", "a.rubric.json", "a.eval.yaml")
 RUBRICS = """\
@@ -275,7 +275,7 @@ def seeds() -> Iterator[bytes]:
         for path in sorted(root.glob(pattern)):
             if path.is_file() and path.stat().st_size < 30_000:
                 yield path.read_bytes()
-    for page in sorted([*root.glob("rubric_lint/rules/*.md"), *root.glob("rubric_lint/interop/*.md")]):
+    for page in sorted([*root.glob("rubric_lint/rules/*.md"), *root.glob("rubric_lint/dialects/*.md")]):
         for part in page.read_text("utf-8").split("```")[1::2]:
             kind, _, text = part.partition("\n")
             if kind in ("yaml", "json", "jsonl"):

@@ -6,13 +6,16 @@ rubrics, and `score(rubric, output)` scores a judge output. Only the names in `_
 
 from typing import TYPE_CHECKING, Any
 
+from rubric_lint.version import __version__
+
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, lint_source
-    from rubric_lint.config import FileSettings
-    from rubric_lint.criterion import Shape
     from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left
-    from rubric_lint.lint import RuleError
+    from rubric_lint.format.criterion import Shape
+    from rubric_lint.lint.engine import RuleError
+    from rubric_lint.project.settings import FileSettings
+    from rubric_lint.project.settings_file import SettingsError
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
     from rubric_lint.scoring.grading import (
         CriterionResult,
@@ -23,8 +26,7 @@ if TYPE_CHECKING:
         ScoringRubric,
         Verdict,
     )
-    from rubric_lint.settings_file import SettingsError
-    from rubric_lint.source import Position, Source, Span
+    from rubric_lint.text.source import Position, Source, Span
 
 __all__ = [
     "Applied",
@@ -61,15 +63,13 @@ __all__ = [
     "score",
     "score_samples",
 ]
-__version__ = "0.1.0"
-
 _HOMES = {
     "api": ("find_settings", "fix_source", "lint_source"),
-    "config": ("FileSettings",),
-    "criterion": ("Shape",),
+    "project.settings": ("FileSettings",),
+    "format.criterion": ("Shape",),
     "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left"),
-    "lint": ("RuleError",),
+    "lint.engine": ("RuleError",),
     "scoring": ("OutputError", "RubricError", "load_rubrics", "score", "score_samples"),
     "scoring.grading": (
         "CriterionResult",
@@ -80,8 +80,8 @@ _HOMES = {
         "ScoringRubric",
         "Verdict",
     ),
-    "settings_file": ("SettingsError",),
-    "source": ("Position", "Source", "Span"),
+    "project.settings_file": ("SettingsError",),
+    "text.source": ("Position", "Source", "Span"),
 }
 
 

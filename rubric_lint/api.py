@@ -3,11 +3,11 @@
 import os
 from dataclasses import replace
 
-from rubric_lint.config import FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.finding import Result
 from rubric_lint.fix import Fixed, fix
-from rubric_lint.lint import DEFAULTS, lint
-from rubric_lint.source import Source, UndecodableError, as_bytes
+from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.project.settings import FileSettings, SettingsFinder, claim_by_name
+from rubric_lint.text.source import Source, UndecodableError, as_bytes
 
 
 def lint_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> Result:

@@ -3,10 +3,8 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from rubric_lint.source import Source, Span
-
-Path = tuple[str | int, ...]
-"""The way from a document's root to a value: keys as they are written, and 0-based indices."""
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.source import Source, Span
 
 
 class Severity(StrEnum):
@@ -14,20 +12,6 @@ class Severity(StrEnum):
 
     ERROR = "error"
     WARNING = "warning"
-
-
-class Part(StrEnum):
-    """Which part of the thing at a path is meant.
-
-    `KEY`: the key of a field. `VALUE`: its value; where that is an alias, the value at its definition. `HEAD`: the
-    first key of a mapping, to speak of the whole of it without marking ten lines; of anything else the value.
-    `ENTRY`: the same, but where an alias stands for it, the alias.
-    """
-
-    KEY = "key"
-    VALUE = "value"
-    HEAD = "head"
-    ENTRY = "entry"
 
 
 class RenameKey(NamedTuple):

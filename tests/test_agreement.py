@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from random_rubrics import SHAPES, bands
 from ruamel.yaml import YAML
 
-from rubric_lint.config import FileSettings
-from rubric_lint.criterion import Shape
-from rubric_lint.interop.export.target import RefusedError
-from rubric_lint.interop.export.texts import to_yaml
-from rubric_lint.lint import lint
+from rubric_lint.dialects.export.target import ExportError
+from rubric_lint.dialects.export.texts import to_yaml
+from rubric_lint.format.criterion import Shape
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.preparing import prepare
@@ -58,7 +58,7 @@ def ask():
     python = installed("agreement", "bin/python")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | QUIET
     with subprocess.Popen(
-        [python, ROOT / "tests/originals.py"],
+        [python, ROOT / "tests/support/originals.py"],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -71,7 +71,7 @@ def ask():
             process.stdin.write(json.dumps({"ask": name, "with": arguments}) + "\n")
             process.stdin.flush()
             answer = process.stdout.readline()
-            assert answer, f"{name} failed: run tests/originals.py by hand"
+            assert answer, f"{name} failed: run tests/support/originals.py by hand"
             return json.loads(answer)
 
         yield question
@@ -170,7 +170,7 @@ def test_the_reward_of_verifiers_is_our_score(ask, entries, chance):
     rubric = load(entries)
     try:
         text = write("verifiers", rubric).text
-    except RefusedError:
+    except ExportError:
         assume(False)  # noqa: FBT003 (a scale that verifiers would score otherwise)
     scoring = prepare(rubric, "r")
     answers = tuple(chance.choice(criterion.grades).answer for criterion in scoring.criteria)

@@ -12,8 +12,8 @@ from jsonschema import Draft7Validator
 from node import install_locked, node
 from ruamel.yaml import YAML, YAMLError
 
-from rubric_lint.config import FileSettings
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +93,11 @@ def ajv():
     folder = install_locked()
     asked = {"schemas": SCHEMAS, "documents": [{"schema": sample.schema, "data": sample.data} for sample in samples()]}
     answer = subprocess.run(
-        [node(), ROOT / "tests/ajv.cjs", folder], input=json.dumps(asked), capture_output=True, text=True, check=True
+        [node(), ROOT / "tests/support/ajv.cjs", folder],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return json.loads(answer.stdout)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from chat_server import Response, completion, serving
 
-from rubric_lint.ask.answers import AnswersError, check_answers, read_answers
-from rubric_lint.ask.endpoint import Call, Endpoint
-from rubric_lint.ask.journal import Journal, JournalError
-from rubric_lint.ask.reply import Tokens
-from rubric_lint.ask.run import Earlier, Plan, Run, StaleError, StoppedError, Tally, check_journal
-from rubric_lint.ask.samples import to_json
+from rubric_lint.scoring.judge.answers import AnswersError, check_answers, read_answers
+from rubric_lint.scoring.judge.endpoint import Call, Endpoint
+from rubric_lint.scoring.judge.journal import Journal, JournalError
+from rubric_lint.scoring.judge.reply import Tokens
+from rubric_lint.scoring.judge.run import Earlier, JudgeRun, JudgeTally, Plan, StaleError, StoppedError, check_journal
+from rubric_lint.scoring.judge.samples import to_json
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import read_output
 from rubric_lint.scoring.scorer import score_entry
@@ -221,7 +221,7 @@ def judge(server, tmp_path, *records, samples=1, concurrency=4, max_attempts=3, 
     told, path = [], tmp_path / "results.jsonl"
 
     async def run(journal):
-        run = Run(Endpoint(called, "none"), journal, plan, lambda key, fault: told.append((key, fault)))
+        run = JudgeRun(Endpoint(called, "none"), journal, plan, lambda key, fault: told.append((key, fault)))
         async with run.endpoint:
             try:
                 await run.judge(read_answers(lines(*records), RUBRICS))
@@ -241,7 +241,7 @@ def test_g6_each_answer_is_judged_once_keeps_its_fields_and_says_how_it_was_judg
     records = [answer(number, run=number) for number in range(10)]
     with serving(SCORED) as server:
         tally, told, results = judge(server, tmp_path, *records)
-    assert tally == Tally(judged=10, tokens=Tokens(1000, 100))
+    assert tally == JudgeTally(judged=10, tokens=Tokens(1000, 100))
     assert told == [(f'"a{number}"', None) for number in range(10)]
     prints = {result["id"]: result["judge"].pop("fingerprint") for result in results}
     assert len(set(prints.values())) == 10
@@ -477,7 +477,7 @@ def test_g1_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
 
 def test_g8_names_of_fields_are_compared_once_for_all_answers_that_have_them(monkeypatch):
     compared = []
-    monkeypatch.setattr("rubric_lint.ask.answers.find_near", lambda *what: compared.append(what) or ())
+    monkeypatch.setattr("rubric_lint.scoring.judge.answers.find_near", lambda *what: compared.append(what) or ())
     assert check_answers(lines(*(answer(number, batch=1) for number in range(1000))), RUBRICS) == 1000
     assert len(compared) <= 2
 

@@ -10,8 +10,8 @@ import pytest
 import warm
 from pages import unnamed
 
-from rubric_lint.config import FileSettings
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
 
 ROOT = Path(__file__).parents[1]
 DEEP = 30_000

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import unnamed
 
-from rubric_lint.bands import Band, Scale, as_integer, looks_like_bands, outcome_field, read_key, read_scale
-from rubric_lint.config import FileSettings
-from rubric_lint.finding import Part
-from rubric_lint.lint import lint
+from rubric_lint.format.bands import Band, Scale, as_integer, looks_like_bands, outcome_field, read_key, read_scale
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.path import Part
 
 ALL = range(11)
 ONLY = FileSettings(enabled=frozenset({"bounds", "overlap", "coverage"}))

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_cli_lint import BAD, BROKEN, GOOD, OLD, call, folder  # noqa: F401 (a fixture)
+from lint_command import BAD, BROKEN, GOOD, OLD, call, folder  # noqa: F401 (a fixture)
 
 NAMES = ["file", "rule", "fingerprint"]
 NOTE = "rubric-lint: run with --write-baseline to remove them from the baseline\n"

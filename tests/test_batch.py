@@ -8,10 +8,10 @@ from collections import Counter
 
 import pytest
 
-from rubric_lint import batch
-from rubric_lint.cache import Cache
-from rubric_lint.config import FileSettings
-from rubric_lint.files import File, Unreadable
+from rubric_lint.project.files import File, Unreadable
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.run import batch
+from rubric_lint.run.cache import Cache
 
 CLEAN = "rubrics:\n  - {id: a, expected_outcome: Cites two sources}\n"
 FAULTY = "rubrics:\n  - id: a\n    wieght: 1\n    expected_outcome: Cites two sources\n"

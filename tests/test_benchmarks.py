@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.lint import examine, lint
-from rubric_lint.source import Source
+from rubric_lint.lint.engine import examine, lint
+from rubric_lint.text.source import Source
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 

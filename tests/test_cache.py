@@ -17,12 +17,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from styled_suites import json_suites, yaml_suites
 
-from rubric_lint.cache import Cache, cache_folder, clear, identify_tool
 from rubric_lint.cli.lint import cli
-from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
-from rubric_lint.lint import lint
-from rubric_lint.source import Source
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.run.cache import Cache, cache_folder, clear, identify_tool
+from rubric_lint.text.source import Source
 
 ROOT = Path(__file__).parent.parent
 FAULTY = "rubrics:\n  - id: a\n    expected_outcome: ''\n"
@@ -175,7 +175,7 @@ def test_a_version_has_results_of_its_own(tmp_path):
         shutil.copytree(ROOT / name, package / name, ignore=shutil.ignore_patterns("__pycache__"))
     run("a.yaml", package=package)
     pretend_clean()
-    init = package / "rubric_lint/__init__.py"
+    init = package / "rubric_lint/version.py"
     init.write_text(re.sub(r'__version__ = ".*"', '__version__ = "99.0"', init.read_text()))
     assert "empty-outcome" in run("a.yaml", package=package)
 

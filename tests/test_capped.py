@@ -11,27 +11,27 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.capped import RefusedError, open_stream, read_file
 from rubric_lint.cli.lint import cli
 from rubric_lint.cli.score import score
-from rubric_lint.config import FileSettings
-from rubric_lint.files import File, read
+from rubric_lint.project.files import File, read
+from rubric_lint.project.opening import RefusedError, open_stream, read_file
+from rubric_lint.project.settings import FileSettings
 
 PACKAGE = Path(__file__).parents[1] / "rubric_lint"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
 
 OURS = {  # what is opened elsewhere, none of it a user's file to read
-    "capped.py": "the one place",
-    "ask/journal.py: os.open": "the results of a run, opened to be appended to",
-    "cache.py: open": "a cache file that was just created, to be written",
-    "catalogue.py: read_text": "schemas of the package",
+    "project/opening.py": "the one place",
+    "scoring/judge/journal.py: os.open": "the results of a run, opened to be appended to",
+    "run/cache.py: open": "a cache file that was just created, to be written",
+    "format/schema_files.py: read_text": "schemas of the package",
     "cli/exits.py: open": "the null device",
     "cli/exits.py: os.open": "the null device",
     "cli/schema.py: open": "a new file, to be written",
     "cli/schema.py: read_text": "schemas of the package",
-    "write.py: os.open": "files to be written, and a folder to be synchronized",
+    "project/writing.py: os.open": "files to be written, and a folder to be synchronized",
     "report/html.py: read_text": "a template of the package",
-    "rule.py: read_text": "the page of a rule",
+    "rules/rule.py: read_text": "the page of a rule",
 }
 OPENING = {"open", "open_file", "read_bytes", "read_text", "fdopen"}
 
@@ -46,11 +46,11 @@ def find_openings():
                 owner = call.value.id if isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name) else ""
                 is_own = owner in {"self", "os"} and called in {"open", "fdopen"}
                 if called in OPENING and called != "fdopen" and not (is_own and owner == "self"):
-                    yield name if name == "capped.py" else f"{name}: {'os.' if owner == 'os' else ''}{called}"
+                    yield name if name == "project/opening.py" else f"{name}: {'os.' if owner == 'os' else ''}{called}"
 
 
 def test_c4_no_other_module_opens_a_file_of_a_user():
-    found = {each for each in find_openings() if not each.startswith("lsp/") and not each.startswith("interop/")}
+    found = {each for each in find_openings() if not each.startswith("lsp/") and not each.startswith("dialects/")}
     assert found == set(OURS)
 
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from test_cli_lint import BAD, BROKEN, OLD, call, folder  # noqa: F401 (a fixture)
+from lint_command import BAD, BROKEN, OLD, call, folder  # noqa: F401 (a fixture)
 
 
 def test_ignores_are_written_and_a_second_run_has_nothing_to_do():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from rubric_lint.markdown import escape
+from rubric_lint.messages import escape
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = Path(sys.executable).with_name("rubric-lint")

@@ -16,7 +16,7 @@ from chat_server import Response, completion, serving
 from click.testing import CliRunner
 
 from rubric_lint.cli.score import cli
-from rubric_lint.judge import Case, as_text, output_schema, write_prompt
+from rubric_lint.scoring.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
 
 KEY = "sk-secret-0123456789"
@@ -70,14 +70,14 @@ def rubric(name, text):
 
 
 def test_the_prompt_is_printed_as_text():
-    expected = as_text(write_prompt(rubric("a.rubric.yaml", RUBRIC)["a"], Case("So.", "Why?", "Thus.")))
+    expected = as_text(write_prompt(rubric("a.rubric.yaml", RUBRIC)["a"], JudgedCase("So.", "Why?", "Thus.")))
     asked = run("prompt", "a.rubric.yaml", "--answer", "So.", "--question", "Why?", "--reference", "Thus.")
     assert asked == (0, f"{expected}\n", "")
 
 
 def test_the_prompt_is_printed_as_chat_messages():
     code, out, err = run("prompt", "a.rubric.yaml", "--answer", "So.", "--format", "messages")
-    messages = write_prompt(rubric("a.rubric.yaml", RUBRIC)["a"], Case("So."))
+    messages = write_prompt(rubric("a.rubric.yaml", RUBRIC)["a"], JudgedCase("So."))
     assert (code, json.loads(out), err) == (0, [message._asdict() for message in messages], "")
 
 

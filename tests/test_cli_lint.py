@@ -5,66 +5,33 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 import warm
 from click.shell_completion import BashComplete
+from lint_command import (  # noqa: F401 (a fixture)
+    BAD,
+    BROKEN_RULE,
+    COUNTED,
+    DESCRIPTION,
+    FIXABLE,
+    OLD,
+    OVERLAP,
+    PROGRAM,
+    SCORE_5,
+    call,
+    command,
+    environment,
+    folder,
+)
 
 from rubric_lint.cli.lint import cli
 from rubric_lint.report import REPORTERS
 from rubric_lint.rules import RULES
 
 ROOT = Path(__file__).parents[1]
-PROGRAM = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint import main; main()"
-
-BAD = """\
-rubrics:
-  - id: accuracy
-    score_ranges:
-      - score_range: [0, 5]
-        expected_outcome: States a wrong result.
-      - score_range: [5, 7]
-        expected_outcome: States the right result with slips.
-      - score_range: [8, 10]
-        expected_outcome: States the right result.
-"""
-OLD = """\
-rubrics:
-  - id: a
-    description: States the result.
-"""
-GOOD = """\
-rubrics:
-  - id: a
-    expected_outcome: States the result.
-"""
-BROKEN = "rubrics:\n  - expected_outcome: 'open\n"
-SCORE_5 = (
-    "criterion `accuracy`: score 5 is in this band [5, 7] and in [0, 5] (line 4); end one band before the other starts"
-)
-OVERLAP = f"bad.yaml:6:22 error overlap: {SCORE_5}\n"
-RENAME = "criterion `a`: `description` is deprecated; write `expected_outcome`"
-DESCRIPTION = f"old.yaml:3:5 warning deprecated-description: {RENAME}\n"
-
-
-def environment(**more):
-    """The variables of this process without those that a command looks at, and `more`."""
-    hidden = {"NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "PYTHONIOENCODING", "RUBRIC_LINT_DEBUG"}
-    kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {**kept, "TERM": "xterm", **more}
-
-
-def command(*args, program=PROGRAM):
-    return [sys.executable, "-W", "error", "-c", program, *args]
-
-
-def call(*args, stdin=b"", program=PROGRAM, **more):
-    """What a call prints on standard output and standard error, and its exit code."""
-    done = warm.run(command(*args, program=program), input=stdin, env=environment(**more))
-    return done.stdout.decode(), done.stderr.decode(), done.returncode
 
 
 def call_on_terminal(*args, **more):
@@ -98,14 +65,6 @@ def screen(written):
     return "\n".join(rows)
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in (("bad.yaml", BAD), ("good.yaml", GOOD), ("old.yaml", OLD)):
-        Path(name).write_text(text, "utf-8")
-    return tmp_path
-
-
 FULL = f"""\
 bad.yaml:6:22 error overlap: {SCORE_5}
    4 |       - score_range: [0, 5]
@@ -124,8 +83,6 @@ Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
-COUNTED = "Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).\n"
-FIXABLE = "1 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes.\n"
 CLEAN = "No findings in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
 
 
@@ -322,20 +279,6 @@ def test_help_shows_the_options_and_the_commands():
         "       rubric-lint COMMAND [ARGS]...",
     ]
     assert {"--format", "--explain", "check", "schema"} <= set(output.split())
-
-
-BROKEN_RULE = """
-from rubric_lint import lint
-from rubric_lint.rule import Rule
-from rubric_lint.finding import Severity
-
-def crash(rubric):
-    if rubric.entries[0].id == "accuracy":
-        raise ZeroDivisionError("no rule is perfect")
-    return iter(())
-
-lint.RULES += (Rule("broken", Severity.ERROR, crash),)
-"""
 
 
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():

@@ -4,13 +4,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.bundle import bundle
-from rubric_lint.catalogue import catalogue
 from rubric_lint.cli.lint import cli
 from rubric_lint.cli.schema import SHAPES
-from rubric_lint.lint import lint
-from rubric_lint.starter import RUBRICS, start
-from rubric_lint.store import store_catalogue
+from rubric_lint.format.bundle import bundle
+from rubric_lint.format.schema_files import catalogue
+from rubric_lint.format.schema_store import store_catalogue
+from rubric_lint.format.starter import RUBRICS, start
+from rubric_lint.lint.engine import lint
 
 
 def call(*args):

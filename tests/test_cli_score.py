@@ -483,7 +483,7 @@ def test_a_page_for_people_is_written_beside_the_results():
     ("name", "message"),
     [
         ("-", "does not mean stdout here; name a file"),
-        ("missing/page.html", "the folder missing does not exist; make it first"),
+        ("missing/page.html", "the folder missing does not exist; create it first"),
         ("out.jsonl", "is read as well, and would be replaced; name another file"),
         ("./r.rubric.yaml", "is read as well, and would be replaced; name another file"),
     ],

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint import clock
-from rubric_lint.batch import lint_files
-from rubric_lint.cache import Cache
-from rubric_lint.catalogue import load
 from rubric_lint.cli.fix import fix as fix_command
 from rubric_lint.cli.lint import cli
-from rubric_lint.config import FileSettings
-from rubric_lint.files import File
 from rubric_lint.fix import fix
 from rubric_lint.fix.silence import silence
-from rubric_lint.lint import lint
+from rubric_lint.format.schema_files import load
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.files import File
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.run.batch import lint_files
+from rubric_lint.run.cache import Cache
+from rubric_lint.text import deadline as clock
 
 RUBRIC = "rubrics:\n" + "".join(f"- id: c{number}\n  description: ''\n" for number in range(20))
 NO_TIME = FileSettings(time_limit=-1)

@@ -4,10 +4,10 @@ from textwrap import dedent
 
 import pytest
 
-from rubric_lint.config import FileSettings
-from rubric_lint.lint import lint
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 COMMENTS = {
     "alone and behind": ("# a\nb: c # d\n  # e\n#\n", ["# a", "# d", "# e", "#"]),

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.catalogue import load
-from rubric_lint.config import BORDERLINE_AT, PASS_AT, FileSettings, Overrides, SettingsFinder
 from rubric_lint.finding import Severity
+from rubric_lint.format.schema_files import load
+from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT, FileSettings, Overrides, SettingsFinder
+from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.rules import BY_NAME
-from rubric_lint.settings_file import SettingsError
 
 ALL = frozenset(BY_NAME)
 

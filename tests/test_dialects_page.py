@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.interop import DIALECTS
-from rubric_lint.interop.export import TARGETS
+from rubric_lint.dialects import DIALECTS
+from rubric_lint.dialects.export import TARGETS
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/dialects.md").read_text("utf-8")

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_cli_lint import call
+from lint_command import call
 
-from rubric_lint.sieve.git import Lines, read_changes
+from rubric_lint.run.filters.git_changes import ChangedLines, read_changes
 
 RUBRIC = """\
 tests:
@@ -329,7 +329,7 @@ def test_many_hunks_are_read_line_by_line():
     lines[20] = "+++ b/a.yaml\n"
     lines.append("@@ -1 +1 @@")
     write("b.yaml", "".join(lines))
-    assert read_changes("HEAD").files == {"b.yaml": Lines(((1, 1), (6, 6), (21, 21), (30, 30)), (10,))}
+    assert read_changes("HEAD").files == {"b.yaml": ChangedLines(((1, 1), (6, 6), (21, 21), (30, 30)), (10,))}
 
 
 REFUSALS = {
@@ -458,7 +458,7 @@ def test_d4_a_repository_cannot_have_git_start_programs(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
 def test_d4_git_is_never_taken_from_the_current_folder(monkeypatch):
-    code = "from rubric_lint.sieve.running import ask; print(ask('--version')[1][:11])"
+    code = "from rubric_lint.run.filters.git import ask; print(ask('--version')[1][:11])"
     write("git", '#!/bin/sh\necho "mine"\n')
     Path("git").chmod(0o755)
     for start in ("", ".", "./"):

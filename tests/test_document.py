@@ -10,9 +10,9 @@ import ruamel.yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.finding import Part
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source, Span
+from rubric_lint.text.path import Part
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
 
 
 def read(text, name="a.yaml"):

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.edit import ObstacleError, Sharing, make_fix
 from rubric_lint.finding import Edit, Fix, RemoveField, RenameKey, Repair, Replace, ReplaceValue
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source, Span
+from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
 
 
 def read(text, name="a.yaml"):

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from random_rubrics import SHAPES, bands, rubrics, texts
 from ruamel.yaml import YAML
 
-from rubric_lint.config import FileSettings
+from rubric_lint.dialects.export import TARGETS, load_target
+from rubric_lint.dialects.export.target import ExportError
+from rubric_lint.dialects.export.texts import to_json, to_yaml, write_decimal
 from rubric_lint.fix.agentv_reading import read_suite
 from rubric_lint.fix.target import rewrite
-from rubric_lint.interop.export import TARGETS, load_target
-from rubric_lint.interop.export.target import RefusedError
-from rubric_lint.interop.export.texts import to_json, to_yaml, write_decimal
-from rubric_lint.lint import lint
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 FULL = """\
 rubrics:
@@ -85,7 +85,7 @@ def test_every_target_is_in_the_table():
 @pytest.mark.parametrize("shape", BY_SHAPE)
 def test_a_shape_is_written_or_refused_with_words(target, shape):
     if shape not in FORMS[target]:
-        with pytest.raises(RefusedError, match="a rubric is never converted to a different shape"):
+        with pytest.raises(ExportError, match="a rubric is never converted to a different shape"):
             write(target, sample(shape))
         return
     text = write(target, sample(shape)).text
@@ -219,7 +219,7 @@ GAPS = FileSettings(claimed=True, severities={"coverage": "warning"})
 
 def test_bands_that_do_not_span_the_scale_are_refused_for_deepeval():
     rubric = load([{"score_range": [2, 10], "expected_outcome": "x"}], settings=GAPS)
-    with pytest.raises(RefusedError, match="would stretch that to"):
+    with pytest.raises(ExportError, match="would stretch that to"):
         write("deepeval", rubric)
 
 
@@ -402,25 +402,25 @@ def test_gates_that_verifiers_does_not_have_are_listed_by_criterion():
 
 def test_levels_that_are_not_evenly_spaced_are_refused_for_verifiers():
     levels = [{"level": number, "expected_outcome": f"o{number}"} for number in (1, 2, 5)]
-    with pytest.raises(RefusedError, match="the scores would change"):
+    with pytest.raises(ExportError, match="the scores would change"):
         write("verifiers", load([{"id": "a", "levels": levels}]))
 
 
 def test_verifiers_reads_one_rubric_a_file():
-    with pytest.raises(RefusedError, match="choose one with --rubric"):
+    with pytest.raises(ExportError, match="choose one with --rubric"):
         write("verifiers", sample("checklist"), sample("checklist"))
 
 
 @pytest.mark.parametrize("target", ["deepeval", "lightspeed"])
 def test_two_metrics_of_one_name_are_refused(target):
-    with pytest.raises(RefusedError, match="two metrics would have the name `a/accuracy`"):
+    with pytest.raises(ExportError, match="two metrics would have the name `a/accuracy`"):
         load_target(target).write({"a": sample("score_ranges"), "a/accuracy": sample("holistic")})
 
 
 def test_two_dictionaries_of_one_name_are_refused():
     levels = [{"level": number, "expected_outcome": f"o{number}"} for number in (1, 2)]
     named = {"a": load([{"id": "b/c", "levels": levels}]), "a/b": load([{"id": "c", "levels": levels}])}
-    with pytest.raises(RefusedError, match="two metrics would have the name `a/b/c`"):
+    with pytest.raises(ExportError, match="two metrics would have the name `a/b/c`"):
         load_target("ragas").write(named)
 
 
@@ -463,7 +463,7 @@ def test_what_lints_is_written_or_refused_and_never_a_fault(data, target):
     entries = data.draw(SHAPES[data.draw(st.sampled_from(sorted(FORMS[target])))])
     try:
         text = write(target, load(entries)).text
-    except RefusedError:
+    except ExportError:
         assert target in {"verifiers", "ragas"}
         return
     if target in {"deepeval-json", "ragas", "verifiers"}:

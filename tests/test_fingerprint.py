@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import read_pages
 
-from rubric_lint.config import FileSettings
-from rubric_lint.fingerprint import fingerprints
-from rubric_lint.lint import lint
-from rubric_lint.repository import find_root, repository_path
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.repository import find_root, repository_path
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
+from rubric_lint.run.fingerprint import fingerprints
 
 FLAGGED = [
     example for page in read_pages() for example in page.flagged if len(example.lint().source.text.splitlines()) > 1
@@ -151,7 +151,7 @@ def test_no_process_has_fingerprints_of_its_own(folder):
     text = "rubrics:\n  - expected_outcome: Good\n"
     (folder / "x.yaml").write_text(text, "utf-8")
     program = (
-        "from rubric_lint.lint import lint; from rubric_lint.fingerprint import fingerprints; "
+        "from rubric_lint.lint.engine import lint; from rubric_lint.run.fingerprint import fingerprints; "
         "print(*fingerprints(lint('x.yaml', open('x.yaml', 'rb').read())))"
     )
     runs = [

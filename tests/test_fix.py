@@ -7,14 +7,14 @@ from itertools import product
 import pytest
 from pages import read_pages
 
-from rubric_lint.config import FileSettings
-from rubric_lint.edit import Sharing, make_fix
 from rubric_lint.finding import Edit, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
 from rubric_lint.fix import choose, fix, splice
-from rubric_lint.fix.proof import Change, find_doubt, move
-from rubric_lint.lint import lint
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source, Span
+from rubric_lint.fix.proof import DataChange, find_doubt, move
+from rubric_lint.lint.edits import Sharing, make_fix
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
 
 EXAMPLES = [example for page in read_pages() for example in (*page.flagged, *page.accepted)]
 OURS = FileSettings(claimed=True)
@@ -651,8 +651,8 @@ def test_the_proof_sees_every_difference(after, doubt):
 
 def test_the_proof_knows_what_is_intended():
     after = Source("a.yaml", "a: {description: One} # note\n")
-    removal = Change("/a/required", (RemoveField(("a", "required")),), (), safe=True)
-    replacing = Change("/a/required", (ReplaceValue(("a", "required"), "false"),), (), safe=True)
+    removal = DataChange("/a/required", (RemoveField(("a", "required")),), (), safe=True)
+    replacing = DataChange("/a/required", (ReplaceValue(("a", "required"), "false"),), (), safe=True)
     doubts = [find_doubt(Source("a.yaml", BEFORE), after, [change], OURS) for change in (removal, replacing)]
     assert doubts == ["", "the value at `/a` would not be as intended"]
 
@@ -660,7 +660,7 @@ def test_the_proof_knows_what_is_intended():
 def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way():
     old, new = (f"rubrics: [{{id: a, expected_outcome: It, {field}}}]\n" for field in ("required: true", "weight: 2"))
     path = ("rubrics", 0, "required")
-    both = Change("", (RemoveField(path),), (), safe=True)
+    both = DataChange("", (RemoveField(path),), (), safe=True)
     without = new.replace(", weight: 2", "")
     doubt = find_doubt(Source("a.yaml", old), Source("a.yaml", without), [both], OURS)
     assert doubt == "a rubric would be scored differently"
@@ -701,7 +701,7 @@ def test_c8_a_criterion_that_is_nothing_but_a_gate_is_fixed_once_and_for_all(res
 
 def test_findings_go_along_with_fields_that_are_renamed_and_items_that_change_places():
     def moved(place, intent):
-        known = move(frozenset({("weight", place)}), [Change("", (intent,), (), safe=True)])
+        known = move(frozenset({("weight", place)}), [DataChange("", (intent,), (), safe=True)])
         assert ("weight", place) in known
         return sorted(other for _, other in known if other != place)
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from styled_suites import json_suites, yaml_suites
 
-from rubric_lint.config import FileSettings
 from rubric_lint.fix import fix
-from rubric_lint.lint import DEFAULTS, lint
+from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import score
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.source import Source
+from rubric_lint.text.source import Source
 
 SUITES = yaml_suites() | json_suites()
 # All that a migration may take out of a text, token by token, and put in.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from rubric_lint.gitignore import Patterns
+from rubric_lint.project.gitignore import Patterns
 
 ENDLESS = {
     "stars in a name": ("*a" * 30 + "b", "a" * 250),

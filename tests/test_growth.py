@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.compare.rubrics import compare, pair_rubrics
-from rubric_lint.config import FileSettings
 from rubric_lint.fix import fix
-from rubric_lint.lint import examine, lint
+from rubric_lint.lint.engine import examine, lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.run.filters.changed_lines import ChangedLinesFilter
+from rubric_lint.run.filters.git_changes import ChangedLines, Changes
+from rubric_lint.scoring.compare.rubrics import compare, pair_rubrics
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.sieve.changed import Changed
-from rubric_lint.sieve.git import Changes, Lines
-from rubric_lint.source import Source
+from rubric_lint.text.source import Source
 
 LINE = '{"id": "a", "rubrics": [{"id": "a", "expected_outcome": "Names %d sources"}]}\n'
 FILES = {
@@ -75,9 +75,9 @@ def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
     def sift(_name, data):
         lines = data.count(b"\n")
         every_second = tuple((line, line) for line in range(2, lines + 1, 2))
-        changes = Changes(str(Path.cwd()), {"a.jsonl": Lines(every_second)}, frozenset())
+        changes = Changes(str(Path.cwd()), {"a.jsonl": ChangedLines(every_second)}, frozenset())
         result = known(data)
-        left = Changed(changes).sift(result, FileSettings())
+        left = ChangedLinesFilter(changes).sift(result, FileSettings())
         assert (len(result.findings), len(left.findings)) == (lines, lines / 2)
 
     once, twice = (work(sift, "a.jsonl", text * count) for count in (100, 200))

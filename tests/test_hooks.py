@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from once import make_once
 
-from rubric_lint.files import SUFFIXES
+from rubric_lint.project.files import SUFFIXES
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent

@@ -13,13 +13,13 @@ import pytest
 import report_pictures
 from report_pictures import CHROMIUM, PICTURES, ROOT
 
-from rubric_lint.cli.scoring import Scoring
-from rubric_lint.config import FileSettings
-from rubric_lint.progress import Progress
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.report.html import HtmlReport
+from rubric_lint.run.progress import Progress
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.records import Entry
+from rubric_lint.scoring.run import Scoring
 from rubric_lint.scoring.scorer import score_entry
 from rubric_lint.scoring.totals import Totals
 

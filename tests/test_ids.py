@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.scoring.ids import Ids, Place, make_key
+from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
 
 names = st.sampled_from(["a", "b", "c", 1, 1.5, None]) | st.text(max_size=2)
 records = st.lists(st.tuples(st.booleans(), st.integers(1, 3), names), max_size=30)
@@ -23,9 +23,9 @@ def test_a12_the_first_repeated_ids_are_found_in_order(files, most):
             lines.append(line)
             keys.append(None if name is None else make_key("r", name))
             if name is not None:
-                first = places.setdefault((type(name), name), Place(file, line))
+                first = places.setdefault((type(name), name), RecordPlace(file, line))
                 if first != (file, line):
-                    expected.append((first, Place(file, line)))
+                    expected.append((first, RecordPlace(file, line)))
         ids.add(file, lines, keys)
     assert ids.repeated(most) == (len(expected), expected[:most])
 

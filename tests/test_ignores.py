@@ -5,10 +5,10 @@ import re
 import pytest
 
 from rubric_lint.finding import Finding, Severity
-from rubric_lint.ignores import apply_ignores, find_ignores
-from rubric_lint.lint import lint
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source, Span
+from rubric_lint.lint.engine import lint
+from rubric_lint.lint.ignore_comments import apply_ignores, find_ignores
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
 
 BEHIND = "rubrics:\n- id: a\n  weight: -1 # rubric-lint: ignore[weight]\n- id: b\n"
 ABOVE = "rubrics:\n- id: x\n# rubric-lint: ignore[weight]\n- id: a\n  weight:\n- id: b\n"

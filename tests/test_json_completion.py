@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from node import ROOT, install_locked, node
 
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
 
 pytestmark = pytest.mark.slow
 

@@ -1,3 +1,5 @@
+"""The rooms of the package: what each may import, and how large its modules may be."""
+
 import ast
 import graphlib
 import statistics
@@ -10,76 +12,38 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "rubric_lint"
 
-# A module imports from the rows above its own, and from its own row where no circle comes of it.
-LAYERS = (
-    (
-        "capped",
-        "write",
-        "clock",
-        "source",
-        "near",
-        "wording",
-        "gitignore",
-        "catalogue",
-        "repository",
-        "editor_schema",
-        "bundle",
-        "store",
-        "nunjucks",
-        "markdown",
-        "template_tokens",
-        "validator",
-    ),
-    ("signs", "thresholds"),
-    ("finding", "outcomes"),
-    (
-        *("scalar", "tree", "cparser", "composer", "pureparser", "events", "yaml_faults"),
-        *("plain", "document", "reading"),
-    ),
-    (
-        "schema_faults",
-        "schema",
-        "violations",
-        "deprecation",
-        "bands",
-        "mending",
-        "criterion",
-        "rubric",
-        "recognition",
-        "locate",
-        "lost",
-        "unread",
-        "interop",
-        "starter",
-    ),
-    ("rule",),
-    ("rules", "naming"),
-    ("settings_file", "config", "skipped", "files", "edit"),
-    ("absence", "ignores", "lint", "cache", "batch", "fingerprint", "console", "progress", "summary", "reporter"),
-    ("sieve", "unchecked", "linting", "watching"),
-    ("fix",),
-    ("scoring", "judge", "ask", "report", "compare", "lsp"),
-    ("api",),
-    ("cli",),
-    ("__main__",),
-)
-RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
+# The house, as docs/architecture.md shows it: a room imports from its own floor and from the floors below.
+FLOORS = """
+    __main__
+    cli
+    lsp
+    report
+    api
+    fix
+    scoring
+    run
+    lint
+    project
+    dialects
+    rules
+    format
+    finding messages
+    text version
+"""
+FLOOR = {room: number for number, row in enumerate(reversed(FLOORS.split("\n"))) for room in row.split()}
 
 # What a rule may know: the model and the vocabulary.
-FOR_RULES = {
-    "bands",
-    "mending",
-    "criterion",
-    "rubric",
-    "deprecation",
-    "finding",
-    "rule",
-    "source",
-    "scalar",
-    "thresholds",
-    "wording",
-    "near",
-    "outcomes",
+KNOWN_TO_RULES = {
+    *("finding", "messages", "rules.rule", "text.path", "text.source", "text.scalar"),
+    *(
+        "format.band_repairs",
+        "format.bands",
+        "format.deprecation",
+        "format.criterion",
+        "format.outcomes",
+        "format.rubric",
+    ),
+    "format.thresholds",
 }
 
 MODULES = {
@@ -91,7 +55,7 @@ RULES = [name for name in MODULES if name.startswith("rules.")]
 
 
 def imported_names(path):
-    """Every dotted name that a module imports, at its top or inside a function, with the names it takes from it."""
+    """Return the dotted names that a module imports, at its top or inside a function, with what it takes from them."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -100,36 +64,40 @@ def imported_names(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def own_imports(path):
-    """The modules of the package that a module imports, as they are named in MODULES."""
-    for name in imported_names(path):
-        if name.startswith("rubric_lint."):
-            module = name.removeprefix("rubric_lint.")
-            yield module if module in MODULES else module.rpartition(".")[0]
-
-
 @cache
 def imports_of():
-    """The modules of the package that each module imports."""
-    return {name: {module for module in own_imports(path) if module} for name, path in MODULES.items()}
+    """Return the modules of the package that each module imports, as they are named in MODULES."""
+    found = {}
+    for module, path in MODULES.items():
+        names = [name.removeprefix("rubric_lint.") for name in imported_names(path) if name.startswith("rubric_lint.")]
+        found[module] = {name if name in MODULES else name.rpartition(".")[0] for name in names}
+    return found
 
 
-def layer(module):
+def room(module):
     return module.partition(".")[0]
 
 
-def test_every_module_has_a_layer():
-    assert {layer(module) for module in MODULES} - RANK.keys() == set()
+def arrows():
+    """Return the pairs of rooms of which the first imports the second."""
+    pairs = {(room(module), room(imported)) for module, imports in imports_of().items() for imported in imports}
+    return {(upper, lower) for upper, lower in pairs if upper != lower}
 
 
-def test_imports_go_one_way():
-    upward = {
-        f"{module} imports {imported}"
-        for module, imports in imports_of().items()
-        for imported in imports
-        if RANK.get(layer(imported), 0) > RANK.get(layer(module), 0)
-    }
-    assert upward == set()
+def test_every_module_is_in_a_room():
+    assert {room(module) for module in MODULES} == FLOOR.keys()
+
+
+def test_imports_go_down():
+    assert {(upper, lower) for upper, lower in arrows() if FLOOR[lower] >= FLOOR[upper]} == set()
+
+
+def test_the_page_shows_the_same_house():
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    drawn = page.split("<!-- floors -->\n```text\n")[1].split("```")[0]
+    assert [line.split("  ")[0].split() for line in drawn.splitlines()] == [
+        row.split() for row in FLOORS.split("\n") if row.strip() and row.strip() != "__main__"
+    ]
 
 
 def test_no_imports_in_a_circle():
@@ -138,7 +106,7 @@ def test_no_imports_in_a_circle():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_imports_only_the_model_and_the_vocabulary(rule):
-    assert imports_of()[rule] <= FOR_RULES
+    assert imports_of()[rule] <= KNOWN_TO_RULES
 
 
 @pytest.mark.parametrize("rule", RULES)

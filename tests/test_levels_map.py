@@ -7,19 +7,19 @@ from textwrap import dedent
 import pytest
 from exports import load_text, write
 
-from rubric_lint.compare.rubrics import compare, pair_rubrics
-from rubric_lint.config import FileSettings
-from rubric_lint.interop.export import TARGETS
-from rubric_lint.interop.export.target import RefusedError
-from rubric_lint.judge import Case, write_prompt
-from rubric_lint.lint import lint
+from rubric_lint.dialects.export import TARGETS
+from rubric_lint.dialects.export.target import ExportError
+from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.analysis import State, analyse
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.symbols import make_outline
-from rubric_lint.reading import read_documents
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import OutputError, score
+from rubric_lint.scoring.compare.rubrics import compare, pair_rubrics
+from rubric_lint.scoring.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.source import Source
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 SHORT = """\
 rubrics:
@@ -133,7 +133,7 @@ def test_a_level_between_two_is_refused_in_both_forms():
 
 def test_both_forms_mean_the_same_to_a_judge_and_to_a_comparison():
     short, long = scored(SHORT), scored(LONG)
-    assert write_prompt(short, Case("Why?", "So.")) == write_prompt(long, Case("Why?", "So."))
+    assert write_prompt(short, JudgedCase("Why?", "So.")) == write_prompt(long, JudgedCase("Why?", "So."))
     assert list(compare(pair_rubrics({"r": short}, {"r": long}))) == []
     assert short.hash == long.hash
 
@@ -146,7 +146,7 @@ def test_both_forms_are_exported_alike(target):
     def export(text):
         try:
             return write(target, load_text(text, "r.rubric.yaml"))
-        except RefusedError as refusal:
+        except ExportError as refusal:
             return refusal.message
 
     short, long = export(SHORT), export(LONG)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
-from rubric_lint.lint import Result, lint
-from rubric_lint.source import Source
+from rubric_lint.lint.engine import Result, lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.source import Source
 
 SUITE = """\
 # $schema: suite-v2.schema.json

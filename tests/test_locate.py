@@ -5,13 +5,13 @@ from textwrap import dedent
 
 import pytest
 
-from rubric_lint.config import FileSettings
+from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects.search.locate import locate
 from rubric_lint.finding import pointer
-from rubric_lint.lint import DEFAULTS, lint
-from rubric_lint.locate import locate
-from rubric_lint.reading import read_documents
-from rubric_lint.signs import could_hold_rubrics
-from rubric_lint.source import Source
+from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 V1, V2 = "v1", "v2"
 BASE = "https://rubric-lint.github.io/schemas/"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rubric_lint.cli.convert import convert
-from rubric_lint.interop.export import TARGETS
+from rubric_lint.dialects.export import TARGETS
 
 ROOT = Path(__file__).parent.parent
 

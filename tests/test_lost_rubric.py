@@ -4,9 +4,9 @@ from textwrap import dedent, indent
 
 import pytest
 
-from rubric_lint.config import FileSettings
 from rubric_lint.fix import fix
-from rubric_lint.lint import DEFAULTS, lint
+from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.project.settings import FileSettings
 
 OURS = "tests:\n  - id: first\n    rubrics: [{id: a, expected_outcome: Says why}]\n  - id: second\n"
 AGENTV = OURS.replace("expected_outcome", "outcome")

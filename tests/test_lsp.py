@@ -18,7 +18,7 @@ from test_bad_input import SYNTAX
 
 from rubric_lint import __version__
 from rubric_lint.fix import fix
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
 from rubric_lint.rules import BY_NAME
 
 ROOT = Path(__file__).parents[1]
@@ -860,8 +860,8 @@ def test_it_lives_through_every_half_typed_text(folder):
 
 
 CRASH = """
-import rubric_lint.rules.overlap as overlap
-from rubric_lint import lint, rules
+from rubric_lint.lint import engine
+from rubric_lint.rules import overlap
 
 def crash(rubric):
     if "boom" in rubric.entries[0].id:
@@ -869,7 +869,7 @@ def crash(rubric):
     return iter(())
 
 crashing = type(overlap.RULE)("overlap", overlap.RULE.severity, crash)
-lint.RULES = tuple(crashing if rule.name == "overlap" else rule for rule in lint.RULES)
+engine.RULES = tuple(crashing if rule.name == "overlap" else rule for rule in engine.RULES)
 from rubric_lint.cli.exits import launch
 from rubric_lint.cli.lint import cli
 launch(cli, "rubric-lint")

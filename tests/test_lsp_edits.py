@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from test_lsp_positions import place
 
-from rubric_lint.config import SettingsFinder
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import SettingsFinder
 
 FAULTY = """\
 rubrics:

@@ -60,7 +60,7 @@ def test_c12_an_edit_leaves_nothing_behind(tmp_path):
 
 HANGING = f"""
 import threading
-from rubric_lint import lint
+from rubric_lint.lint import engine
 from rubric_lint.rules import overlap
 
 def hang(rubric):
@@ -69,7 +69,7 @@ def hang(rubric):
     return iter(())
 
 hanging = type(overlap.RULE)("overlap", overlap.RULE.severity, hang)
-lint.RULES = tuple(hanging if rule.name == "overlap" else rule for rule in lint.RULES)
+engine.RULES = tuple(hanging if rule.name == "overlap" else rule for rule in engine.RULES)
 {LAUNCH}"""
 
 

@@ -12,8 +12,8 @@ from steps import steps
 from rubric_lint.finding import Edit
 from rubric_lint.lsp.difference import find_edits
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.sums import Sums
-from rubric_lint.source import Span
+from rubric_lint.lsp.prefix_sums import PrefixSums
+from rubric_lint.text.source import Span
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]
 TEXTS = st.text(st.sampled_from("a: -\r\n\t\x0b\x0c\x85\u2028\u2029é€😀\ufeff"), max_size=30)
@@ -218,7 +218,7 @@ def test_c11_the_places_of_twice_as_many_findings_are_twice_the_work(line):
     "amounts", [[0], [3], [0, 0, 5, 0, 2, 0], [1] * 17], ids=["nothing", "one", "with empty ones", "many"]
 )
 def test_running_totals_find_the_last_index_that_is_not_beyond(amounts):
-    sums = Sums(amounts)
+    sums = PrefixSums(amounts)
     for step in (0, 1):
         sums.replace(0, step, [7] * step)
         amounts = [7] * step + amounts[step:]

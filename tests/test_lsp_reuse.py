@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from steps import steps
 
-from rubric_lint.config import FileSettings, SettingsFinder
 from rubric_lint.finding import Severity
-from rubric_lint.lint import examine, lint
+from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lsp.analysis import Analysis, State, analyse
 from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.reuse import Memory
-from rubric_lint.source import Source
+from rubric_lint.project.settings import FileSettings, SettingsFinder
+from rubric_lint.text.source import Source
 
 CASES = [
     """\

@@ -8,13 +8,13 @@ import pytest
 from lsprotocol import types
 from steps import steps
 
-from rubric_lint.config import SettingsFinder
 from rubric_lint.lsp.analysis import State, analyse
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.hover import make_hover
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
+from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.rules import RULES
 
 

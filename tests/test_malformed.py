@@ -7,16 +7,16 @@ from exports import write
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rubric_lint.compare.rubrics import compare, pair_rubrics
-from rubric_lint.config import FileSettings
+from rubric_lint.dialects.export import TARGETS
+from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.fix import fix
-from rubric_lint.interop.export import TARGETS
-from rubric_lint.interop.export.target import RefusedError
-from rubric_lint.judge import Case, write_prompt
-from rubric_lint.lint import lint
+from rubric_lint.format.schema import schema_for
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import RULES
-from rubric_lint.schema import schema_for
 from rubric_lint.scoring import RubricError, load_rubrics
+from rubric_lint.scoring.compare.rubrics import compare, pair_rubrics
+from rubric_lint.scoring.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.scoring.loading import load_models
 
 CLAIMED = FileSettings(claimed=True)
@@ -57,12 +57,12 @@ def try_all(text, name="r.json"):
             loaded = load_models(name, data, checked)
             for target in TARGETS:
                 for each in loaded.values():
-                    with suppress(RefusedError):
+                    with suppress(ExportError):
                         write(target, each.rubric)
             rubrics = load_rubrics(name, data, checked)
             assert list(compare(pair_rubrics(rubrics, rubrics))) == []
             for each in rubrics.values():
-                write_prompt(each, Case("It is said."))
+                write_prompt(each, JudgedCase("It is said."))
     return result
 
 

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
 
 
 def messages(text, rule):

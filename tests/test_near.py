@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_lint.near import find_near, point_to_known
+from rubric_lint.messages import find_near, point_to_known
 
 SAME = "looks the same but is made of other Unicode characters"
 

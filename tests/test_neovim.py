@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from node import ROOT, install_locked, node
 
-from rubric_lint.schema import schema_for
+from rubric_lint.format.schema import schema_for
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ tests:
 
 
 def run(tmp_path, name, text, *snippets, servers, expected, **variables):
-    """What tests/neovim.lua reports of a file that Neovim opens with snippets of the page as its configuration."""
+    """What support/neovim.lua reports of a file that Neovim opens with snippets of the page as its configuration."""
     neovim = shutil.which("nvim", path=str(BIN))
     if not neovim:
         pytest.skip("Neovim is not installed")
@@ -63,7 +63,7 @@ def run(tmp_path, name, text, *snippets, servers, expected, **variables):
         **variables,
     }
     command = [neovim, "--headless", "--clean", "-n", "-c", f"luafile {configuration}"]
-    command += ["-c", f"luafile {ROOT / 'tests/neovim.lua'}"]
+    command += ["-c", f"luafile {ROOT / 'tests/support/neovim.lua'}"]
     quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 120}
     done = subprocess.run(command, check=False, env=environment, cwd=folder, **quiet)
     result = tmp_path / "result.json"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.config import FileSettings
-from rubric_lint.lint import lint
-from rubric_lint.outcomes import is_template
+from rubric_lint.format.outcomes import is_template
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
 
 TABLES = Path(__file__).parent / "outcomes"
 CLAIMED = FileSettings(claimed=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from test_cli_lint import BAD, BROKEN_RULE, COUNTED, FIXABLE, GOOD, OLD, OVERLAP, PROGRAM, call
+from lint_command import BAD, BROKEN_RULE, COUNTED, FIXABLE, GOOD, OLD, OVERLAP, PROGRAM, call
 
 IN_ACTIONS = {"GITHUB_ACTIONS": "true"}
 
@@ -69,7 +69,7 @@ def test_statistics_go_to_the_file_too():
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("none/x.sarif", "the folder none does not exist; make it first"),
+        ("none/x.sarif", "the folder none does not exist; create it first"),
         ("bad.yaml/x.sarif", "bad.yaml is not a folder"),
         (".", "is a folder; name a file in it"),
         ("circle", "cannot be written: "),

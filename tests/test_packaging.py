@@ -11,8 +11,8 @@ import pytest
 from once import make_once
 
 from rubric_lint import __version__
-from rubric_lint.catalogue import catalogue, load
-from rubric_lint.interop import DIALECTS, load_dialect
+from rubric_lint.dialects import DIALECTS, load_dialect
+from rubric_lint.format.schema_files import catalogue, load
 from rubric_lint.rules import BY_NAME
 
 pytestmark = pytest.mark.slow
@@ -40,8 +40,8 @@ rubrics:
 SUMMARY = "rubric-score: 1 output: 1 pass, 0 borderline, 0 fail, 0 invalid"
 SHOW_DIALECT = """\
 import json, sys
-from rubric_lint.catalogue import load
-from rubric_lint.interop import load_dialect
+from rubric_lint.format.schema_files import load
+from rubric_lint.dialects import load_dialect
 print(json.dumps(load(load_dialect(sys.argv[1]).schema)))
 """
 

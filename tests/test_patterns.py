@@ -22,20 +22,20 @@ PACKAGE = Path(rubric_lint.__file__).parent
 ANCHORED = {"match", "fullmatch"}
 USES = ANCHORED | {"search", "finditer", "findall", "sub", "subn", "split"}
 FROM_LOCALS = {  # files that build expressions at run time, each with the reason why they need no trial
-    "gitignore.py": "patterns of users, tried in test_gitignore.py",
-    "interop/__init__.py": "two characters at a time",
-    "interop/autoevals.py": "one choice at the start of a line",
-    "interop/export/fields.py": "the patterns of the schemas for names, one repetition each",
-    "recognition.py": "one of some words between word ends",
+    "project/gitignore.py": "patterns of users, tried in test_gitignore.py",
+    "dialects/__init__.py": "two characters at a time",
+    "dialects/autoevals.py": "one choice at the start of a line",
+    "dialects/export/fields.py": "the patterns of the schemas for names, one repetition each",
+    "lsp/cases.py": "a line end before a fixed number of spaces",
     "scoring/prose.py": "a run of one character alone on its line",
-    "source.py": "one byte order mark, repeated",
-    "validator.py": "the patterns of the schemas, one repetition each",
-    "yaml_faults.py": "words in the messages of parsers",
+    "text/source.py": "one byte order mark, repeated",
+    "format/validator.py": "the patterns of the schemas, one repetition each",
+    "text/syntax_errors.py": "words in the messages of parsers",
 }
 BOUNDED = {  # files whose expressions only ever read a few characters
-    "edit/__init__.py": "the 200 characters before a key or a value",
-    "edit/insertion.py": "the 200 characters before a value",
-    "violations.py": "the 200 characters before a value",
+    "lint/edits/__init__.py": "the 200 characters before a key or a value",
+    "lint/edits/insertion.py": "the 200 characters before a value",
+    "format/schema_problems.py": "the 200 characters before a value",
 }
 
 

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import pytest
 from pages import read_pages
 
-from rubric_lint.config import FileSettings
-from rubric_lint.finding import Part
-from rubric_lint.lint import lint
-from rubric_lint.locate import find_claim
-from rubric_lint.reading import read_documents
+from rubric_lint.dialects.search.locate import find_claim
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
-from rubric_lint.source import Source
+from rubric_lint.text.path import Part
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.progress import Progress
+from rubric_lint.run.progress import Progress
 
 ROOT = Path(__file__).parents[1]
 
@@ -102,8 +102,8 @@ def test_h9_nothing_is_drawn_where_no_terminal_shows_it(clock):
 
 INTERRUPTING = """\
 import os, signal, sys
-from rubric_lint import lint
-from rubric_lint.rule import Rule
+from rubric_lint.lint import engine
+from rubric_lint.rules.rule import Rule
 from rubric_lint.finding import Severity
 
 def interrupt(rubric):
@@ -111,7 +111,7 @@ def interrupt(rubric):
         os.kill(os.getpid(), signal.SIGINT)
     return iter(())
 
-lint.RULES += (Rule("interrupting", Severity.ERROR, interrupt),)
+engine.RULES += (Rule("interrupting", Severity.ERROR, interrupt),)
 sys.argv[0] = "rubric-{0}"
 from rubric_lint.cli.{0} import main
 main()

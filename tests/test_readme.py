@@ -7,7 +7,7 @@ import pytest
 from pages import report
 
 import docs
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")

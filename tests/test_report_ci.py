@@ -17,13 +17,13 @@ from once import make_once
 from pages import read_pages
 
 from rubric_lint.finding import Finding, Severity
-from rubric_lint.fingerprint import fingerprints
-from rubric_lint.lint import Result, lint
+from rubric_lint.lint.engine import Result, lint
 from rubric_lint.report import REPORTERS, Look
-from rubric_lint.reporter import Failure
 from rubric_lint.rules import RULES
-from rubric_lint.source import Source, Span
-from rubric_lint.summary import Summary
+from rubric_lint.run.fingerprint import fingerprints
+from rubric_lint.run.reporter import Failure
+from rubric_lint.run.summary import Summary
+from rubric_lint.text.source import Source, Span
 
 ROOT = Path(__file__).parents[1]
 SARIF = "@microsoft/jest-sarif@1.0.0-beta.0"

@@ -3,11 +3,11 @@ import re
 import pytest
 
 from rubric_lint.finding import Edit, Finding, Fix, Related, Severity
-from rubric_lint.lint import Result
+from rubric_lint.lint.engine import Result
 from rubric_lint.report import REPORTERS, Look, Statistics
 from rubric_lint.report.visible import head, tail, visible, width
-from rubric_lint.source import Source, Span
-from rubric_lint.summary import Summary
+from rubric_lint.run.summary import Summary
+from rubric_lint.text.source import Source, Span
 
 
 def spans(text, *needles):

@@ -12,10 +12,10 @@ from random_rubrics import SHAPES
 from ruamel.yaml import YAML
 from test_interop import SAMPLES, TEXTS
 
-from rubric_lint.config import FileSettings
-from rubric_lint.interop.export import load_target
-from rubric_lint.interop.export.entries import as_entries
-from rubric_lint.interop.export.sound import make_sound
+from rubric_lint.dialects.export import load_target
+from rubric_lint.dialects.export.entries import as_entries
+from rubric_lint.dialects.export.sound import make_sound
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models
 
 

@@ -4,14 +4,14 @@ from decimal import Decimal
 
 import pytest
 
-from rubric_lint.bands import SCORES, as_integer, read_number
-from rubric_lint.config import BORDERLINE_AT, PASS_AT
-from rubric_lint.criterion import Shape
-from rubric_lint.finding import Part
-from rubric_lint.reading import read_documents
-from rubric_lint.rubric import build_rubric, fold_id
-from rubric_lint.source import Source
-from rubric_lint.thresholds import Thresholds
+from rubric_lint.format.bands import SCORES, as_integer, read_number
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.rubric import build_rubric, fold_id
+from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT
+from rubric_lint.text.path import Part
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 
 def model(text, *, version="v2", implicit_required=False):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_rubrics import rubrics
 
-from rubric_lint.config import FileSettings
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import OutputError, load_rubrics, score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.scorer import score_entry

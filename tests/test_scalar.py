@@ -6,7 +6,7 @@ import ruamel.yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.scalar import SPECIAL_STARTS, find_ambiguity, resolve
+from rubric_lint.text.scalar import SPECIAL_STARTS, find_ambiguity, resolve
 
 # YAML 1.2.2, section 10.3.2 (core schema), and what only YAML 1.1 would take for something else.
 MEANINGS = [

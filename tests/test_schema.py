@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from pages import unnamed
 
-from rubric_lint.bundle import bundle
-from rubric_lint.catalogue import Claim, catalogue, load, read_claim, schemas_root
-from rubric_lint.config import FileSettings
-from rubric_lint.interop import DIALECTS, load_dialect
-from rubric_lint.lint import lint
-from rubric_lint.reading import read_documents
-from rubric_lint.schema import case_lists, schema_for
-from rubric_lint.source import Source
-from rubric_lint.violations import find_violations
+from rubric_lint.dialects import DIALECTS, load_dialect
+from rubric_lint.format.bundle import bundle
+from rubric_lint.format.schema import case_lists, schema_for
+from rubric_lint.format.schema_files import Claim, catalogue, load, read_claim, schemas_root
+from rubric_lint.format.schema_problems import find_violations
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 BUNDLED = {entry.bundled_name: json.loads(bundle(entry)) for entry in catalogue()}
 AUTHORED = {entry.source: load(entry.source) for entry in catalogue()}

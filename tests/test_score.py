@@ -5,8 +5,8 @@ from math import sqrt
 
 import pytest
 
-from rubric_lint.config import FileSettings
 from rubric_lint.finding import Severity
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring import OutputError, score, score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict

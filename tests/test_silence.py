@@ -13,8 +13,8 @@ from ruamel.yaml.error import YAMLError
 from styled_suites import yaml_suites
 
 from rubric_lint.fix.silence import silence
-from rubric_lint.lint import lint
-from rubric_lint.source import Source
+from rubric_lint.lint.engine import lint
+from rubric_lint.text.source import Source
 
 
 def write(text, reason="", name="a.yaml"):

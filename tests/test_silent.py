@@ -6,12 +6,13 @@ from textwrap import dedent
 
 import pytest
 from jsonschema import Draft7Validator
-from test_cli_lint import PROGRAM as LINT
-from test_cli_lint import call
-from test_cli_score import PROGRAM as SCORE
+from lint_command import PROGRAM as LINT
+from lint_command import call
 
-from rubric_lint.catalogue import load
-from rubric_lint.lint import lint
+from rubric_lint.format.schema_files import load
+from rubric_lint.lint.engine import lint
+
+SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
 
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "no rubrics found: no field of a known format found"

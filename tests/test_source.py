@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.source import Position, Source, Span, UndecodableError, as_bytes
+from rubric_lint.text.source import Position, Source, Span, UndecodableError, as_bytes
 
 MARKS = {
     "utf-8": codecs.BOM_UTF8,

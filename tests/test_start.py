@@ -37,7 +37,7 @@ def test_a_run_whose_results_are_known_loads_no_library_and_nothing_slow(text, f
     (tmp_path / "a.yaml").write_text(text, "utf-8")
     first = modules_of_run(tmp_path, "--format", form, "a.yaml")
     again = modules_of_run(tmp_path, "--format", form, "a.yaml")
-    assert "rubric_lint.lint" in first - again
+    assert "rubric_lint.lint.engine" in first - again
     assert {name.partition(".")[0] for name in again} - sys.stdlib_module_names == {"rubric_lint"}
     assert again & SLOW == set()
 
@@ -45,5 +45,5 @@ def test_a_run_whose_results_are_known_loads_no_library_and_nothing_slow(text, f
 def test_a_first_run_does_without_openssl(tmp_path):
     (tmp_path / "a.yaml").write_text(CLEAN, "utf-8")
     loaded = modules_of_run(tmp_path, "a.yaml")
-    assert "rubric_lint.cache" in loaded
+    assert "rubric_lint.run.cache" in loaded
     assert loaded & {"hashlib", "_hashlib"} == set()

@@ -8,8 +8,8 @@ import pytest
 from node import install_locked, node
 from ruamel.yaml import YAML
 
-from rubric_lint.catalogue import catalogue, schemas_root
-from rubric_lint.store import store_catalogue
+from rubric_lint.format.schema_files import catalogue, schemas_root
+from rubric_lint.format.schema_store import store_catalogue
 
 CONTENTS = json.loads(store_catalogue())
 STORE = Path(__file__).parent / "store"
@@ -63,7 +63,7 @@ def test_strict_ajv_accepts_the_positive_files_and_refuses_the_negative_ones():
             for file in FILES
         ],
     }
-    command = [node(), Path(__file__).with_name("ajv.cjs"), install_locked()]
+    command = [node(), Path(__file__).parent / "support/ajv.cjs", install_locked()]
     done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
     answer = json.loads(done.stdout)
     refused = {file for file, error in zip(FILES, answer["refusals"], strict=True) if error}

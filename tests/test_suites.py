@@ -12,7 +12,7 @@ import pytest
 from rubric_lint.api import lint_source
 from rubric_lint.fix import fix
 from rubric_lint.fix.silence import silence
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
 
 FOLDER = Path(__file__).parent / "suites"
 SUITES = sorted(path for path in FOLDER.iterdir() if path.name != "expected.json")

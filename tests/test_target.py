@@ -11,15 +11,15 @@ from textwrap import dedent
 import pytest
 from once import make_once
 
+from rubric_lint.dialects.search.locate import locate
 from rubric_lint.fix.agentv import TARGETS
 from rubric_lint.fix.agentv_reading import Read, read_suite
 from rubric_lint.fix.target import rewrite
-from rubric_lint.lint import lint
-from rubric_lint.locate import locate
-from rubric_lint.reading import read_documents
-from rubric_lint.rubric import build_rubric
-from rubric_lint.source import Source
-from rubric_lint.thresholds import Thresholds
+from rubric_lint.format.rubric import build_rubric
+from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.lint.engine import lint
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 ROOT = Path(__file__).parent.parent
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from styled_suites import json_suites, yaml_suites
 
-from rubric_lint.config import FileSettings
 from rubric_lint.fix.agentv import TARGETS
 from rubric_lint.fix.target import rewrite
-from rubric_lint.lint import lint
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import score
 from rubric_lint.scoring.loading import load_rubrics
 

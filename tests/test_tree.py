@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from rubric_lint.clock import TimeUpError
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source
+from rubric_lint.text.deadline import TimeUpError
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 TOO_DEEP = "nested more than 250 levels deep; a rubric needs fewer than ten"
 
@@ -177,8 +177,8 @@ def test_composing_a_large_text_looks_at_the_clock(monkeypatch):
     def stop():
         raise TimeUpError
 
-    monkeypatch.setattr("rubric_lint.cparser.check_time", stop)
-    monkeypatch.setattr("rubric_lint.clock.check_time", stop)
+    monkeypatch.setattr("rubric_lint.text.c_parser.check_time", stop)
+    monkeypatch.setattr("rubric_lint.text.deadline.check_time", stop)
     with pytest.raises(TimeUpError):
         read("- a: b\n" * 20_000)
 

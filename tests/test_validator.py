@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import warm
 
-from rubric_lint.catalogue import CURRENT, load
-from rubric_lint.validator import is_valid, open_validator
+from rubric_lint.format.schema_files import CURRENT, load
+from rubric_lint.format.validator import is_valid, open_validator
 
 PURE = Path(__file__).with_name("pure")
 OUTPUTS = load(f"{CURRENT}/judge-output.json")["definitions"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rubric_lint
-from rubric_lint.catalogue import catalogue
+from rubric_lint.format.schema_files import catalogue
 
 ROOT = Path(__file__).parent.parent
 EXTENSION = ROOT / "vscode"

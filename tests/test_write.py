@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.write import WriteError, replace_file, write_file
+from rubric_lint.project.writing import WriteError, replace_file, write_file
 
 ROOT = Path(__file__).parent.parent
 NOT_REGULAR = "is not a regular file; only regular files can be written"
@@ -20,7 +20,7 @@ OLD, NEW = b"old: 1\n" * 1000, b"new: 2\n" * 1000
 KILLED = """
 import os, random, signal, sys, time
 from pathlib import Path
-from rubric_lint.write import replace_file
+from rubric_lint.project.writing import replace_file
 
 path, runs = Path(sys.argv[1]), int(sys.argv[2])
 texts = [bytes([letter]) * 200_000 for letter in b"ab"]
@@ -47,7 +47,7 @@ sys.exit(0 if len(seen) == 2 else "was never killed at another moment")
 ONE_WRITE = """
 import sys
 from pathlib import Path
-from rubric_lint.write import WriteError, replace_file
+from rubric_lint.project.writing import WriteError, replace_file
 try:
     replace_file(sys.argv[1], Path(sys.argv[1]).read_bytes(), b"n" * int(sys.argv[2]))
 except WriteError as fault:
@@ -209,7 +209,7 @@ def test_many_writers_at_once_leave_one_whole_text(file):
     loop = """
     import sys, time
     from pathlib import Path
-    from rubric_lint.write import WriteError, replace_file
+    from rubric_lint.project.writing import WriteError, replace_file
     path, mine = sys.argv[1], sys.argv[2].encode() * 100_000
     until = time.monotonic() + 1.5
     while time.monotonic() < until:

@@ -8,10 +8,10 @@ import pytest
 from node import ROOT, install_locked, node
 from stdio_server import StdioServer
 
-from rubric_lint.catalogue import BASE
-from rubric_lint.lint import lint
-from rubric_lint.schema import schema_for
-from rubric_lint.starter import RUBRICS, start
+from rubric_lint.format.schema import schema_for
+from rubric_lint.format.schema_files import BASE
+from rubric_lint.format.starter import RUBRICS, start
+from rubric_lint.lint.engine import lint
 
 pytestmark = pytest.mark.slow
 

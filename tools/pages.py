@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rubric_lint.lint import Result, lint
+from rubric_lint.lint.engine import Result, lint
 from rubric_lint.report import REPORTERS, Look
 
 RULES = Path(__file__).parent.parent / "rubric_lint/rules"
-DIALECTS = RULES.parent / "interop"
+DIALECTS = RULES.parent / "dialects"
 
 _SECTION = re.compile(r"^## (.*)\n", re.MULTILINE)
 _LINES = r"(?:(?!```).*\n)*"

@@ -8,15 +8,15 @@ import click
 
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.options import FileName
-from rubric_lint.console import complain
-from rubric_lint.sieve import Sieve
-from rubric_lint.wording import visible
+from rubric_lint.messages import visible
+from rubric_lint.run.console import complain
+from rubric_lint.run.filters import Filter
 
 if TYPE_CHECKING:
-    from rubric_lint.config import SettingsFinder
     from rubric_lint.fix.silence import Silenced
-    from rubric_lint.progress import Progress
-    from rubric_lint.sieve.baseline import Gone
+    from rubric_lint.project.settings import SettingsFinder
+    from rubric_lint.run.filters.baseline import Gone
+    from rubric_lint.run.progress import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -85,31 +85,31 @@ class Adoption(NamedTuple):
         failing = {"error": {Severity.ERROR}, "warning": set(Severity), "never": set[Severity]()}[fail_on]
         return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
 
-    def sieves(self, finder: "SettingsFinder") -> list[Sieve]:
+    def sieves(self, finder: "SettingsFinder") -> list[Filter]:
         """Return the filters that remove known or untouched findings.
 
         Raises:
             click.UsageError: when Git cannot list the changes.
             SettingsError: when the named baseline cannot be used.
         """
-        sieves: list[Sieve] = []
+        sieves: list[Filter] = []
         if not self.no_baseline:
-            from rubric_lint.sieve.baseline import Baselines  # noqa: PLC0415
+            from rubric_lint.run.filters.baseline import Baselines  # noqa: PLC0415
 
             sieves.append(Baselines(finder, self.baseline, renews=self.write_baseline))
         if self.diff_base is not None:
             sieves.append(_sift_changes(self.diff_base))
         return sieves
 
-    def finish(self, sieves: list[Sieve], *, quiet: bool) -> None:
+    def finish(self, sieves: list[Filter], *, quiet: bool) -> None:
         """Write the baselines if asked to; otherwise report the known findings that no longer occur.
 
         Raises:
             SettingsError: when a baseline cannot be written.
             click.UsageError: when no baseline file is named.
         """
-        from rubric_lint.sieve.baseline import Baselines  # noqa: PLC0415
-        from rubric_lint.summary import counted  # noqa: PLC0415
+        from rubric_lint.run.filters.baseline import Baselines  # noqa: PLC0415
+        from rubric_lint.run.summary import counted  # noqa: PLC0415
 
         for sieve in sieves:
             if not isinstance(sieve, Baselines):
@@ -127,7 +127,7 @@ class Adoption(NamedTuple):
 
 def _report_silenced(name: str, done: "Silenced", *, quiet: bool) -> None:
     """Print the findings of one file that could not be silenced and, unless `quiet`, how many were."""
-    from rubric_lint.summary import counted  # noqa: PLC0415
+    from rubric_lint.run.summary import counted  # noqa: PLC0415
 
     if done.is_changed and not quiet:
         click.echo(f"{visible(name)}: {counted(done.findings, 'finding')} silenced")
@@ -137,7 +137,7 @@ def _report_silenced(name: str, done: "Silenced", *, quiet: bool) -> None:
 
 
 def _tell_gone(gone: "list[Gone]") -> None:
-    from rubric_lint.summary import counted  # noqa: PLC0415
+    from rubric_lint.run.summary import counted  # noqa: PLC0415
 
     for name, file, rule, count, is_file_gone in gone:
         where = f"{file}, which no longer exists" if is_file_gone else file
@@ -174,12 +174,12 @@ def with_adoption(command: Command) -> Command:
     return call  # type: ignore[return-value]
 
 
-def _sift_changes(revision: str) -> Sieve:
-    from rubric_lint.sieve.changed import Changed  # noqa: PLC0415  (few runs compare)
-    from rubric_lint.sieve.git import read_changes  # noqa: PLC0415
-    from rubric_lint.sieve.running import GitError  # noqa: PLC0415
+def _sift_changes(revision: str) -> Filter:
+    from rubric_lint.run.filters.changed_lines import ChangedLinesFilter  # noqa: PLC0415  (few runs compare)
+    from rubric_lint.run.filters.git import GitError  # noqa: PLC0415
+    from rubric_lint.run.filters.git_changes import read_changes  # noqa: PLC0415
 
     try:
-        return Changed(read_changes(revision))
+        return ChangedLinesFilter(read_changes(revision))
     except GitError as fault:
         raise click.UsageError(f"--diff-base: {fault}") from None

@@ -2,7 +2,7 @@
 
 import click
 
-from rubric_lint.cache import FOLDER, cache_folder, clear
+from rubric_lint.run.cache import FOLDER, cache_folder, clear
 
 
 @click.group(

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.given import STDIN, UnusableError, find_settings, load_given, read_given, refuse
+from rubric_lint.cli.inputs import STDIN, UnusableError, find_settings, load_given, read_given, refuse
 from rubric_lint.cli.options import FileName
-from rubric_lint.cli.rubrics import with_settings
-from rubric_lint.console import complain
-from rubric_lint.interop.export import TARGETS
-from rubric_lint.wording import join_words
+from rubric_lint.cli.rubric_argument import with_settings
+from rubric_lint.dialects.export import TARGETS
+from rubric_lint.messages import join_words
+from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from rubric_lint.interop.export.target import Source
+    from rubric_lint.dialects.export.target import ExportSource
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -51,9 +51,9 @@ def convert(
     Anything the target format cannot express is reported on stderr. A rubric that has errors, or a shape that the
     target does not support, is refused. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.interop.export import load_target  # noqa: PLC0415
-    from rubric_lint.interop.export.sound import make_sound  # noqa: PLC0415
-    from rubric_lint.interop.export.target import RefusedError  # noqa: PLC0415
+    from rubric_lint.dialects.export import load_target  # noqa: PLC0415
+    from rubric_lint.dialects.export.sound import make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
     if stdin_filename and file != STDIN:
         raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
@@ -70,7 +70,7 @@ def convert(
         sources = {called: _source(each) for called, each in found.items()}
         writer = load_target(target)
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources)
-    except RefusedError as refusal:
+    except ExportError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}")
         return Exit.FOUND
     losses = [*(loss for _, lost in sound.values() for loss in lost), *export.losses]
@@ -87,20 +87,20 @@ def convert(
     return _write(export.text.encode(), output)
 
 
-def _source(loaded: "Loaded") -> "Source":
-    from rubric_lint.interop.export.fields import find_fields  # noqa: PLC0415
-    from rubric_lint.interop.export.target import Source  # noqa: PLC0415
-    from rubric_lint.nunjucks import RENDERS  # noqa: PLC0415
+def _source(loaded: "Loaded") -> "ExportSource":
+    from rubric_lint.dialects.export.fields import find_fields  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportSource  # noqa: PLC0415
+    from rubric_lint.text.nunjucks import RENDERS  # noqa: PLC0415
 
     fields = tuple(find_fields(loaded.document, loaded.rubric))
-    return Source(loaded.case, loaded.label, fields, is_template=loaded.rubric.dialect in RENDERS)
+    return ExportSource(loaded.case, loaded.label, fields, is_template=loaded.rubric.dialect in RENDERS)
 
 
 def _lost_besides(
-    found: "dict[str, Loaded]", sources: "dict[str, Source]", target: str, title: str, told: set[str]
+    found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: str, title: str, told: set[str]
 ) -> "Iterator[_Lost]":
     """Yield the fields the target lacks, unless already reported, and the templates that another system fills in."""
-    from rubric_lint.interop.export.lost import lost_fields, lost_templates  # noqa: PLC0415
+    from rubric_lint.dialects.export.lost import lost_fields, lost_templates  # noqa: PLC0415
 
     for called, each in found.items():
         for path, message in lost_fields(sources[called].fields, target, title):
@@ -112,7 +112,7 @@ def _lost_besides(
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
-    from rubric_lint.interop.export.lost import lost_comments, whole  # noqa: PLC0415
+    from rubric_lint.dialects.export.lost import lost_comments, whole  # noqa: PLC0415
 
     first = next(iter(found.values()))
     spans = [whole(each.document) if is_whole else each.document.span(each.rubric.path) for each in found.values()]
@@ -140,7 +140,7 @@ _Lost = tuple[str, str]
 
 def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":
     if name not in found:
-        from rubric_lint.near import point_to_known  # noqa: PLC0415
+        from rubric_lint.messages import point_to_known  # noqa: PLC0415
 
         raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, found)}")
     return found[name]
@@ -151,7 +151,7 @@ def _write(data: bytes, output: str | None) -> int:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return Exit.CLEAN
-    from rubric_lint.write import WriteError, write_file  # noqa: PLC0415
+    from rubric_lint.project.writing import WriteError, write_file  # noqa: PLC0415
 
     try:
         write_file(output, data)

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.given import STDIN, UnusableError, find_settings, load_given, read_given, refuse
+from rubric_lint.cli.inputs import STDIN, UnusableError, find_settings, load_given, read_given, refuse
 from rubric_lint.cli.options import FileName, choice
-from rubric_lint.cli.rubrics import with_settings
+from rubric_lint.cli.rubric_argument import with_settings
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.project.opening import open_stream
 
 if TYPE_CHECKING:
-    from rubric_lint.compare.change import Change
-    from rubric_lint.compare.outputs import Effects
-    from rubric_lint.compare.rubrics import Pair
-    from rubric_lint.finding import Path
+    from rubric_lint.scoring.compare.change import Change
+    from rubric_lint.scoring.compare.outputs import Effects
+    from rubric_lint.scoring.compare.rubrics import RubricPair
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.text.path import Path
 
 
 @click.command(
@@ -54,8 +54,8 @@ def diff(
         raise click.UsageError("stdin can be read only once")
     if stdin_filename and STDIN not in (old, new):
         raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
-    from rubric_lint.compare.rubrics import compare, pair_rubrics  # noqa: PLC0415
     from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text  # noqa: PLC0415
+    from rubric_lint.scoring.compare.rubrics import compare, pair_rubrics  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     try:
@@ -80,13 +80,13 @@ def diff(
 
 def _locate(change: "Change", was: "dict[str, Loaded]", now: "dict[str, Loaded]") -> "Change":
     """Return the change with the places of both sides."""
-    from rubric_lint.compare.change import Place  # noqa: PLC0415
+    from rubric_lint.scoring.compare.change import ChangedPlace  # noqa: PLC0415
 
-    def place(loaded: "dict[str, Loaded]", name: str | None, path: "Path | None") -> Place | None:
+    def place(loaded: "dict[str, Loaded]", name: str | None, path: "Path | None") -> ChangedPlace | None:
         if path is None or name is None:
             return None
         position = loaded[name].position(path)
-        return Place(loaded[name].document.source.name, position.line, position.column)
+        return ChangedPlace(loaded[name].document.source.name, position.line, position.column)
 
     return change._replace(places=(place(was, change.was, change.paths[0]), place(now, change.rubric, change.paths[1])))
 
@@ -100,20 +100,20 @@ def _prepare(loaded: "dict[str, Loaded]") -> "dict[str, ScoringRubric]":
         raise UnusableError(*wrong.faults) from None
 
 
-def _choose(pairs: "list[Pair]", name: str | None) -> "list[Pair]":
+def _choose(pairs: "list[RubricPair]", name: str | None) -> "list[RubricPair]":
     if name is None:
         return pairs
     chosen = [pair for pair in pairs if any(rubric and rubric.name == name for rubric in pair)]
     if not chosen:
-        from rubric_lint.near import point_to_known  # noqa: PLC0415
+        from rubric_lint.messages import point_to_known  # noqa: PLC0415
 
         names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
         raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, names)}")
     return chosen
 
 
-def _score(name: str, pairs: "list[Pair]") -> "Effects":
-    from rubric_lint.compare.outputs import Effects, score_both  # noqa: PLC0415
+def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
+    from rubric_lint.scoring.compare.outputs import Effects, score_both  # noqa: PLC0415
     from rubric_lint.scoring.streams import read_entries  # noqa: PLC0415
 
     effects = Effects()

@@ -13,8 +13,8 @@ from typing import NoReturn
 
 import click
 
-from rubric_lint.console import complain, report_crash
 from rubric_lint.report.visible import visible
+from rubric_lint.run.console import complain, report_crash
 
 
 class Exit(IntEnum):
@@ -27,7 +27,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def _word(fault: OSError) -> str:
+def _explain_os_error(fault: OSError) -> str:
     """Describe a system error; one without a file name concerns the current folder or stdout."""
     try:
         os.getcwd()
@@ -58,7 +58,7 @@ def launch(command: click.Command, name: str | None = None) -> NoReturn:
             complain("interrupted")
         code = Exit.INTERRUPTED
     except OSError as fault:
-        complain(_word(fault))
+        complain(_explain_os_error(fault))
         # The unwritten rest of stdout must not raise again when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.USAGE

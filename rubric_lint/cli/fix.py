@@ -7,10 +7,10 @@ import click
 
 from rubric_lint.cli.exits import Exit, launch
 from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, AnyPath, check_sources, choice
-from rubric_lint.cli.rules import print_version
+from rubric_lint.cli.rule_options import print_version
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
-from rubric_lint.console import complain
-from rubric_lint.progress import Progress
+from rubric_lint.run.console import complain
+from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
     from rubric_lint.fix.totals import FixOutcome, FixTotals
@@ -77,10 +77,10 @@ def fix(
     _check_output(form, diff=diff, is_stdin_fixed="-" in paths and not is_dry)
 
     # --help and completion do not load the engine.
-    from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
     from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff  # noqa: PLC0415
-    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "fixing")

@@ -15,18 +15,18 @@ from urllib.parse import urlsplit
 
 import click
 
-from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.rubrics import extract_option, require, rubric_argument, with_settings
-from rubric_lint.console import complain
-from rubric_lint.progress import Progress
+from rubric_lint.cli.rubric_argument import extract_option, require, rubric_argument, with_settings
+from rubric_lint.messages import join_words
+from rubric_lint.project.opening import open_stream
 from rubric_lint.report.visible import visible
-from rubric_lint.wording import join_words
+from rubric_lint.run.console import complain
+from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rubric_lint.ask.run import Earlier
+    from rubric_lint.scoring.judge.run import Earlier
 
 _KEY = "OPENAI_API_KEY"
 _BASE_URL = "OPENAI_BASE_URL"
@@ -138,14 +138,14 @@ def judge(
     ANSWERS are JSON Lines or JSON: {"id", "answer", "question"?, "reference"?, "rubric"?}; - reads stdin. All answers
     are read and checked before the first request.
     """
-    from rubric_lint.ask.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
-    from rubric_lint.ask.endpoint import Call, Endpoint  # noqa: PLC0415
-    from rubric_lint.ask.journal import Journal, JournalError  # noqa: PLC0415
-    from rubric_lint.ask.pace import Pace  # noqa: PLC0415
-    from rubric_lint.ask.run import Plan, StaleError, check_journal  # noqa: PLC0415
     from rubric_lint.cli.judging import run_judge  # noqa: PLC0415
     from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
     from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.scoring.judge.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
+    from rubric_lint.scoring.judge.endpoint import Call, Endpoint  # noqa: PLC0415
+    from rubric_lint.scoring.judge.journal import Journal, JournalError  # noqa: PLC0415
+    from rubric_lint.scoring.judge.pace import Pace  # noqa: PLC0415
+    from rubric_lint.scoring.judge.run import Plan, StaleError, check_journal  # noqa: PLC0415
 
     key = _find_key(api_key_env, base_url)
     rubrics = require(file, config=config, isolated=isolated)

@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from rubric_lint.ask.answers import Answer
-from rubric_lint.ask.endpoint import Endpoint
-from rubric_lint.ask.journal import Journal
-from rubric_lint.ask.run import Plan, Run, StoppedError, Tally
 from rubric_lint.cli.exits import Exit
-from rubric_lint.console import complain
-from rubric_lint.progress import Progress
 from rubric_lint.report.visible import visible
+from rubric_lint.run.console import complain
+from rubric_lint.run.progress import Progress
+from rubric_lint.scoring.judge.answers import Answer
+from rubric_lint.scoring.judge.endpoint import Endpoint
+from rubric_lint.scoring.judge.journal import Journal
+from rubric_lint.scoring.judge.run import JudgeRun, JudgeTally, Plan, StoppedError
 
 _TICK = 0.2
 """Seconds between two updates of the progress bar; requests may take long."""
@@ -82,7 +82,7 @@ def run_judge(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], l
         )
 
     endpoint.pace.watch = warn
-    run = Run(endpoint, journal, plan, watch)
+    run = JudgeRun(endpoint, journal, plan, watch)
     try:
         asyncio.run(_judge(run, answers, progress))
     except StoppedError as fault:
@@ -101,7 +101,7 @@ def run_judge(endpoint: Endpoint, journal: Journal, answers: Iterator[Answer], l
     return Exit.FOUND if run.tally.invalid or run.tally.unanswered else Exit.CLEAN
 
 
-async def _judge(run: Run, answers: Iterator[Answer], progress: Progress) -> None:
+async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -> None:
     async with run.endpoint:
         ticking = asyncio.create_task(_tick(run, progress)) if progress.is_shown else None
         try:
@@ -111,14 +111,14 @@ async def _judge(run: Run, answers: Iterator[Answer], progress: Progress) -> Non
                 ticking.cancel()
 
 
-async def _tick(run: Run, progress: Progress) -> None:
+async def _tick(run: JudgeRun, progress: Progress) -> None:
     while True:
         waiting = run.endpoint.pace.left
         progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
         await asyncio.sleep(_TICK)
 
 
-def _report(run: Run, plan: Plan, left: int) -> None:
+def _report(run: JudgeRun, plan: Plan, left: int) -> None:
     """Print the totals of a run to stderr."""
     tally = run.tally
     parts = [f"{tally.judged} of {left} answers judged"]
@@ -134,7 +134,7 @@ def _report(run: Run, plan: Plan, left: int) -> None:
     click.echo("; ".join(parts), err=True)
 
 
-def _count_tokens(tally: Tally) -> Iterator[str]:
+def _count_tokens(tally: JudgeTally) -> Iterator[str]:
     tokens = tally.tokens
     if tokens.input is not None:
         yield f"{tokens.input:,} input tokens" + (f" ({tokens.cached:,} cached)" if tokens.cached else "")
@@ -142,7 +142,7 @@ def _count_tokens(tally: Tally) -> Iterator[str]:
         yield f"{tokens.output:,} output tokens"
 
 
-def _say_how_to_resume(stopped: str, tally: Tally) -> None:
+def _say_how_to_resume(stopped: str, tally: JudgeTally) -> None:
     """Print how to judge the remaining answers; `stopped` is why the run stopped, empty if it did not."""
     if stopped:
         context = click.get_current_context()

@@ -12,17 +12,17 @@ from rubric_lint.cli.adoption import Adoption, with_adoption
 from rubric_lint.cli.exits import Exit, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.options import ASKED, CONFIG, FORCE_EXCLUDE, NAMES, OUTPUT_FILE, AnyPath, check_sources, choice
-from rubric_lint.cli.rules import complete_name, print_page, print_rules, print_version
+from rubric_lint.cli.rule_options import complete_name, print_page, print_rules, print_version
 from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
-from rubric_lint.console import complain
-from rubric_lint.progress import Progress
 from rubric_lint.report import REPORTERS, Look, Statistics
+from rubric_lint.run.console import complain
+from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
-    from rubric_lint.cache import Cache
-    from rubric_lint.config import SettingsFinder
     from rubric_lint.fix.totals import FixOutcome
-    from rubric_lint.summary import Summary
+    from rubric_lint.project.settings import SettingsFinder
+    from rubric_lint.run.cache import Cache
+    from rubric_lint.run.summary import Summary
 
 
 _FOR_PEOPLE = (Statistics, REPORTERS["full"], REPORTERS["concise"])
@@ -109,11 +109,11 @@ def check(  # noqa: C901, PLR0911 (several options replace the run)
     adoption.check(paths, fix=fix, has_report=form not in {None, "full"} or output_file is not None or statistics)
 
     # --help, --explain and completion do not load the engine.
-    from rubric_lint.batch import lint_files  # noqa: PLC0415
     from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415
-    from rubric_lint.config import Overrides, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.linting import LintRun  # noqa: PLC0415
-    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.run.batch import lint_files  # noqa: PLC0415
+    from rubric_lint.run.linting import LintRun  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr)
@@ -167,7 +167,7 @@ def check(  # noqa: C901, PLR0911 (several options replace the run)
 
 def _watch(paths: Sequence[str], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
     """Lint again whenever files change, until the program is interrupted or cannot watch."""
-    from rubric_lint.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
+    from rubric_lint.run.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
 
     try:
         Watch(paths, show, *others, **settings).run()
@@ -177,14 +177,14 @@ def _watch(paths: Sequence[str], show: Callable[..., object], *others: Any, **se
 
 
 def _open_cache() -> "Cache":
-    from rubric_lint.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
+    from rubric_lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
 
     return Cache.here()
 
 
 def _is_missing(summary: "Summary", finder: "SettingsFinder", *, is_asked: bool) -> bool:
     """Return whether required rubrics are missing; unchanged files, which are not read, may have some."""
-    from rubric_lint.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
 
     if summary.rubrics or summary.unchanged_files:
         return False

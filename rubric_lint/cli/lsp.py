@@ -5,7 +5,7 @@ import sys
 import click
 
 from rubric_lint.cli.exits import Exit
-from rubric_lint.console import complain
+from rubric_lint.run.console import complain
 
 
 @click.command()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from rubric_lint.cli.rules import complete_name, read_names
+from rubric_lint.cli.rule_options import complete_name, read_names
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -85,7 +85,7 @@ def open_output(name: str, option: str) -> Iterator[TextIO]:
     Raises:
         click.UsageError: when the file cannot be written.
     """
-    from rubric_lint.write import WriteError, open_whole  # noqa: PLC0415  (most output goes to stdout)
+    from rubric_lint.project.writing import WriteError, open_whole  # noqa: PLC0415  (most output goes to stdout)
 
     require_file_name(name, option)
     with ExitStack() as stack:

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 import click
 
-from rubric_lint.batch import Outcome
 from rubric_lint.cli.options import open_output
-from rubric_lint.files import File, Unreadable
 from rubric_lint.finding import Result
-from rubric_lint.linting import Lint
-from rubric_lint.progress import Progress
+from rubric_lint.project.files import File, Unreadable
 from rubric_lint.report import Look, Write
+from rubric_lint.run.batch import FileOutcome
+from rubric_lint.run.linting import Lint
+from rubric_lint.run.progress import Progress
 
 
 def choose_format(asked: str | None, output_file: str | None) -> str:
@@ -51,7 +51,7 @@ def spare(name: str | None, lint: Lint) -> Lint:
         return lint
     real = os.path.realpath(name)
 
-    def lint_all(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, Outcome]]:
+    def lint_all(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
         for file, outcome in lint(files):
             # The search may find an earlier JSON report, which contains no rubrics.
             is_ours = isinstance(outcome, Result) and bool(outcome.rubrics or outcome.findings)

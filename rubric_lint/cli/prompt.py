@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.capped import LIMIT, open_stream
 from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.rubrics import require, rubric_argument, with_settings
-from rubric_lint.wording import visible_json
+from rubric_lint.cli.rubric_argument import require, rubric_argument, with_settings
+from rubric_lint.messages import visible_json
+from rubric_lint.project.opening import LIMIT, open_stream
 
 if TYPE_CHECKING:
     from rubric_lint.scoring.grading import ScoringRubric
@@ -78,10 +78,10 @@ def prompt(
 
     TEXT can be @FILE to read a file, or @- to read stdin.
     """
-    from rubric_lint.judge import Case, as_text, write_prompt  # noqa: PLC0415
+    from rubric_lint.scoring.judge.prompt import JudgedCase, as_text, write_prompt  # noqa: PLC0415
 
     rubric = _choose(require(file, config=config, isolated=isolated), name)
-    messages = write_prompt(rubric, Case(answer, question, reference))
+    messages = write_prompt(rubric, JudgedCase(answer, question, reference))
     if form == "messages":
         click.echo(visible_json(json.dumps([message._asdict() for message in messages], ensure_ascii=False, indent=2)))
     else:
@@ -95,7 +95,7 @@ def prompt(
 @_NAME
 def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -> int:
     """Print the JSON Schema of judge outputs for RUBRIC, for structured-output APIs in strict mode."""
-    from rubric_lint.judge import output_schema  # noqa: PLC0415
+    from rubric_lint.scoring.judge.prompt import output_schema  # noqa: PLC0415
 
     rubric = _choose(require(file, config=config, isolated=isolated), name)
     click.echo(visible_json(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2)))
@@ -108,7 +108,7 @@ def _choose(rubrics: dict[str, ScoringRubric], name: str | None) -> ScoringRubri
     if name is None:
         raise click.UsageError(f"the file has {len(rubrics)} rubrics; name one with --rubric: {', '.join(rubrics)}")
     if name not in rubrics:
-        from rubric_lint.near import point_to_known  # noqa: PLC0415
+        from rubric_lint.messages import point_to_known  # noqa: PLC0415
 
         raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}")
     return rubrics[name]

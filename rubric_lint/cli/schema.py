@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-import rubric_lint
-from rubric_lint.capped import SMALL_LIMIT, read_file
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.options import FileName
-from rubric_lint.console import complain
+from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.report.visible import visible
+from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from rubric_lint.catalogue import Entry
+    from rubric_lint.format.schema_files import SchemaFile
 
 SHAPES = ("checklist", "score-ranges", "holistic", "levels")
 """The shapes that `init` writes, the simplest first."""
 
 
-def _find(_ctx: click.Context, _param: click.Parameter, value: str) -> Entry:
+def _find_schema(_ctx: click.Context, _param: click.Parameter, value: str) -> SchemaFile:
     """Return the schema with this name: `suite@v1`, or `suite` for its latest version."""
     name, _, version = value.partition("@")
     entries = _entries()
@@ -38,13 +37,13 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
     return [name for name in map(_label, _entries()) if name.startswith(incomplete)]
 
 
-def _entries() -> tuple[Entry, ...]:
-    from rubric_lint.catalogue import catalogue  # noqa: PLC0415  (reads the schema folder)
+def _entries() -> tuple[SchemaFile, ...]:
+    from rubric_lint.format.schema_files import catalogue  # noqa: PLC0415  (reads the schema folder)
 
     return catalogue()
 
 
-def _label(entry: Entry) -> str:
+def _label(entry: SchemaFile) -> str:
     return f"{entry.name}@{entry.version}"
 
 
@@ -64,15 +63,15 @@ def schema(ctx: click.Context) -> None:
 
 
 @schema.command("print")
-@click.argument("entry", metavar="NAME[@VERSION]", callback=_find, shell_complete=_complete)
-def print_schema(entry: Entry) -> None:
+@click.argument("entry", metavar="NAME[@VERSION]", callback=_find_schema, shell_complete=_complete)
+def print_schema(entry: SchemaFile) -> None:
     """Print a schema as one self-contained file."""
     click.echo(entry.path.read_text("utf-8"), nl=False)
 
 
 @schema.command("path")
-@click.argument("entry", metavar="NAME[@VERSION]", callback=_find, shell_complete=_complete)
-def print_path(entry: Entry) -> None:
+@click.argument("entry", metavar="NAME[@VERSION]", callback=_find_schema, shell_complete=_complete)
+def print_path(entry: SchemaFile) -> None:
     """Print the path of a schema's self-contained file."""
     click.echo(entry.path)
 
@@ -85,11 +84,11 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
 
     Also writes catalog.json, the entries for SchemaStore.
     """
-    from rubric_lint.bundle import bundle  # noqa: PLC0415  (imports referencing)
-    from rubric_lint.catalogue import schemas_root  # noqa: PLC0415
-    from rubric_lint.store import store_catalogue  # noqa: PLC0415
+    from rubric_lint.format.bundle import bundle  # noqa: PLC0415  (imports referencing)
+    from rubric_lint.format.schema_files import schemas_root  # noqa: PLC0415
+    from rubric_lint.format.schema_store import store_catalogue  # noqa: PLC0415
 
-    if folder is None and schemas_root().parent == Path(rubric_lint.__file__).parent:
+    if folder is None and schemas_root().parent == Path(__file__).parents[1]:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")
     folder = folder or schemas_root() / "bundled"
     texts = {entry.bundled_name: bundle(entry) for entry in _entries()} | {"catalog.json": store_catalogue()}
@@ -114,7 +113,7 @@ def write_starter(file: str | None, shape: str, *, suite: bool, force: bool) -> 
     FILE defaults to example.rubric.yaml, or with --suite to example.suite.yaml; `-` writes to stdout. A name that ends
     in .json selects JSON.
     """
-    from rubric_lint.starter import start  # noqa: PLC0415  (reads YAML)
+    from rubric_lint.format.starter import start  # noqa: PLC0415  (reads YAML)
 
     path = Path(file or ("example.suite.yaml" if suite else "example.rubric.yaml"))
     text = start(shape, suite=suite, as_json=path.suffix == ".json")

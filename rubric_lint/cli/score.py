@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
-from rubric_lint.capped import open_stream
 from rubric_lint.cli.exits import Exit, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.judge import judge
 from rubric_lint.cli.options import open_output
 from rubric_lint.cli.prompt import prompt, schema
-from rubric_lint.cli.rubrics import extract_option, load, with_settings
-from rubric_lint.cli.rules import print_version
-from rubric_lint.console import complain
-from rubric_lint.progress import Progress
+from rubric_lint.cli.rubric_argument import extract_option, load, with_settings
+from rubric_lint.cli.rule_options import print_version
+from rubric_lint.project.opening import open_stream
+from rubric_lint.run.console import complain
+from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
-    from rubric_lint.cli.scoring import Scoring
     from rubric_lint.report.html import HtmlReport
+    from rubric_lint.scoring.run import Scoring
     from rubric_lint.scoring.totals import Totals
 
 STDIN = "-"
@@ -89,9 +89,9 @@ def score(
     OUTPUTS are JSON Lines or JSON; - is standard input. An entry is what the judge returned, or a record {"id",
     "rubric", "output"}, where output is the object or the judge's raw text.
     """
-    from rubric_lint.cli.scoring import Scoring  # noqa: PLC0415  (--help does without the engine)
     from rubric_lint.report.scores import FORMS  # noqa: PLC0415
     from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
 
     rubrics = load(rubric, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
     if rubrics is None or not _are_readable(outputs):

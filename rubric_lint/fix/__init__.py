@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import NamedTuple
 
-from rubric_lint.catalogue import CURRENT
-from rubric_lint.config import FileSettings
+from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severity
-from rubric_lint.fix.proof import Change, Known, find_doubt, move, name_findings
-from rubric_lint.lint import DEFAULTS, lint
-from rubric_lint.locate import find_claim, find_claim_span
-from rubric_lint.reading import read_documents
+from rubric_lint.fix.proof import DataChange, Known, find_doubt, move, name_findings
+from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
-from rubric_lint.source import Source, Span
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
 
 MAX_ROUNDS = 20
 """The maximum number of rounds in which a text is fixed and linted; three are enough unless a rule has a bug."""
@@ -121,7 +121,7 @@ MAX_TRIALS = 20
 """The maximum number of subsets of the fixes of a file that are tried if all of them together are refused."""
 
 
-_Claims = list[tuple[Applied, Change]]
+_Claims = list[tuple[Applied, DataChange]]
 
 
 def _fix_in_part(
@@ -175,7 +175,7 @@ def _fix_until_stable(
     applied: list[Applied] = []
     for _ in range(MAX_ROUNDS):
         chosen = claims or [
-            (Applied(finding.rule, fix.title), Change(finding.pointer, fix.intents, fix.edits, fix.safe))
+            (Applied(finding.rule, fix.title), DataChange(finding.pointer, fix.intents, fix.edits, fix.safe))
             for finding, fix in choose(_without(result.findings, refused), unsafe=unsafe)
         ]
         claims = []
@@ -220,7 +220,7 @@ DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
 _VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
 
 
-def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Applied, Change]]:
+def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Applied, DataChange]]:
     """Find the changes that make the documents of a file name the schema of the current version."""
     if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= DEPRECATIONS):
         return
@@ -235,7 +235,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Appl
         edits = (Edit(Span(*version.span()), CURRENT),)
         yield (
             Applied("schema", f"follow {CURRENT}"),
-            Change(f"/{document.number or 0}/$schema", intents, edits, safe=True),
+            DataChange(f"/{document.number or 0}/$schema", intents, edits, safe=True),
         )
 
 

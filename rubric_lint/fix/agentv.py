@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from rubric_lint.bands import HIGHEST
-from rubric_lint.catalogue import load
-from rubric_lint.criterion import Criterion, Shape
-from rubric_lint.document import Document
-from rubric_lint.finding import AddField, Intent, NestField, Part, Path, RemoveField, RenameKey, ReplaceValue, WrapText
-from rubric_lint.rubric import Rubric
-from rubric_lint.schema import case_lists
-from rubric_lint.wording import join_words
+from rubric_lint.finding import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
+from rubric_lint.format.bands import HIGHEST
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import case_lists
+from rubric_lint.format.schema_files import load
+from rubric_lint.messages import join_words
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Rewriting:
     """A version of AgentV: its name here, the dialects that it may read, and its words.
 
     An assertion of the type `kind` in the list `assertions` has its criteria in `criteria` and its name in `label`.
@@ -39,7 +40,7 @@ class Target:
 TARGETS = {
     target.name: target
     for target in (
-        Target(
+        Rewriting(
             "agentv-4",
             "AgentV 4",
             frozenset({"agentv-a3", "agentv-a4", "agentv-a6"}),
@@ -58,7 +59,7 @@ TARGETS = {
             },
             reads_beside=True,
         ),
-        Target(
+        Rewriting(
             "agentv-5",
             "AgentV 5",
             frozenset({"agentv-a7"}),
@@ -118,7 +119,7 @@ def find_unsaid(rubric: Rubric) -> list[Criterion]:
 _GATES = frozenset({"required", "required_min_score"})
 
 
-def find_unloadable(document: Document, target: Target) -> Iterator[Unmet]:
+def find_unloadable(document: Document, target: Rewriting) -> Iterator[Unmet]:
     """Find what the target does not load in a suite, apart from its rubrics, from the list in its schema."""
     source = target.schema.removesuffix(".schema.json").replace("agentv-", "agentv/") + ".json"
     for item in load(source)["x-not-loaded"]:
@@ -141,7 +142,7 @@ def _match(value: Any, pattern: tuple[str, ...], path: Path = ()) -> Iterator[Pa
         yield from _match(value[pattern[0]], pattern[1:], (*path, pattern[0]))
 
 
-def convert_criteria(document: Document, rubric: Rubric, target: Target) -> Iterator[Intent | Unmet]:
+def convert_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iterator[Intent | Unmet]:
     """Find the intents that change the fields of criteria to those of the target."""
     if is_foreign(rubric) and rubric.view:
         yield Unmet(f"a rubric of {rubric.view.dialect.title}, which {target.title} does not read", rubric.path)
@@ -205,7 +206,7 @@ def _gate_bands(criterion: Criterion, fields: dict[str, Any], path: Path) -> Ite
         yield RemoveField(field)
 
 
-def move_criteria(document: Document, path: Path, target: Target) -> Iterator[Intent | Unmet]:
+def move_criteria(document: Document, path: Path, target: Rewriting) -> Iterator[Intent | Unmet]:
     """Find the intents that move the list of criteria at `path` to its place in the target."""
     holder = path[-3] if len(path) > 2 else ""
     owner = document.value(path[:-1])
@@ -228,7 +229,7 @@ def move_criteria(document: Document, path: Path, target: Target) -> Iterator[In
         yield Unmet(f"{target.title} reads rubrics only in the cases of `tests`; move this one to a case", path)
 
 
-def _rename_assertion(document: Document, path: Path, owner: Any, target: Target) -> Iterator[Intent | Unmet]:
+def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewriting) -> Iterator[Intent | Unmet]:
     """Rename the type, the list and the name of an assertion to those of the target; it stays at its place."""
     kind = owner.get("type")
     wanted = target.kinds.get(kind) if isinstance(kind, str) else None
@@ -250,7 +251,7 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Target
     yield from _rename_list(document, path[:-2], target)
 
 
-def _rename_list(document: Document, path: Path, target: Target) -> Iterator[Intent | Unmet]:
+def _rename_list(document: Document, path: Path, target: Rewriting) -> Iterator[Intent | Unmet]:
     if path[-1] == target.assertions or (path[-2:] == _OLDER_LIST and target.reads_beside):
         return
     if target.assertions in document.value(path[:-1]):

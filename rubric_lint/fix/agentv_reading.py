@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, NamedTuple
 
-from rubric_lint.bands import HIGHEST
-from rubric_lint.nunjucks import unescape
+from rubric_lint.format.bands import HIGHEST
+from rubric_lint.text.nunjucks import unescape
 
 
 class Read(NamedTuple):

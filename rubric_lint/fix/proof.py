@@ -5,20 +5,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.bands import LOWEST
-from rubric_lint.config import FileSettings
-from rubric_lint.criterion import Criterion, Shape
-from rubric_lint.document import Document
-from rubric_lint.edit.removal import line_start
-from rubric_lint.edit.sharing import Sharing
 from rubric_lint.finding import (
     AddField,
     Edit,
     Finding,
     Intent,
     NestField,
-    Part,
-    Path,
     RemoveField,
     RenameKey,
     Reorder,
@@ -26,14 +18,21 @@ from rubric_lint.finding import (
     WrapText,
     pointer,
 )
-from rubric_lint.lint import build_rubrics
-from rubric_lint.reading import read_documents
-from rubric_lint.scalar import read_scalar, resolve
-from rubric_lint.source import Source, Span
-from rubric_lint.tree import SyntaxFaultError
+from rubric_lint.format.bands import LOWEST
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.lint.edits.removal import line_start
+from rubric_lint.lint.edits.sharing import Sharing
+from rubric_lint.lint.engine import build_rubrics
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.scalar import read_scalar, resolve
+from rubric_lint.text.source import Source, Span
+from rubric_lint.text.tree import SyntaxFaultError
 
 
-class Change(NamedTuple):
+class DataChange(NamedTuple):
     """The purpose of a fix: its intents on the document at `pointer`; without intents, its edits."""
 
     pointer: str
@@ -46,7 +45,7 @@ Known = frozenset[tuple[str, str]]
 """Findings by rule and JSON Pointer, to compare those of two texts."""
 
 
-def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: FileSettings) -> str:
+def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings: FileSettings) -> str:
     """Return why `new` is not what `changes` should make of `old`; empty if it is."""
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if _lines(old, faults) != _lines(new, new_faults):
@@ -65,15 +64,15 @@ def find_doubt(old: Source, new: Source, changes: Sequence[Change], settings: Fi
     return ""
 
 
-def _part(changes: Iterable[Change]) -> dict[int, list[Change]]:
+def _part(changes: Iterable[DataChange]) -> dict[int, list[DataChange]]:
     """Group the changes by the number of their document."""
-    parts: dict[int, list[Change]] = {}
+    parts: dict[int, list[DataChange]] = {}
     for change in changes:
         parts.setdefault(int(change.pointer.split("/")[1]) if change.intents else 0, []).append(change)
     return parts
 
 
-def _compare(then: Document, now: Document, changes: Sequence[Change], settings: FileSettings) -> str:
+def _compare(then: Document, now: Document, changes: Sequence[DataChange], settings: FileSettings) -> str:
     """Return why one document is not what its changes should make of it; empty if it is."""
     is_safe = all(change.safe for change in changes)
     models = [list(_model(document, settings)) for document in (then, now)] if is_safe else [[], []]
@@ -109,7 +108,7 @@ def name_findings(findings: Iterable[Finding]) -> Known:
     return frozenset((finding.rule, finding.pointer) for finding in findings)
 
 
-def move(known: Known, changes: Iterable[Change]) -> Known:
+def move(known: Known, changes: Iterable[DataChange]) -> Known:
     """Return findings after the changes: they follow a field that is renamed, or a string that is wrapped."""
     intents = [intent for change in changes for intent in change.intents]
     moved = set(known)
@@ -138,7 +137,7 @@ def _comments(documents: Sequence[Document]) -> list[Span]:
     return documents[0].tree.comments if documents else []
 
 
-def _edited_comments(documents: Sequence[Document], changes: Iterable[Change]) -> list[str]:
+def _edited_comments(documents: Sequence[Document], changes: Iterable[DataChange]) -> list[str]:
     """Return the comments of a text after the changes without intents, which edit comments."""
     edits = sorted((edit for change in changes if not change.intents for edit in change.edits), reverse=True)
     comments = []

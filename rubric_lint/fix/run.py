@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
 
-from rubric_lint.config import SettingsFinder
-from rubric_lint.console import complain, report_crash
-from rubric_lint.files import File, Unreadable, find, read, read_stdin
 from rubric_lint.fix import Fixed, fix
 from rubric_lint.fix.totals import FixOutcome, FixTotals
-from rubric_lint.linting import STDIN
-from rubric_lint.progress import Progress
-from rubric_lint.skipped import Skipped
-from rubric_lint.summary import counted
-from rubric_lint.write import WriteError, replace_file
+from rubric_lint.project.files import File, Unreadable, find, read, read_stdin
+from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.skipped import Skipped
+from rubric_lint.project.writing import WriteError, replace_file
+from rubric_lint.run.console import complain, report_crash
+from rubric_lint.run.linting import STDIN
+from rubric_lint.run.progress import Progress
+from rubric_lint.run.summary import counted
 
 
 class FixRun:

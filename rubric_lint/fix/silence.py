@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from rubric_lint.config import FileSettings
 from rubric_lint.finding import Edit, Finding, Result
 from rubric_lint.fix import Left, splice
-from rubric_lint.fix.places import Place, Places
+from rubric_lint.fix.comment_places import CommentPlace, Places
 from rubric_lint.fix.proof import find_difference
-from rubric_lint.lint import DEFAULTS, lint
-from rubric_lint.reading import read_documents
-from rubric_lint.source import Source, Span
+from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
 
 MAX_TRIES = 20
 """The maximum number of places that are tried for a comment; usually the first one works."""
@@ -148,12 +148,12 @@ class _Choice:
         self._places = places
         self._wanted = wanted
         self._tries: Counter[Key] = Counter()
-        self._refused: set[Place] = set()
+        self._refused: set[CommentPlace] = set()
 
-    def make(self) -> dict[Place, set[str]]:
+    def make(self) -> dict[CommentPlace, set[str]]:
         """Return places and the rules to name there; wide places first, because one may be enough for many findings."""
         pairs = [(place, finding) for finding in self._wanted if (place := self._candidate(finding))]
-        chosen: dict[Place, set[str]] = {}
+        chosen: dict[CommentPlace, set[str]] = {}
         wide: dict[str, list[Span]] = {}  # disjoint and in order
         for place, finding in sorted(pairs, key=lambda pair: pair[0].reach.start - pair[0].reach.end):
             reaches = wide.setdefault(finding.rule, [])
@@ -165,7 +165,7 @@ class _Choice:
                 insort(reaches, place.reach)
         return chosen
 
-    def _candidate(self, finding: Finding) -> Place | None:
+    def _candidate(self, finding: Finding) -> CommentPlace | None:
         tries = self._tries[_key(finding)]
         if tries >= MAX_TRIES:
             return None
@@ -178,7 +178,7 @@ class _Choice:
         self._tries.update(failed)
         return bool(failed)
 
-    def refuses(self, culprits: set[Place]) -> bool:
+    def refuses(self, culprits: set[CommentPlace]) -> bool:
         """Exclude places from the choice; return whether there were any."""
         self._refused |= culprits
         return bool(culprits)
@@ -188,7 +188,7 @@ def _rewrite(source: Source, text: str) -> Source:
     return Source(source.name, text, source.encoding, source.bom)
 
 
-def _find_culprits(source: Source, edits: Mapping[Place, Edit]) -> Iterator[Place]:
+def _find_culprits(source: Source, edits: Mapping[CommentPlace, Edit]) -> Iterator[CommentPlace]:
     """Find the places at which a comment would not be read as one."""
     for place, edit in edits.items():
         if not only_comments_differ(source, _rewrite(source, splice(source.text, [edit]))):

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from rubric_lint.config import SettingsFinder
-from rubric_lint.console import complain, report_crash
-from rubric_lint.files import File, Unreadable, find, read
 from rubric_lint.finding import Severity
 from rubric_lint.fix.silence import Silenced, silence
-from rubric_lint.progress import Progress
-from rubric_lint.skipped import Skipped
-from rubric_lint.summary import counted, word_outside, word_passed_over
-from rubric_lint.write import WriteError, replace_file
+from rubric_lint.project.files import File, Unreadable, find, read
+from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.skipped import Skipped
+from rubric_lint.project.writing import WriteError, replace_file
+from rubric_lint.run.console import complain, report_crash
+from rubric_lint.run.progress import Progress
+from rubric_lint.run.summary import counted, word_outside, word_passed_over
 
 
 @dataclass(slots=True)

@@ -5,20 +5,13 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 
-from rubric_lint.bands import HIGHEST
-from rubric_lint.catalogue import BASE
-from rubric_lint.config import FileSettings
-from rubric_lint.criterion import Criterion
-from rubric_lint.document import Document
-from rubric_lint.edit import ObstacleError, Sharing, make_fix
+from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.finding import (
     AddField,
     Edit,
     Finding,
     Intent,
     NestField,
-    Part,
-    Path,
     RemoveField,
     RenameKey,
     Repair,
@@ -32,7 +25,7 @@ from rubric_lint.finding import (
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, fix, splice
 from rubric_lint.fix.agentv import (
     TARGETS,
-    Target,
+    Rewriting,
     Unmet,
     convert_criteria,
     find_unloadable,
@@ -43,16 +36,22 @@ from rubric_lint.fix.agentv import (
     rename_cases,
 )
 from rubric_lint.fix.agentv_reading import Read, read_suite
-from rubric_lint.fix.proof import Change, find_doubt
-from rubric_lint.lint import DEFAULTS, build_rubrics, lint
-from rubric_lint.locate import find_claim_span
-from rubric_lint.nunjucks import RENDERS, is_template
-from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Rubric
+from rubric_lint.fix.proof import DataChange, find_doubt
+from rubric_lint.format.bands import HIGHEST
+from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema_files import BASE
+from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
+from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
-from rubric_lint.source import Source
+from rubric_lint.text.document import Document
+from rubric_lint.text.nunjucks import RENDERS, is_template
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
-_Step = Callable[[Document, list[Rubric], Target], Iterable[Intent | Unmet]]
+_Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
 
 
 def rewrite(
@@ -108,7 +107,7 @@ class _Rewriting:
     """The rewriting of one file: the outcome of its fixes, the target, and the settings."""
 
     fixed: Fixed
-    target: Target
+    target: Rewriting
     settings: FileSettings
 
     def run(self) -> Fixed:
@@ -121,13 +120,13 @@ class _Rewriting:
             planned = list(self._plan(source, step))
             if unmet := [each for each in planned if isinstance(each, Left)]:
                 return replace(self.fixed, unmet=tuple(unmet))
-            changes = [each for each in planned if isinstance(each, Change)]
+            changes = [each for each in planned if isinstance(each, DataChange)]
             text = splice(source.text, {edit for change in changes for edit in change.edits})
             new = Source(source.name, text, source.encoding, source.bom)
             if doubt := find_doubt(source, new, changes, self.settings):
                 return self._doubt(doubt)
             applied += [
-                Applied(self.target.name, _word(change.intents[0]) if change.intents else "name its schema")
+                Applied(self.target.name, _describe_intent(change.intents[0]) if change.intents else "name its schema")
                 for change in changes
             ]
             source = new
@@ -218,7 +217,7 @@ class _Rewriting:
                 f"to make {them} optional, run this on the original suite with --unsaid optional"
             )
 
-    def _plan(self, source: Source, step: _Step) -> Iterator[Change | Left]:
+    def _plan(self, source: Source, step: _Step) -> Iterator[DataChange | Left]:
         """Yield the changes of one step, one per intent, or what prevents it."""
         for document, pairs in groupby(self._rubrics(source), itemgetter(0)):
             rubrics = [rubric for _, rubric in pairs]
@@ -229,18 +228,18 @@ class _Rewriting:
             if step is _move:
                 yield from self._claim(document)
 
-    def _make(self, sharing: Sharing, intent: Intent | Unmet) -> Change | Left:
+    def _make(self, sharing: Sharing, intent: Intent | Unmet) -> DataChange | Left:
         document = sharing.document
         if isinstance(intent, Unmet):
             return self._leave(document, intent)
         try:
-            made = make_fix(sharing, Repair(_word(intent), (intent,), safe=False))
+            made = make_fix(sharing, Repair(_describe_intent(intent), (intent,), safe=False))
         except ObstacleError as obstacle:
             path = () if isinstance(intent, Replace) else intent.path
             return self._leave(document, Unmet(str(obstacle), path, Part.VALUE))
-        return Change(f"/{document.number or 0}", made.intents, made.edits, safe=False)
+        return DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
 
-    def _claim(self, document: Document) -> Iterator[Change]:
+    def _claim(self, document: Document) -> Iterator[DataChange]:
         """Make a document that names one of our schemas name that of the target."""
         span = find_claim_span(document)
         if span is None:
@@ -251,7 +250,7 @@ class _Rewriting:
         folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
         url = folder + self.target.schema
         intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
-        yield Change(f"/{document.number or 0}", intents, (Edit(span, f"{quote}{url}{quote}"),), safe=False)
+        yield DataChange(f"/{document.number or 0}", intents, (Edit(span, f"{quote}{url}{quote}"),), safe=False)
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
         path = unmet.path if document.number is None else (document.number, *unmet.path)
@@ -269,12 +268,12 @@ def _as_read(entry: Criterion) -> Read:
     return Read(entry.id, entry.outcome, float(entry.weight if entry.weight is not None else 1), gate, bands)
 
 
-def _convert(document: Document, rubrics: list[Rubric], target: Target) -> Iterator[Intent | Unmet]:
+def _convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Iterator[Intent | Unmet]:
     for rubric in rubrics:
         yield from convert_criteria(document, rubric, target)
 
 
-def _move(document: Document, rubrics: list[Rubric], target: Target) -> Iterator[Intent | Unmet]:
+def _move(document: Document, rubrics: list[Rubric], target: Rewriting) -> Iterator[Intent | Unmet]:
     for rubric in rubrics:
         yield from move_criteria(document, rubric.path, target)
     yield from rename_cases(document, [rubric.path for rubric in rubrics])
@@ -283,7 +282,7 @@ def _move(document: Document, rubrics: list[Rubric], target: Target) -> Iterator
 _STEPS: tuple[_Step, ...] = (_convert, _move)
 
 
-def _word(intent: Intent) -> str:
+def _describe_intent(intent: Intent) -> str:
     """Describe an intent in a few words."""
     words = "rewrite"
     match intent:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rubric_lint.summary import counted, word_outside, word_passed_over
+from rubric_lint.run.summary import counted, word_outside, word_passed_over
 
 if TYPE_CHECKING:
     from rubric_lint.fix import Fixed

@@ -8,13 +8,13 @@ from lsprotocol import types
 
 from rubric_lint.finding import Edit, Finding, Fix
 from rubric_lint.fix import choose, fix, splice
-from rubric_lint.fix.proof import Change, find_doubt
+from rubric_lint.fix.proof import DataChange, find_doubt
 from rubric_lint.fix.silence import can_be_silenced, silence_one
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.diagnostics import make_diagnostic
 from rubric_lint.lsp.difference import find_edits
 from rubric_lint.report.visible import visible
-from rubric_lint.source import Source, Span
+from rubric_lint.text.source import Source, Span
 
 FIX_ALL = "source.fixAll.rubric-lint"
 """The kind of the action that makes all safe fixes, for editors that do so on saving."""
@@ -86,7 +86,7 @@ def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool
     """Return whether these fixes together do what they say, which is proven as rubric-fix proves it."""
     old, settings = analysis.source, analysis.state.settings
     new = Source(old.name, splice(old.text, [edit for _, repair in chosen for edit in repair.edits]))
-    changes = [Change(finding.pointer, repair.intents, repair.edits, repair.safe) for finding, repair in chosen]
+    changes = [DataChange(finding.pointer, repair.intents, repair.edits, repair.safe) for finding, repair in chosen]
     return settings is not None and not find_doubt(old, new, changes, settings)
 
 

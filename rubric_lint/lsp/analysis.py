@@ -5,22 +5,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from rubric_lint.capped import LIMIT
-from rubric_lint.catalogue import CURRENT
-from rubric_lint.config import FileSettings
-from rubric_lint.document import Document
-from rubric_lint.finding import Finding, Part, Path, Result
-from rubric_lint.lint import Examined, build_rubrics, examine, find_shape_problems, report_faults
-from rubric_lint.locate import find_claim
+from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects.search.locate import find_claim
+from rubric_lint.finding import Finding, Result
+from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.lint.engine import Examined, build_rubrics, examine, find_shape_problems, report_faults
+from rubric_lint.lint.message_context import name_criterion
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.reuse import Memory, Placed, join_cases
-from rubric_lint.naming import name_criterion
-from rubric_lint.reading import read_documents
-from rubric_lint.recognition import FIELD
-from rubric_lint.rubric import Rubric
-from rubric_lint.settings_file import SettingsError
-from rubric_lint.signs import could_hold_rubrics
-from rubric_lint.source import Source, Span
+from rubric_lint.project.opening import LIMIT
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_lint.cparser import compose
-from rubric_lint.events import has_old_line_ends
 from rubric_lint.finding import OTHER_LINE
-from rubric_lint.lint import MARK
-from rubric_lint.tree import SyntaxFaultError, may_have_aliases, walk_nodes
+from rubric_lint.lint.engine import MARK
+from rubric_lint.text.c_parser import compose
+from rubric_lint.text.events import has_old_line_ends
+from rubric_lint.text.tree import SyntaxFaultError, may_have_aliases, walk_nodes
 
 _LEAST = 250
 """How many characters the cases must have on average; it takes more time to check shorter ones apart."""

@@ -7,16 +7,16 @@ from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.bands import HIGHEST, LOWEST, SCORES, as_integer
-from rubric_lint.catalogue import catalogue, load
-from rubric_lint.criterion import SHAPE_FIELDS
 from rubric_lint.finding import Edit
+from rubric_lint.format.bands import HIGHEST, LOWEST, SCORES, as_integer
+from rubric_lint.format.criterion import SHAPE_FIELDS
+from rubric_lint.format.schema import schema_for
+from rubric_lint.format.schema_files import catalogue, load
 from rubric_lint.lsp.analysis import State
 from rubric_lint.lsp.cursor import Cursor, find_cursor
-from rubric_lint.lsp.fields import Field, list_fields, needed_fields
+from rubric_lint.lsp.fields import FieldFacts, list_fields, needed_fields
 from rubric_lint.lsp.hover import word_field
-from rubric_lint.schema import schema_for
-from rubric_lint.source import Source, Span
+from rubric_lint.text.source import Source, Span
 
 _SCHEMA_VALUE = re.compile(
     r"""(?:[ \t]*\#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]* | ["']?\$schema["']?:[ \t]+)
@@ -71,14 +71,14 @@ def _offer_fields(state: State, cursor: Cursor, *, snippets: bool) -> Iterator[t
         )
 
 
-def _list(cursor: Cursor) -> list[Field]:
+def _list(cursor: Cursor) -> list[FieldFacts]:
     if cursor.steps is not None:
         return list_fields(schema_for(cursor.version), cursor.steps)
     properties = load(f"{cursor.version}/rubric.json")["properties"]
-    return [Field(name, {"type": "string", "description": "", **schema}) for name, schema in properties.items()]
+    return [FieldFacts(name, {"type": "string", "description": "", **schema}) for name, schema in properties.items()]
 
 
-def _fits(cursor: Cursor, field: Field) -> bool:
+def _fits(cursor: Cursor, field: FieldFacts) -> bool:
     """Whether a field can stand beside those that are there."""
     if field.is_deprecated or field.name in cursor.mapping:
         return False
@@ -90,7 +90,7 @@ def _fits(cursor: Cursor, field: Field) -> bool:
     return field.name in schema.fields_of_shape(frozenset(schema.entry_fields.keys() & cursor.mapping.keys()))
 
 
-def _offer_band(state: State, cursor: Cursor, fields: list[Field]) -> types.CompletionItem:
+def _offer_band(state: State, cursor: Cursor, fields: list[FieldFacts]) -> types.CompletionItem:
     """A whole band, from where the others end."""
     filler = _Filler(cursor, snippets=True)
     text = filler.join(field.name + filler.fill(field) for field in fields)
@@ -118,7 +118,7 @@ class _Filler:
         """Fields below each other, or side by side in braces."""
         return (", " if self._cursor.is_flow else f"\n{self._margin}{margin}").join(fields)
 
-    def fill(self, field: Field) -> str:
+    def fill(self, field: FieldFacts) -> str:
         """A colon, and what the schema lets one expect."""
         if "items" not in field.schema:
             return f": {self._stop(_suggest(field))}"
@@ -141,7 +141,7 @@ class _Filler:
         return f"${{{next(self._stops)}:{default}}}" if default != "" else f"${next(self._stops)}"
 
 
-def _suggest(field: Field) -> object:
+def _suggest(field: FieldFacts) -> object:
     """Return the scalar that the schema suggests for a field: its only snippet, or what holds without it."""
     bodies = [snippet["body"] for snippet in field.schema.get("x-snippets", ())]
     return bodies[0] if len(bodies) == 1 else field.schema.get("default", "")

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from rubric_lint.catalogue import CURRENT
-from rubric_lint.config import FileSettings
-from rubric_lint.document import Document
-from rubric_lint.finding import Path
-from rubric_lint.locate import find_claim, locate
-from rubric_lint.reading import read_documents
-from rubric_lint.recognition import FIELD
-from rubric_lint.schema import case_lists, schema_for
-from rubric_lint.source import Source, Span
+from rubric_lint.dialects.search.locate import find_claim, locate
+from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.schema import case_lists, schema_for
+from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
 
 _BLOCK_KEY = re.compile(r"(?P<indent>[ ]*(?:-[ ]+)*)(?P<word>[\w$]*)")
 _FLOW_KEY = re.compile(r".*[{,][ \t]*(?P<word>\w*)")

@@ -10,8 +10,8 @@ from typing import Any
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
+from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Result, Severity
-from rubric_lint.locate import find_claim
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.options import When
 from rubric_lint.lsp.positions import Text
@@ -19,7 +19,7 @@ from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.workspace import uri_of
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
-from rubric_lint.source import Span
+from rubric_lint.text.source import Span
 
 SOURCE = "rubric-lint"
 """Who says it, as editors show it."""

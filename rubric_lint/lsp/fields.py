@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rubric_lint.catalogue import load
-from rubric_lint.finding import Path
-from rubric_lint.schema import RubricSchema, resolve
+from rubric_lint.format.schema import RubricSchema, resolve
+from rubric_lint.format.schema_files import load
+from rubric_lint.text.path import Path
 
 _TYPES = {"string": "text", "array": "list", "object": "mapping"}
 
 
-class Field(NamedTuple):
+class FieldFacts(NamedTuple):
     """One field: its subschema with what it refers to drawn in, the outer words before the inner."""
 
     name: str
@@ -40,28 +40,28 @@ class Field(NamedTuple):
         return bool(self.schema.get("deprecated"))
 
 
-def find_field(schema: RubricSchema, steps: Path, name: str) -> Field | None:
+def find_field(schema: RubricSchema, steps: Path, name: str) -> FieldFacts | None:
     """The field at `steps` below a rubric, which is called `name`; with no steps, the one that holds the rubric."""
     node = schema.find(steps)
-    return Field(name, node) if "description" in node else None
+    return FieldFacts(name, node) if "description" in node else None
 
 
-def list_fields(schema: RubricSchema, steps: Path) -> list[Field]:
+def list_fields(schema: RubricSchema, steps: Path) -> list[FieldFacts]:
     """The fields that a mapping at `steps` below a `rubrics` value may have."""
     properties = schema.find(steps).get("properties", {})
-    return [Field(name, resolve(schema.contents, field)) for name, field in properties.items()]
+    return [FieldFacts(name, resolve(schema.contents, field)) for name, field in properties.items()]
 
 
-def needed_fields(schema: RubricSchema, steps: Path) -> list[Field]:
+def needed_fields(schema: RubricSchema, steps: Path) -> list[FieldFacts]:
     """Those of them that it must have, when no deprecated one stands in."""
     node = schema.find(steps)
     needed = {*node.get("required", ()), *node.get("then", {}).get("required", ())}
     return [field for field in list_fields(schema, steps) if field.name in needed]
 
 
-def find_suite_field(source: str, name: str) -> Field | None:
+def find_suite_field(source: str, name: str) -> FieldFacts | None:
     """A field of a suite that may lead to rubrics, such as its list of cases, where a schema knows of suites."""
     contents = load(source)
     schema = contents["definitions"].get("part", {}).get("properties", {}).get(name)
     resolved = resolve(contents, schema) if schema else {}
-    return Field(name, {"description": resolved["description"]}) if "description" in resolved else None
+    return FieldFacts(name, {"description": resolved["description"]}) if "description" in resolved else None

@@ -5,17 +5,18 @@ from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
-from rubric_lint.bands import Band
-from rubric_lint.criterion import SHAPE_FIELDS, Criterion, Shape
-from rubric_lint.document import Document
-from rubric_lint.finding import Finding, Part, Path
+from rubric_lint.finding import Finding
+from rubric_lint.format.bands import Band
+from rubric_lint.format.criterion import SHAPE_FIELDS, Criterion, Shape
+from rubric_lint.format.rubric import Rubric
 from rubric_lint.lsp.analysis import Analysis, Located, is_on_key
-from rubric_lint.lsp.fields import Field, find_field, find_suite_field
-from rubric_lint.markdown import escape as escape_markdown
-from rubric_lint.rubric import Rubric
+from rubric_lint.lsp.fields import FieldFacts, find_field, find_suite_field
+from rubric_lint.messages import escape as escape_markdown
+from rubric_lint.messages import shorten
 from rubric_lint.rules import BY_NAME
-from rubric_lint.source import Span
-from rubric_lint.wording import shorten
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.source import Span
 
 
 def make_hover(analysis: Analysis, offset: int) -> types.Hover | None:
@@ -108,7 +109,7 @@ def _find_head(document: Document, criterion: Path, path: Path, offset: int) -> 
     return document.span(path, Part.KEY) if is_head and is_on_key(document, path, offset) else None
 
 
-def word_field(field: Field) -> str:
+def word_field(field: FieldFacts) -> str:
     """The card of a field."""
     facts = "; ".join(fact for fact in field.facts if fact)
     return f"**`{field.name}`**{': ' if facts else ''}{facts}\n\n{field.description}"

@@ -10,7 +10,7 @@ from math import ceil
 
 from lsprotocol import types
 
-from rubric_lint.lsp.sums import Sums
+from rubric_lint.lsp.prefix_sums import PrefixSums
 
 # The line ends of the protocol; form feeds, NEL and U+2028, at which Python splits lines too, are not among them.
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -26,9 +26,9 @@ class Pieces:
     def __init__(self, content: str, encoding: str) -> None:
         self.encoding = encoding
         self._texts = list(_cut(_join_surrogates(content))) or [""]
-        self._offsets = Sums(map(len, self._texts))
-        self._lines = Sums(map(_count_line_ends, self._texts))
-        self._units = Sums(map(self._count_units, self._texts))
+        self._offsets = PrefixSums(map(len, self._texts))
+        self._lines = PrefixSums(map(_count_line_ends, self._texts))
+        self._units = PrefixSums(map(self._count_units, self._texts))
 
     def copy(self) -> "Pieces":
         """Return the same text, to be changed independently."""

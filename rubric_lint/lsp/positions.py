@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from rubric_lint.finding import Edit
 from rubric_lint.lsp.pieces import Pieces, replace_surrogates
-from rubric_lint.source import Span
+from rubric_lint.text.source import Span
 
 _BOM = "\ufeff"
 

@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcSer
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from rubric_lint import __version__
+from rubric_lint.version import __version__
 
 _LONGEST_WAIT = 10.0
 _MAGIC = re.compile(r"[*?{}\[\]!,]")  # what a pattern for names of files gives a meaning to

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rubric_lint.clock import Clock
-from rubric_lint.config import FileSettings
-from rubric_lint.events import has_old_line_ends, read_yaml
+from rubric_lint.dialects import may_have_views
+from rubric_lint.dialects.search.locate import search
 from rubric_lint.finding import Edit, Finding, Fix, Intent, Replace, Result
-from rubric_lint.interop import may_have_views
-from rubric_lint.lint import examine
-from rubric_lint.locate import search
+from rubric_lint.lint.engine import examine
+from rubric_lint.lint.message_context import write_lines
 from rubric_lint.lsp.cases import Cut, compose_case, cut, is_plain
-from rubric_lint.naming import write_lines
-from rubric_lint.source import Source, Span
-from rubric_lint.tree import SyntaxFaultError
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.deadline import Clock
+from rubric_lint.text.events import has_old_line_ends, read_yaml
+from rubric_lint.text.source import Source, Span
+from rubric_lint.text.tree import SyntaxFaultError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,15 +11,15 @@ from lsprotocol import types
 from rubric_lint.lsp.actions import KINDS, Abilities, Deferred, find_edit, make_actions
 from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.completion import complete
-from rubric_lint.lsp.desk import Desk
 from rubric_lint.lsp.diagnostics import has_schema
 from rubric_lint.lsp.hover import make_hover
+from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import SECTION, Options, read_options
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
 from rubric_lint.lsp.workspace import build_workspace
-from rubric_lint.settings_file import NAMES
+from rubric_lint.project.settings_file import NAMES
 
 SCHEMA_SERVER = "rubric-lint/schemaServer"
 """The notification that a server with our JSON Schemas is there, or is no longer."""
@@ -37,7 +37,7 @@ class Server:
 
     def __init__(self) -> None:
         self._connection = Connection()
-        self._desk: Desk
+        self._desk: OpenDocuments
         self._options: dict[str, Options] = {}
         self._given: Any = None
         self._register()
@@ -95,7 +95,7 @@ class Server:
     # Settings
 
     def _initialize(self, params: types.InitializeParams) -> None:
-        self._desk = Desk(self._connection)
+        self._desk = OpenDocuments(self._connection)
         given = _as_data(params.initialization_options)
         if isinstance(given, Mapping):
             self._desk.has_schema_server = given.get("schemaServer") is True

@@ -7,14 +7,14 @@ from operator import attrgetter
 
 from lsprotocol import types
 
-from rubric_lint.criterion import Criterion, Shape
-from rubric_lint.document import Document
-from rubric_lint.finding import Part, Path
+from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.lsp.analysis import Analysis, Located
 from rubric_lint.lsp.positions import Text
+from rubric_lint.messages import shorten
 from rubric_lint.report.visible import visible
-from rubric_lint.source import Span
-from rubric_lint.wording import shorten
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.source import Span
 
 _LONGEST = 60
 

@@ -12,12 +12,12 @@ from urllib.parse import unquote, urlsplit
 
 from pygls.uris import from_fs_path, to_fs_path
 
-from rubric_lint.config import FileSettings, SettingsFinder
-from rubric_lint.files import SUFFIXES
 from rubric_lint.finding import Result
 from rubric_lint.lsp.options import Options, expand
-from rubric_lint.settings_file import SettingsError
-from rubric_lint.sieve.baseline import Baselines
+from rubric_lint.project.files import SUFFIXES
+from rubric_lint.project.settings import FileSettings, SettingsFinder
+from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.run.filters.baseline import Baselines
 
 _LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines"})
 _SUFFIX_OF = {"json": ".json", "jsonc": ".json", "jsonl": ".jsonl", "jsonlines": ".jsonl"}

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.compare.change import Change, Value, What
-from rubric_lint.compare.outputs import INVALID, Effect, Effects
-from rubric_lint.markdown import escape, table
+from rubric_lint.messages import escape, join_words, name_scores, percent, table
 from rubric_lint.report.visible import visible
+from rubric_lint.run.summary import counted
+from rubric_lint.scoring.compare.change import Change, Value, What
+from rubric_lint.scoring.compare.outputs import INVALID, Effect, Effects
 from rubric_lint.scoring.grading import Verdict
-from rubric_lint.summary import counted
-from rubric_lint.wording import join_words, name_scores, percent
 
 VERSION = 1
 """The version of the JSON report."""

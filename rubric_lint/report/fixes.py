@@ -12,7 +12,7 @@ import click
 
 from rubric_lint.report.portable import dump
 from rubric_lint.report.visible import is_obeyed, shown, visible
-from rubric_lint.summary import counted
+from rubric_lint.run.summary import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Finding
 from rubric_lint.report.visible import head, shown, tail, visible, width
-from rubric_lint.source import Source, Span
+from rubric_lint.text.source import Source, Span
 
 Paint = Callable[[str, str], str]
 """Colors a text (second) by its role (first): a severity, `other`, `gutter`, `place`, `fix`."""

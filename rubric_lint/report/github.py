@@ -6,16 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rubric_lint.finding import Severity
+from rubric_lint.project.repository import repository_path
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range
 from rubric_lint.report.visible import visible
-from rubric_lint.reporter import Failure, Reporter
-from rubric_lint.repository import repository_path
-from rubric_lint.summary import counted
+from rubric_lint.run.reporter import Failure, Reporter
+from rubric_lint.run.summary import counted
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result
-    from rubric_lint.summary import Summary
+    from rubric_lint.run.summary import Summary
 
 SHOWN = 10
 """How many errors, and how many warnings, GitHub shows per step; the log contains all of them."""

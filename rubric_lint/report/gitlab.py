@@ -6,15 +6,15 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from rubric_lint.finding import Severity
-from rubric_lint.fingerprint import fingerprints
+from rubric_lint.project.repository import repository_path
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range, dump, whole
-from rubric_lint.reporter import Failure, Reporter
-from rubric_lint.repository import repository_path
+from rubric_lint.run.fingerprint import fingerprints
+from rubric_lint.run.reporter import Failure, Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result
-    from rubric_lint.summary import Summary
+    from rubric_lint.run.summary import Summary
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-from rubric_lint import __version__
-from rubric_lint.criterion import Shape
+from rubric_lint.format.criterion import Shape
 from rubric_lint.report.charts import BINS, draw_answers, draw_histogram, name_answer
 from rubric_lint.report.visible import visible
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.records import Outcome
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
-from rubric_lint.summary import counted
+from rubric_lint.version import __version__
 
 _RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1}
 _TEXTS = ("question", "answer", "reference")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import dump, whole
-from rubric_lint.reporter import Reporter
+from rubric_lint.run.reporter import Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Fix, Result
-    from rubric_lint.source import Source, Span
-    from rubric_lint.summary import Summary
+    from rubric_lint.run.summary import Summary
+    from rubric_lint.text.source import Source, Span
 
 VERSION = 1
 _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warnings", "ignored")
@@ -56,20 +56,20 @@ def _finding(source: Source, finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "message": whole(finding.message),
         "file": whole(source.name),
-        **_place(source, finding.span),
+        **_span_data(source, finding.span),
         "path": whole(finding.pointer),
         "related": [
-            {"message": whole(place.message), "file": whole(source.name), **_place(source, place.span)}
+            {"message": whole(place.message), "file": whole(source.name), **_span_data(source, place.span)}
             for place in finding.related
         ],
-        "fix": _fix(source, finding.fix) if finding.fix else None,
+        "fix": _fix_data(source, finding.fix) if finding.fix else None,
     }
 
 
-def _fix(source: Source, fix: Fix) -> dict[str, Any]:
-    edits = [{**_place(source, edit.span), "text": whole(edit.text)} for edit in fix.edits]
+def _fix_data(source: Source, fix: Fix) -> dict[str, Any]:
+    edits = [{**_span_data(source, edit.span), "text": whole(edit.text)} for edit in fix.edits]
     return {"title": whole(fix.title), "safe": fix.safe, "edits": edits}
 
 
-def _place(source: Source, span: Span) -> dict[str, dict[str, int]]:
+def _span_data(source: Source, span: Span) -> dict[str, dict[str, int]]:
     return {"start": source.position(span.start)._asdict(), "end": source.position(span.end)._asdict()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rubric_lint.source import Source, Span
+from rubric_lint.text.source import Source, Span
 
 
 class Range(NamedTuple):

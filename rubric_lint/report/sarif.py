@@ -7,20 +7,20 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from rubric_lint import __version__
-from rubric_lint.fingerprint import VERSION, fingerprints
+from rubric_lint.project.repository import find_root, repository_path
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range, dump, whole
-from rubric_lint.reporter import Failure, Reporter
-from rubric_lint.repository import find_root, repository_path
-from rubric_lint.rule import HOME
 from rubric_lint.rules import RULES
+from rubric_lint.rules.rule import HOME
+from rubric_lint.run.fingerprint import VERSION, fingerprints
+from rubric_lint.run.reporter import Failure, Reporter
+from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Fix, Result
-    from rubric_lint.rule import Rule
-    from rubric_lint.source import Source, Span
-    from rubric_lint.summary import Summary
+    from rubric_lint.rules.rule import Rule
+    from rubric_lint.run.summary import Summary
+    from rubric_lint.text.source import Source, Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -132,11 +132,11 @@ def _result(source: Source, file: dict[str, str], finding: Finding, fingerprint:
             for number, place in enumerate(finding.related, start=1)
         ]
     if finding.fix:
-        result["fixes"] = [_fix(source, file, finding.fix)]
+        result["fixes"] = [_fix_data(source, file, finding.fix)]
     return result
 
 
-def _fix(source: Source, file: dict[str, str], fix: Fix) -> dict[str, Any]:
+def _fix_data(source: Source, file: dict[str, str], fix: Fix) -> dict[str, Any]:
     replacements = [
         {"deletedRegion": _region(source, edit.span), "insertedContent": {"text": whole(edit.text)}}
         for edit in fix.edits

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from rubric_lint.messages import visible_json
 from rubric_lint.report.visible import visible, width
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
-from rubric_lint.wording import visible_json
 
 Write = Callable[[str], object]
 
 
-class Form(Protocol):
+class ScoreFormat(Protocol):
     """Takes results as they come, and the totals at the end."""
 
     def add(self, results: list[str]) -> None:
@@ -131,13 +131,13 @@ def _tabulate(rubric: RubricTotals) -> str:
 
 def _row(totals: CriterionTotals) -> tuple[str, ...]:
     criterion = totals.criterion
-    given = [_word(grade.answer) for grade in criterion.grades if totals.answers[grade.answer]]
+    given = [_name_answer(grade.answer) for grade in criterion.grades if totals.answers[grade.answer]]
     gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(totals.gates_missed))
     mean, spread = f"{float(totals.mean or 0):.3f}", f"{totals.spread or 0:.3f}"
     return (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate)
 
 
-def _word(answer: bool | int) -> str:
+def _name_answer(answer: bool | int) -> str:
     return {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
 
 
@@ -148,5 +148,5 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-FORMS: dict[str, Callable[[Write], Form]] = {"jsonl": Lines, "json": Whole, "table": Table}
+FORMS: dict[str, Callable[[Write], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
 """How results are written, by name."""

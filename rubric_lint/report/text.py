@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.frame import frame
 from rubric_lint.report.visible import visible
-from rubric_lint.reporter import Reporter
+from rubric_lint.run.reporter import Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result, Severity
-    from rubric_lint.source import Source
-    from rubric_lint.summary import Summary
+    from rubric_lint.run.summary import Summary
+    from rubric_lint.text.source import Source
 
 
 class Concise(Reporter):

@@ -3,7 +3,7 @@
 from itertools import accumulate
 from unicodedata import category, east_asian_width
 
-from rubric_lint.wording import is_obeyed, visible
+from rubric_lint.messages import is_obeyed, visible
 
 __all__ = ("head", "is_obeyed", "shown", "tail", "visible", "width")
 

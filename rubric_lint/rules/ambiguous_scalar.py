@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Repair, ReplaceValue, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
-from rubric_lint.scalar import resolve
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.scalar import resolve
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
-from rubric_lint.mending import sort_bands
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.format.band_repairs import sort_bands
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.bands import SCORES
-from rubric_lint.finding import Part, Problem, Severity
-from rubric_lint.mending import widen
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
-from rubric_lint.wording import name_scores
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.format.band_repairs import widen
+from rubric_lint.format.bands import SCORES
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import name_scores
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

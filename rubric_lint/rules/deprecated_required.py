@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.bands import LOWEST
-from rubric_lint.criterion import Criterion, Shape
-from rubric_lint.deprecation import find_deprecated
-from rubric_lint.finding import AddField, Intent, Part, Problem, RenameKey, Repair, ReplaceValue, Severity, WrapText
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.finding import AddField, Intent, Problem, RenameKey, Repair, ReplaceValue, Severity, WrapText
+from rubric_lint.format.bands import LOWEST
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.deprecation import find_deprecated
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
 
-from rubric_lint.criterion import Criterion
-from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -26,7 +27,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             if first is criterion:
                 others.append(criterion)
             else:
-                yield from _word(criterion, first, "says the same as that of {}, which then counts twice")
+                yield from _make_problems(criterion, first, "says the same as that of {}, which then counts twice")
     together = "\n".join(["", *texts])
     if any(part in together for part in _PARTS) and any(hint in rubric.folded_outcomes for hint in _HINTS):
         yield from _find_opposites(others)
@@ -49,10 +50,10 @@ def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
         own.setdefault(gist, criterion)
         opposite = others.get(gist)
         if opposite and gist[0] and None not in (criterion.weight, opposite.weight):  # points below 0 reverse it
-            yield from _word(criterion, opposite, "is the opposite of that of {}, so no answer meets both")
+            yield from _make_problems(criterion, opposite, "is the opposite of that of {}, so no answer meets both")
 
 
-def _word(criterion: Criterion, first: Criterion, relation: str) -> Iterator[Problem]:
+def _make_problems(criterion: Criterion, first: Criterion, relation: str) -> Iterator[Problem]:
     message = f"its outcome {relation.format(f'{first.label} (line {OTHER_LINE})')}; remove one of them"
     place = Place("the first one", first.outcome_path)
     if first.outcome is criterion.outcome:  # the criterion is an alias, so both are written in the same place

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.criterion import Criterion
-from rubric_lint.finding import OTHER_LINE, Part, Path, Place, Problem, Severity
-from rubric_lint.rubric import Rubric, fold_id
-from rubric_lint.rule import Rule
-from rubric_lint.wording import shorten
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.rubric import Rubric, fold_id
+from rubric_lint.messages import shorten
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part, Path
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -17,12 +18,13 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if first is criterion:
             continue
         place = Place(
-            "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place", *_place(first)
+            "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
+            *_path_of_id(first),
         )
-        yield Problem(_word(criterion, first), *_place(criterion), related=(place,))
+        yield Problem(_write_message(criterion, first), *_path_of_id(criterion), related=(place,))
 
 
-def _word(criterion: Criterion, first: Criterion) -> str:
+def _write_message(criterion: Criterion, first: Criterion) -> str:
     if criterion.id != first.id:
         return f"its id differs from the one at line {OTHER_LINE} only in its Unicode form; rename one"
     name = "this id" if criterion.has_own_id else f"its generated id `{shorten(criterion.id)}`"
@@ -33,7 +35,7 @@ def _word(criterion: Criterion, first: Criterion) -> str:
     )
 
 
-def _place(criterion: Criterion) -> tuple[Path, Part]:
+def _path_of_id(criterion: Criterion) -> tuple[Path, Part]:
     if criterion.has_own_id and not criterion.borrows_id:
         return criterion.path_of("id"), Part.ENTRY
     return criterion.path, Part.ENTRY

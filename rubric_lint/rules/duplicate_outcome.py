@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.finding import OTHER_LINE, Path, Place, Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Path
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """An outcome that is empty or blank."""
 
 from rubric_lint.finding import Severity
-from rubric_lint.rule import Rule
+from rubric_lint.rules.rule import Rule
 
 RULE = Rule("empty-outcome", Severity.ERROR)

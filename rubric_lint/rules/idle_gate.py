@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.bands import HIGHEST, LOWEST
-from rubric_lint.criterion import Criterion, Shape
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.format.bands import HIGHEST, LOWEST
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

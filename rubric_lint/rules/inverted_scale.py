@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rubric_lint.finding import OTHER_LINE, Part, Path, Place, Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
-from rubric_lint.wording import shorten
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import shorten
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part, Path
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

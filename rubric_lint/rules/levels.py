@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.criterion import Criterion, Level
-from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
-from rubric_lint.wording import join_words
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.format.criterion import Criterion, Level
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import join_words
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

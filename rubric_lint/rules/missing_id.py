@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.criterion import Shape
-from rubric_lint.finding import AddField, Part, Problem, Repair, Severity
-from rubric_lint.near import find_near
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.finding import AddField, Problem, Repair, Severity
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import find_near
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

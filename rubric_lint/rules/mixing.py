@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.bands import looks_like_bands
-from rubric_lint.criterion import Criterion, Shape
-from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.format.bands import looks_like_bands
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 _ONE = {
     Shape.CHECKLIST: "a checklist criterion",

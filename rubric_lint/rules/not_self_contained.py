@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

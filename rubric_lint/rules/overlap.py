@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.bands import Band, Scale
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
-from rubric_lint.mending import cut
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
-from rubric_lint.wording import list_scores, name_scores
+from rubric_lint.format.band_repairs import cut
+from rubric_lint.format.bands import Band, Scale
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import list_scores, name_scores
+from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

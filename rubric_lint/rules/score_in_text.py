@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.outcomes import Outcome
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.format.outcomes import Outcome
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

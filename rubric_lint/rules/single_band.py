@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.bands import HIGHEST, LOWEST, SCORES
-from rubric_lint.finding import Part, Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.format.bands import HIGHEST, LOWEST, SCORES
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from math import ceil
 
-from rubric_lint.bands import HIGHEST, Band, Scale
-from rubric_lint.finding import OTHER_LINE, Part, Place, Problem, Repair, Severity
-from rubric_lint.mending import start_at
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
-from rubric_lint.thresholds import Thresholds
-from rubric_lint.wording import join_words, list_scores
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, Severity
+from rubric_lint.format.band_repairs import start_at
+from rubric_lint.format.bands import HIGHEST, Band, Scale
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.messages import join_words, list_scores
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """Text that is not YAML or JSON, or not UTF-8."""
 
 from rubric_lint.finding import Severity
-from rubric_lint.rule import Rule
+from rubric_lint.rules.rule import Rule
 
 RULE = Rule("syntax", Severity.ERROR)

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from rubric_lint.finding import Part, Place, Problem, Severity
-from rubric_lint.rubric import Rubric
-from rubric_lint.rule import Rule
+from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.scoring.blanks import BLANK, JSON_BLANK, mend_line_ends
+from rubric_lint.scoring.chat_tokens import break_tokens
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
-from rubric_lint.template_tokens import break_tokens
 
 if TYPE_CHECKING:
     from rubric_lint.scoring.remarks import Words

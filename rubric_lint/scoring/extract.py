@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, Self
 
 from rubric_lint.finding import pointer
-from rubric_lint.wording import visible
+from rubric_lint.messages import visible
 
 
 class OutputError(Exception):

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from rubric_lint.catalogue import CURRENT, load
-from rubric_lint.criterion import Shape
-from rubric_lint.finding import Path, pointer
-from rubric_lint.near import find_near
+from rubric_lint.finding import pointer
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.schema_files import CURRENT, load
+from rubric_lint.format.validator import open_validator
+from rubric_lint.messages import describe, find_near, join_words, list_scores
 from rubric_lint.scoring.extract import MOST_DIGITS, Fractional, OutputError
-from rubric_lint.scoring.grading import Answer, JudgeOutput, ScoringCriterion, ScoringRubric
-from rubric_lint.validator import open_validator
-from rubric_lint.wording import describe, join_words, list_scores
+from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric
+from rubric_lint.text.path import Path
 
 
 def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:
@@ -243,7 +243,7 @@ def _fold(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold().strip()
 
 
-def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> Answer:
+def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> AnswerValue:
     answer = value if isinstance(value, bool) else int(value)  # the form lets no other number through than 7 and 7.0
     if criterion.grade(answer):
         return answer

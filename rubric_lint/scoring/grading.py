@@ -7,10 +7,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.criterion import Shape
-from rubric_lint.rubric import Rubric
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.rubric import Rubric
 
-Answer = bool | int
+AnswerValue = bool | int
 """What a judge says of one criterion: whether it is satisfied, a score, or a level."""
 
 OVERALL = "overall"
@@ -31,7 +31,7 @@ class Grade(NamedTuple):
     `outcome` is that of the band or level; of a checklist criterion it is what was expected.
     """
 
-    answer: Answer
+    answer: AnswerValue
     score: Fraction
     points: int
     gate_met: bool
@@ -53,7 +53,7 @@ class ScoringCriterion:
     outcome: str | None
     grades: tuple[Grade, ...]
 
-    def grade(self, answer: Answer) -> Grade | None:
+    def grade(self, answer: AnswerValue) -> Grade | None:
         """The grade of an answer; None for one that may not be given."""
         return next((grade for grade in self.grades if grade.answer == answer), None)
 
@@ -134,7 +134,7 @@ class Scored:
 class JudgeOutput:
     """A valid judge output: the answer and the reason for each criterion, in the rubric's order."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerValue, ...]
     reasons: tuple[str | None, ...]
     reasoning: str | None = None
 

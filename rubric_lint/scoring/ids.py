@@ -9,7 +9,7 @@ _BUCKETS = 256
 _LAST = _BUCKETS - 1
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a record begins: the number of its file and its 1-based line."""
 
     file: int
@@ -31,7 +31,7 @@ class Ids:
         self._hashes = [array("q") for _ in range(_BUCKETS)]
         self._order = array("B")
         self._jumps = array("Q")
-        self._expected = Place(0, 0)
+        self._expected = RecordPlace(0, 0)
 
     def add(self, file: int, lines: list[int], keys: list[int | None]) -> None:
         """Remember the keys of records and the lines on which they begin, one after the other; None for no id."""
@@ -43,11 +43,11 @@ class Ids:
                 if key is not None:
                     self._expect(file, line)
                     self._append([key])
-                    self._expected = Place(file, line + 1)
+                    self._expected = RecordPlace(file, line + 1)
             return
         self._expect(file, lines[0])
         self._append(known)
-        self._expected = Place(file, lines[-1] + 1)
+        self._expected = RecordPlace(file, lines[-1] + 1)
 
     def _expect(self, file: int, line: int) -> None:
         if (file, line) != self._expected:
@@ -59,7 +59,7 @@ class Ids:
             hashes[key & _LAST].append(key)
         self._order.extend([key & _LAST for key in keys])
 
-    def repeated(self, most: int) -> tuple[int, list[tuple[Place, Place]]]:
+    def repeated(self, most: int) -> tuple[int, list[tuple[RecordPlace, RecordPlace]]]:
         """Return how many records repeat an id, and the places of the first few, each after that of the earlier one."""
         count = 0
         firsts: dict[tuple[int, int], int] = {}
@@ -86,11 +86,11 @@ class Ids:
             elif at in firsts:
                 yield numbers[bucket, firsts[at]], number
 
-    def _place(self, number: int) -> Place:
+    def _place(self, number: int) -> RecordPlace:
         jumps = self._jumps
         low, high = 0, len(jumps) // 3
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if jumps[3 * middle] <= number else (low, middle)
         start, file, line = jumps[3 * low : 3 * low + 3]
-        return Place(file, line + number - start)
+        return RecordPlace(file, line + number - start)

@@ -6,19 +6,20 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from rubric_lint.catalogue import CURRENT, load
-from rubric_lint.config import FileSettings, claim_by_name
-from rubric_lint.document import Document
-from rubric_lint.finding import Part, Path, Result, Severity, Unread
-from rubric_lint.lint import DEFAULTS, lint
-from rubric_lint.locate import Location, locate
-from rubric_lint.reading import read_documents
-from rubric_lint.rubric import Rubric, build_rubric
+from rubric_lint.dialects.search.locate import Location, locate
+from rubric_lint.finding import Result, Severity, Unread
+from rubric_lint.format.rubric import Rubric, build_rubric
+from rubric_lint.format.schema_files import CURRENT, load
+from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.project.settings import FileSettings, claim_by_name
+from rubric_lint.project.skipped import name_other_kind
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.preparing import UnscorableError, prepare
-from rubric_lint.skipped import name_other_kind
-from rubric_lint.source import Position, Source, as_bytes
-from rubric_lint.thresholds import Thresholds
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Position, Source, as_bytes
 
 DECIDING = frozenset(
     {
@@ -66,7 +67,7 @@ class Loaded(NamedTuple):
         """The same for a path as the document has it, which may be written in a dialect."""
         is_named = isinstance(self.document.value(path), dict) and bool(path) and isinstance(path[-1], str)
         part = Part.KEY if is_named else Part.VALUE
-        return _place(self.document.source, self.document.span(path, part).start)
+        return _write_place(self.document.source, self.document.span(path, part).start)
 
     def position(self, path: Path) -> Position:
         """The line and column of a part of the rubric; of what is not written, those of what would hold it."""
@@ -170,10 +171,10 @@ class _Located(NamedTuple):
     def place(self) -> str:
         """Where it stands, as messages begin."""
         source = self.document.source
-        return _place(source, self.document.span(self.location.path).start)
+        return _write_place(source, self.document.span(self.location.path).start)
 
 
-def _place(source: Source, offset: int) -> str:
+def _write_place(source: Source, offset: int) -> str:
     position = source.position(offset)
     return f"{source.name}:{position.line}:{position.column}"
 
@@ -181,7 +182,7 @@ def _place(source: Source, offset: int) -> str:
 def _word_errors(result: Result) -> Iterator[str]:
     for finding in result.findings:
         if finding.severity is Severity.ERROR:
-            yield f"{_place(result.source, finding.span.start)}: {finding.rule}: {finding.message}"
+            yield f"{_write_place(result.source, finding.span.start)}: {finding.rule}: {finding.message}"
 
 
 def _load(item: _Located, name: str, settings: FileSettings) -> Loaded:

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.criterion import Criterion, Shape
-from rubric_lint.rubric import Rubric
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
 from rubric_lint.scoring.grading import ScoringCriterion
 
 HASH_LENGTH = 16

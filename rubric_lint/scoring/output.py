@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rubric_lint.criterion import Shape
+from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.candidates import Extract, find_verdict, squeeze, unwrap
 from rubric_lint.scoring.decoding import count_quotes, count_texts
 from rubric_lint.scoring.form import read_object
 from rubric_lint.scoring.grading import (
-    Answer,
+    AnswerValue,
     CriterionResult,
     Grade,
     JudgeOutput,
@@ -23,7 +23,7 @@ from rubric_lint.scoring.plain import types_of
 MOST_KNOWN = 20_000
 """How many combinations of answers are remembered at once."""
 
-Answers = tuple[Answer, ...]
+Answers = tuple[AnswerValue, ...]
 """The answers of an output, in the rubric's order."""
 
 
@@ -188,7 +188,7 @@ def _reader_of(rubric: ScoringRubric) -> Reader:
 render = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def _render_pieces(criterion: ScoringCriterion) -> dict[Answer, _Piece]:
+def _render_pieces(criterion: ScoringCriterion) -> dict[AnswerValue, _Piece]:
     return {
         grade.answer: _Piece(grade, render(CriterionResult(criterion, grade).to_json())) for grade in criterion.grades
     }

@@ -6,7 +6,7 @@ Where msgspec is not installed nothing is plain, and everything is held against 
 from functools import cache
 from typing import Any
 
-from rubric_lint.criterion import Shape
+from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.form import form_of
 
 try:

@@ -6,12 +6,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from rubric_lint.bands import HIGHEST, LOWEST, Scale
-from rubric_lint.criterion import Criterion, Shape
-from rubric_lint.rubric import Rubric
-from rubric_lint.scoring.grading import OVERALL, Answer, Grade, ScoringCriterion, ScoringRubric
+from rubric_lint.format.bands import HIGHEST, LOWEST, Scale
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import join_words
+from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import hash_meaning
-from rubric_lint.wording import join_words
 
 _WIDEST = 1000
 """How many digits lie at most between the first digit of the largest weight and the last of the finest."""
@@ -33,7 +33,7 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     if any(entry.shapes != (shape,) for entry in rubric.entries):
         raise UnscorableError("mixes shapes")
     drafts = list(_draft(rubric, shape))
-    _check(drafts)
+    _refuse_repeated_ids(drafts)
     whole = _as_integers([draft.weight for draft in drafts])
     unit = math.lcm(*(answer.score.denominator for draft in drafts for answer in draft.answers))
     criteria = tuple(
@@ -59,7 +59,7 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
 class _Allowed(NamedTuple):
     """An answer that may be given, and what it comes to by itself."""
 
-    answer: Answer
+    answer: AnswerValue
     score: Fraction
     gate_met: bool
     outcome: str | None
@@ -116,7 +116,7 @@ def _levels(criterion: Criterion) -> tuple[_Allowed, ...]:
     )
 
 
-def _check(drafts: Sequence[_Draft]) -> None:
+def _refuse_repeated_ids(drafts: Sequence[_Draft]) -> None:
     ids = [draft.id for draft in drafts]
     if repeated := [name for name in dict.fromkeys(ids) if ids.count(name) > 1]:
         raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")

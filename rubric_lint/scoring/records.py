@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from json.encoder import encode_basestring as _quote
 from typing import Any, NamedTuple, TypeVar, cast
 
-from rubric_lint.near import find_near, point_to_known
+from rubric_lint.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.ids import make_key
 from rubric_lint.scoring.output import Judged, render
-from rubric_lint.wording import list_names
 
 RESERVED = frozenset({"rubric", "rubric_hash", "shape", "score", "verdict", "verdicts", "stable", "criteria", "error"})
 """The fields of a result, which no field of a record may cover."""

@@ -9,15 +9,7 @@ from rubric_lint.scoring.explain import explain
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.output import MOST_KNOWN, Judged, Known, Reader
-from rubric_lint.scoring.records import (
-    COVERING,
-    HELD,
-    SHOWN,
-    Entry,
-    Outcome,
-    find_rubric,
-    refuse_what_is_no_output,
-)
+from rubric_lint.scoring.records import COVERING, HELD, SHOWN, Entry, Outcome, find_rubric, refuse_what_is_no_output
 from rubric_lint.scoring.samples import combine
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.scoring.grading import Answer, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 
 
@@ -16,7 +16,7 @@ class CriterionTotals:
     """How often a criterion got which answer."""
 
     criterion: ScoringCriterion
-    answers: Counter[Answer] = field(default_factory=Counter)
+    answers: Counter[AnswerValue] = field(default_factory=Counter)
 
     @property
     def mean(self) -> Fraction | None:

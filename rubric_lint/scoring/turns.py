@@ -3,8 +3,8 @@
 import re
 
 from rubric_lint.scoring.blanks import BLANK, blank, blank_spans
+from rubric_lint.scoring.chat_tokens import TEMPLATE_TOKEN
 from rubric_lint.scoring.extract import OutputError, line_of, shorten
-from rubric_lint.template_tokens import TEMPLATE_TOKEN
 
 _OWN = re.compile(
     r"""

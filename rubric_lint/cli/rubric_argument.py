@@ -1,0 +1,85 @@
+"""Load the RUBRIC argument of `rubric-score` and its subcommands."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from rubric_lint.cli.exits import Exit
+from rubric_lint.cli.options import CONFIG, check_settings, choice
+from rubric_lint.run.console import complain
+
+if TYPE_CHECKING:
+    from rubric_lint.project.settings import FileSettings
+    from rubric_lint.scoring.grading import ScoringRubric
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+rubric_argument = click.argument("file", metavar="RUBRIC", type=click.Path(exists=True, dir_okay=False))
+"""The RUBRIC argument of a subcommand."""
+
+
+extract_option = click.option(
+    "--extract",
+    **choice("standard", "strict"),
+    help="Where to find the JSON in raw text: standard, on lines of its own or in a fence; strict, the whole text.",
+)
+"""The option that says how to find the JSON in what a judge wrote."""
+
+
+def with_settings(function: Function) -> Function:
+    """Add the options that choose the settings of the rubrics."""
+    config = click.option("--config", **{**CONFIG, "help": "Use this settings file for the rubrics."})
+    isolated = click.option("--isolated", is_flag=True, help="Ignore all settings files.")
+    return config(isolated(function))
+
+
+def require(path: str, *, config: str | None, isolated: bool) -> "dict[str, ScoringRubric]":
+    """Return the rubrics of a file by name; exit with a usage error if it has none that can be used."""
+    rubrics = load(path, config=config, isolated=isolated)
+    if rubrics is None:
+        raise click.exceptions.Exit(Exit.USAGE)
+    return rubrics
+
+
+def load(
+    path: str,
+    *,
+    config: str | None,
+    isolated: bool,
+    pass_at: Decimal | None = None,
+    borderline_at: Decimal | None = None,
+) -> "dict[str, ScoringRubric] | None":
+    """Return the rubrics of a file by name, or None, after printing why, if they cannot be used for scoring."""
+    from rubric_lint.project.files import File, Unreadable, read  # noqa: PLC0415
+    from rubric_lint.project.settings import SettingsFinder  # noqa: PLC0415
+    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
+
+    check_settings(config, isolated=isolated)
+    try:
+        settings = SettingsFinder(file=config, isolated=isolated).for_file(path)
+        settings = _set_thresholds(settings, pass_at, borderline_at)
+        data = read(File(path, settings._replace(claimed=True)))
+        if isinstance(data, Unreadable):
+            complain(f"{data.path}: {data.reason}")
+            return None
+        return load_rubrics(path, data, settings)
+    except SettingsError as wrong:
+        faults = [*wrong.lines]
+    except RubricError as wrong:
+        faults = [*wrong.faults, f"{path} cannot be used for scoring; no output was read"]
+    for fault in faults:
+        complain(fault)
+    return None
+
+
+def _set_thresholds(settings: "FileSettings", pass_at: Decimal | None, borderline_at: Decimal | None) -> "FileSettings":
+    pass_at = settings.pass_at if pass_at is None else pass_at
+    borderline_at = settings.borderline_at if borderline_at is None else borderline_at
+    if borderline_at > pass_at:
+        raise click.UsageError(
+            f"the borderline threshold {borderline_at} is above the pass threshold {pass_at}; set both"
+        )
+    return settings._replace(pass_at=pass_at, borderline_at=borderline_at)

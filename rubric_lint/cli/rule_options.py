@@ -1,0 +1,101 @@
+"""Parse names of rules and print the rules and their pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rubric_lint.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from click.shell_completion import CompletionItem
+
+    from rubric_lint.rules.rule import Rule
+
+
+def _rules() -> Mapping[str, Rule]:
+    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
+
+    return BY_NAME
+
+
+def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a rule.
+
+    Raises:
+        click.BadParameter: when no rule has this name; it suggests the nearest one.
+    """
+    if value is None or value in _rules():
+        return value
+    from rubric_lint.messages import find_near  # noqa: PLC0415
+
+    near = find_near(value, _rules())
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`rubric-lint --rules` lists them"
+    raise click.BadParameter(f"unknown rule {value!r}; {hint}")
+
+
+def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of rules in an option that may be repeated and may hold comma-separated names."""
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise click.BadParameter("is empty; name a rule", ctx, param)
+    return frozenset(name for name in names if read_name(ctx, param, name))
+
+
+def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a rule, also after a comma."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  (only completion needs it)
+
+    before, comma, word = incomplete.rpartition(",")
+    said = before.split(",")
+    return [
+        CompletionItem(before + comma + name, help=rule.summary)
+        for name, rule in _rules().items()
+        if name.startswith(word) and name not in said
+    ]
+
+
+def print_page(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Print the page of a rule and exit."""
+    if value is not None and not ctx.resilient_parsing:
+        name = read_name(ctx, param, value)
+        click.echo(_rules()[str(name)].page, nl=False)
+        ctx.exit()
+
+
+def print_rules(form: str | None) -> None:
+    """Print the rules as a table, or as JSON for programs.
+
+    Raises:
+        click.UsageError: when `form` is a format for findings.
+    """
+    if form == "json":
+        import json  # noqa: PLC0415  (the table needs none)
+
+        names = ("name", "severity", "fix", "summary", "url")
+        listed = [{name: getattr(rule, name) for name in names} for rule in _rules().values()]
+        click.echo(json.dumps(listed, indent=1))
+        return
+    if form is not None:
+        raise click.UsageError("--rules supports only --format json")
+    rows = [(rule.name, rule.severity, rule.fix or "", rule.summary) for rule in _rules().values()]
+    table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
+
+
+def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    """Print the versions of the tool and the schemas and exit."""
+    if value and not ctx.resilient_parsing:
+        from rubric_lint.format.schema_files import catalogue  # noqa: PLC0415
+
+        versions: dict[str, list[str]] = {}
+        for entry in catalogue():
+            versions.setdefault(entry.name, []).append(entry.version)
+        schemas = "; ".join(f"{name} {', '.join(numbers)}" for name, numbers in versions.items())
+        click.echo(f"rubric-lint {__version__}\nschemas: {schemas}")
+        ctx.exit()

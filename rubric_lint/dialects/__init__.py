@@ -1,0 +1,94 @@
+"""Find rubrics that are written in the dialects of other systems."""
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rubric_lint.format.view import Dialect, View
+    from rubric_lint.text.document import Document
+    from rubric_lint.text.path import Path
+
+
+_SCORES = ((b"score-",), *((b"score%d" % digit,) for digit in range(10)))
+
+
+class Family(NamedTuple):
+    """The dialects of one module, and the words that show that a text may hold one of them.
+
+    A text that holds such a rubric has at least one of the `signs`, one of the `endings` or a match of `pattern`. An
+    ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`.
+    """
+
+    module: str
+    dialects: tuple[str, ...]
+    signs: tuple[str, ...] = ()
+    endings: tuple[tuple[str, str], ...] = ()
+    pattern: str = ""
+    files_have: tuple[tuple[bytes, ...], ...] = ()
+
+    def may_be_in(self, text: str) -> bool:
+        """Return whether the text may hold one of the dialects, so that the module has to be loaded."""
+        return (
+            any(sign in text for sign in self.signs)
+            or any(text.count(word) > text.count(longer) for word, longer in self.endings)
+            or (self.pattern != "" and re.search(self.pattern, text) is not None)
+        )
+
+
+# Words are only a reason to load the module: the shape decides whether there is a rubric. Each list of criteria belongs
+# to the first family that finds it.
+FAMILIES = (
+    Family("lightspeed", ("lightspeed",), ("geval:",)),
+    Family("confident_ai", ("confident-ai",), ("scoreRange",)),
+    Family("ragas", ("ragas",), pattern="score[-0-9]", files_have=_SCORES),
+    Family("healthbench", ("healthbench",), ("criterion",)),
+    Family("autoevals", ("autoevals",), ("choice_scores",), files_have=((b"choice_scores",),)),
+    Family(
+        "agentv",
+        ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
+        ("criteria", "llm-rubric", "agent-rubric", "assert"),
+        endings=(("outcome", "expected_outcome"), ("min_score", "required_min_score")),
+        files_have=((b"assert", b"tests"),),  # criteria as plain texts among assertions
+    ),
+    Family("promptfoo", ("promptfoo",), ("llm-rubric",)),
+)
+
+DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)
+"""The names of all dialects."""
+
+
+def load_dialect(name: str) -> "Dialect":
+    """Return the dialect of this name."""
+    module = next(family.module for family in FAMILIES if name in family.dialects)
+    dialects: tuple[Dialect, ...] = import_module(f"rubric_lint.dialects.{module}").DIALECTS
+    return next(dialect for dialect in dialects if dialect.name == name)
+
+
+def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bool) -> "list[tuple[Path, str]]":
+    """Find rubrics in known forms that are not linted, each with a message; see `unread`."""
+    text = document.written_at(())
+    if not any(sign in text for sign in _SIGNS_OF_ASSERTIONS):
+        return []
+    from rubric_lint.dialects.search.unchecked_forms import find_unread  # noqa: PLC0415  (most files have no assertions)
+
+    return list(find_unread(document, taken, of_agentv=of_agentv))
+
+
+_SIGNS_OF_ASSERTIONS = ("assert", "llm-rubric", "agent-rubric")
+
+
+def may_have_views(text: str) -> bool:
+    """Return whether a text has words of a dialect."""
+    return any(family.may_be_in(text) for family in FAMILIES)
+
+
+def find_views(document: "Document") -> list["View"]:
+    """Find the rubrics of a document that are written in a dialect, in the order of the dialects."""
+    found: dict[Path, View] = {}
+    text = document.written_at(())  # not the text of the whole file, which may hold thousands of documents
+    for family in FAMILIES:
+        if family.may_be_in(text):
+            for view in import_module(f"rubric_lint.dialects.{family.module}").find(document):
+                found.setdefault(view.path, view)
+    return list(found.values())

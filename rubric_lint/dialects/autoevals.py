@@ -1,0 +1,75 @@
+"""Read rubrics of Braintrust autoevals: a `prompt` that offers choices, and `choice_scores` with their scores."""
+
+import math
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from rubric_lint.format.view import Dialect, Draft, View, read_text
+from rubric_lint.text.document import Document
+
+AUTOEVALS = Dialect(
+    "autoevals",
+    "Braintrust autoevals",
+    "autoevals/v1.json",
+    {"levels": "choice_scores", "expected_outcome": "prompt"},
+    # The choices are one unnamed criterion, and the prompt describes them in a format of its own.
+    without=frozenset(
+        {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
+    ),
+)
+DIALECTS = (AUTOEVALS,)
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find the mappings with a `prompt` and numbers as `choice_scores`.
+
+    OpenAI evals have both too, with `choice_strings` and another meaning.
+    """
+    for path, spec in document.mappings:
+        choices, prompt = spec.get("choice_scores"), spec.get("prompt")
+        if not isinstance(choices, dict) or not isinstance(prompt, str) or "choice_strings" in spec:
+            continue
+        if any(isinstance(score, int | float) for score in choices.values()):
+            yield _view(Draft(document, (*path, "choice_scores")), choices, prompt, spec)
+
+
+def _view(draft: Draft, choices: dict[str, Any], prompt: str, spec: dict[str, Any]) -> View:
+    """Return a rubric of one criterion, with a level for each score; choices with equal scores share a level."""
+    document, place = draft.document, draft.path
+    worth: dict[Decimal, list[str]] = {}
+    for choice, score in choices.items():
+        if isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score):
+            worth.setdefault(document.decimal((*place, choice)), []).append(choice)
+    numbers = _as_levels(list(worth))
+    levels = []
+    for index, (score, names) in enumerate(sorted(worth.items())):
+        own, key = (0, "levels", index), (*place, names[0])
+        for field in ((), ("level",), ("expected_outcome",)):
+            draft.put((*own, *field), key)
+        outcome = " Or: ".join(_read_outcome(prompt, name) for name in names)
+        level = {"level": numbers[score], "name": ", ".join(names), "expected_outcome": outcome}
+        levels.append(level)
+    draft.put((0,), place)
+    draft.put((0, "levels"), place)
+    data = [{"levels": levels}]
+    return draft.finish(AUTOEVALS, data, name=read_text(spec, "name"), task=prompt)
+
+
+def _as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
+    """Return the scores as the smallest integers in the same proportion."""
+    if not scores:
+        return {}
+    digits = max(0, *(-int(score.as_tuple().exponent) for score in scores))
+    whole = {score: int(score.scaleb(digits)) for score in scores}
+    divisor = math.gcd(*whole.values()) or 1
+    return {score: number // divisor for score, number in whole.items()}
+
+
+def _read_outcome(prompt: str, choice: str) -> str:
+    """Return the description of a choice from the prompt, as in `(A) The answer is a subset ...`; else its name."""
+    found = re.search(
+        rf"^[ \t]*(?:\({re.escape(choice)}\)|{re.escape(choice)}[.:)])[ \t]+(\S.*)$", prompt, re.MULTILINE
+    )
+    return found[1].strip() if found else choice

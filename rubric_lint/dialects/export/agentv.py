@@ -1,0 +1,139 @@
+"""Write rubrics as tests for AgentV, releases 4 and 5."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from rubric_lint.dialects.export.cases import Case, Member, group_cases
+from rubric_lint.dialects.export.entries import as_number, bounds
+from rubric_lint.dialects.export.fields import find_holder
+from rubric_lint.dialects.export.target import (
+    NOWHERE,
+    Export,
+    ExportError,
+    ExportTarget,
+    Loss,
+    Rubrics,
+    Sources,
+    lost_verdicts,
+    require_shape,
+)
+from rubric_lint.dialects.export.texts import to_yaml
+from rubric_lint.format.bands import HIGHEST
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.thresholds import USUAL_THRESHOLDS
+from rubric_lint.text.nunjucks import escape
+from rubric_lint.text.path import Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """A release: its list of assertions, the type and the field that hold criteria, and the field for the name.
+
+    With `is_template`, the strings of assertions are templates, and the question is a variable.
+    """
+
+    name: str
+    title: str
+    assertions: str
+    kind: str
+    criteria: str
+    label: str
+    is_template: bool
+
+    def write(self, rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
+        """Write tests with an assertion for each rubric."""
+        losses: list[Loss] = []
+        tests: list[dict[str, Any]] = []
+        for case in group_cases(rubrics, sources):
+            for member in case.members:
+                advice = "its rubrics have checklist criteria or score ranges"
+                require_shape(member.name, member.rubric, self.title, *_SHAPES, advice=advice)
+                self._refuse_variables(member)
+                losses += lost_verdicts(member.name, member.rubric, self.title, keeps_pass=not self.is_template)
+            tests.append(self._test(case))
+            losses += [] if self.is_template else _lost_thresholds(case)
+        asks = {"prompts": ["{{ input }}"]} if self.is_template else {}
+        gap = f"`input`, the question, of {', '.join(rubrics)}: no rubric contains it, so it is left empty"
+        return Export(to_yaml({**asks, "tests": tests}), tuple(losses), (gap,))
+
+    def _test(self, case: Case) -> dict[str, Any]:
+        assertions = [self._assertion(member) for member in case.members]
+        if self.is_template:
+            return {"id": case.name, "vars": {"input": ""}, self.assertions: assertions}
+        return {"id": case.name, "input": "", **_threshold(case.members[0].rubric), self.assertions: assertions}
+
+    def _assertion(self, member: Member) -> dict[str, Any]:
+        source, rubric = member.source, member.rubric
+        extras = source.extras(find_holder(rubric), self.name)
+        if member.label and self.label not in extras:
+            extras = {self.label: member.label, **extras}
+        criteria = [
+            {**dict(_criterion(each)), **source.extras(_place(rubric, each.path), self.name)}
+            for each in rubric.criteria
+        ]
+        if self.is_template:
+            criteria = escape(criteria)
+            extras = extras if source.is_template else escape(extras)
+        return {"type": self.kind, **extras, self.criteria: criteria}
+
+    def _refuse_variables(self, member: Member) -> None:
+        """Refuse a string in which AgentV 4 would insert an environment variable: it has no escape for that."""
+        for path, text in [] if self.is_template else _texts(member.rubric):
+            if found := _VARIABLE.search(text):
+                message = f"{self.title} inserts an environment variable for `{found[0]}`; reword the text"
+                raise ExportError(member.name, path, message)
+
+
+_SHAPES = (Shape.CHECKLIST, Shape.SCORE_RANGES)
+_VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
+
+
+def _place(rubric: Rubric, path: Path) -> Path:
+    return rubric.view.place(path) if rubric.view else path
+
+
+def _texts(rubric: Rubric) -> Iterator[tuple[Path, str]]:
+    for criterion in rubric.criteria:
+        yield criterion.path, criterion.id
+        yield criterion.path, criterion.outcome or ""
+        for band in criterion.scale.bands if criterion.scale else ():
+            yield band.path, band.outcome or ""
+
+
+def _lost_thresholds(case: Case) -> Iterator[Loss]:
+    """Find the thresholds that are lost: a test has one, so rubrics of the case with another one lose it."""
+    first = case.members[0].rubric.thresholds.pass_at
+    for member in case.members[1:]:
+        if (own := member.rubric.thresholds.pass_at) != first:
+            yield Loss(member.name, member.rubric.path, f"the threshold {own}: the test has only one, {first}")
+
+
+def _criterion(criterion: Criterion) -> Iterator[tuple[str, Any]]:
+    yield "id", criterion.id
+    if criterion.outcome is not None:
+        yield "outcome", criterion.outcome
+    if criterion.weight is not None:
+        yield "weight", as_number(criterion.weight)
+    # Nothing can miss a gate of 0, and AgentV requires `min_score` to be above 0.
+    if criterion.scale is None:
+        yield "required", bool(criterion.gate)
+    else:
+        if criterion.gate:
+            yield "min_score", as_number(Decimal(criterion.gate) / HIGHEST)
+        bands = criterion.scale.bands
+        yield "score_ranges", [{"score_range": list(bounds(band)), "outcome": band.outcome} for band in bands]
+
+
+def _threshold(rubric: Rubric) -> dict[str, Any]:
+    pass_at = rubric.thresholds.pass_at
+    return {} if pass_at == USUAL_THRESHOLDS.pass_at else {"execution": {"threshold": as_number(pass_at)}}
+
+
+_4 = _Release("agentv-4", "AgentV 4", "assertions", "rubrics", "criteria", "name", is_template=False)
+_5 = _Release("agentv-5", "AgentV 5", "assert", "llm-rubric", "value", "metric", is_template=True)
+AGENTV_4 = ExportTarget(_4.title, "tests for AgentV 4.x, as YAML", _4.write)
+AGENTV_5 = ExportTarget(_5.title, "tests for AgentV 5.1 and later, as YAML", _5.write)

@@ -1,0 +1,147 @@
+"""Find which fields the judge sees and which targets write them, from the schemas."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import case_lists
+from rubric_lint.format.schema_files import CURRENT, load, registry
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+
+EVERYWHERE = "all"
+_SUITE = f"{CURRENT}/suite.json"
+_CASES = "#/definitions/cases"
+
+
+class FormatField(NamedTuple):
+    """A field of a rubric, or beside it, with its place and what its schema says.
+
+    `carried` has the targets that write it, with the target's name for it if they copy the value.
+    """
+
+    path: Path
+    value: Any
+    is_told: bool
+    carried: Mapping[str, str] | frozenset[str] | None
+
+    def is_carried(self, target: str) -> bool:
+        """Return whether a target writes the field."""
+        return self.carried is None or target in self.carried
+
+    def name_in(self, target: str) -> str:
+        """Return the name of the field in a target that copies its value, else an empty string."""
+        return self.carried.get(target, "") if isinstance(self.carried, Mapping) else ""
+
+
+def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
+    """Find every written field of a rubric, and those beside it, except values that equal their default."""
+    view = rubric.view
+    if not (view and view.around):  # with `around`, the rubric is only some strings of the list
+        schema = rubric.schema
+        top = _Node({"$ref": f"{schema.contents['$id']}#/definitions/{schema.whole}"}, registry().resolver())
+        yield from _walk(document.value(rubric.path), top, rubric.path)
+    yield from find_beside(document, rubric)
+
+
+def find_beside(document: Document, rubric: Rubric) -> Iterator[FormatField]:
+    """Find the fields beside a rubric, in the evaluator or the metric that holds it."""
+    holder = find_holder(rubric)
+    if holder is None:
+        return
+    known: Mapping[str, Any] = load(_holder_schema(rubric))["x-beside-rubrics"]
+    for name, value in document.value(holder).items():
+        if name != rubric.path[len(holder)]:
+            yield _field((*holder, name), value, known.get(name, {}))
+
+
+def find_holder(rubric: Rubric) -> Path | None:
+    """Return the path of the evaluator or metric that holds a rubric; None if the case itself holds it."""
+    path = rubric.path
+    if rubric.view and rubric.view.around:
+        return None
+    if rubric.view and "x-beside-rubrics" in load(rubric.view.dialect.schema) and not _is_agentv(rubric):
+        return path[:-1]
+    lists = _lists_of_evaluators()
+    ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int) and path[end - 2] in lists)
+    end = next(ends, 0)
+    return path[:end] if end else None
+
+
+@cache
+def _lists_of_evaluators() -> frozenset[str]:
+    fields = load(_SUITE)["definitions"]["part"]["properties"]
+    return frozenset(name for name in case_lists() if fields[name].get("$ref") != _CASES)
+
+
+def _is_agentv(rubric: Rubric) -> bool:
+    return rubric.dialect.startswith("agentv")
+
+
+def _holder_schema(rubric: Rubric) -> str:
+    own = rubric.view.dialect.schema if rubric.view else ""
+    return own if own and "x-beside-rubrics" in load(own) else _SUITE
+
+
+class _Node(NamedTuple):
+    """A schema, with the resolver for its references."""
+
+    schema: Mapping[str, Any]
+    resolver: Any
+
+    def parts(self) -> Iterator["_Node"]:
+        """Yield the schema and all schemas that it refers to."""
+        yield self
+        refers = [self.schema] if "$ref" in self.schema else []
+        for each in [*refers, *self.schema.get("allOf", ())]:
+            if "$ref" in each:
+                found = self.resolver.lookup(each["$ref"])
+                yield from _Node(found.contents, found.resolver).parts()
+
+    def child(self, name: str) -> "_Node | None":
+        """Return the schema of a field; None if the schema does not define it."""
+        for part in self.parts():
+            if name in part.schema.get("properties", {}):
+                return _Node(part.schema["properties"][name], part.resolver)
+            for pattern, schema in part.schema.get("patternProperties", {}).items():
+                if re.search(pattern, name):
+                    return _Node(schema, part.resolver)
+        return None
+
+    def rest(self, keyword: str) -> "_Node | None":
+        """Return the schema of the items of a list, or of the values of a map."""
+        for part in self.parts():
+            if isinstance(part.schema.get(keyword), dict):
+                return _Node(part.schema[keyword], part.resolver)
+        return None
+
+
+def _walk(value: Any, node: _Node, path: Path) -> Iterator[FormatField]:
+    if isinstance(value, list) and (items := node.rest("items")):
+        for index, item in enumerate(value):
+            yield from _walk(item, items, (*path, index))
+    elif isinstance(value, dict) and not node.rest("additionalProperties"):
+        for name, inner in value.items():
+            child = node.child(name)
+            if child is None:
+                yield _field((*path, name), inner, {})
+            elif "default" not in child.schema or inner != child.schema["default"]:
+                yield _field((*path, name), inner, child.schema)
+                yield from _walk(inner, child, (*path, name))
+
+
+def _field(path: Path, value: Any, schema: Mapping[str, Any]) -> FormatField:
+    own = schema.get("x-reads-as", schema.get("x-replaced-by"))
+    source = _format_fields()[own] if own else schema
+    carried = source.get("x-carried-by", ())
+    if isinstance(carried, str):
+        return FormatField(path, value, bool(source.get("x-told-to-judge")), None)
+    targets = carried if isinstance(carried, Mapping) else frozenset(carried)
+    return FormatField(path, value, bool(source.get("x-told-to-judge")), targets)
+
+
+@cache
+def _format_fields() -> Mapping[str, Any]:
+    return load(f"{CURRENT}/rubric.json")["definitions"]["entry"]["properties"]  # type: ignore[no-any-return]

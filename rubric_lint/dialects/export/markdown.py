@@ -1,0 +1,77 @@
+"""Write rubrics as tables for readers, in GitHub Markdown."""
+
+from collections.abc import Iterable, Iterator
+
+from rubric_lint.dialects.export.entries import bounds, shares, sort_levels
+from rubric_lint.dialects.export.target import NOWHERE, Export, ExportTarget, Rubrics, Sources, shape_of
+from rubric_lint.format.bands import HIGHEST, Band
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import escape, percent, table
+
+_ASKED = {
+    Shape.CHECKLIST: "Each criterion is met or not.",
+    Shape.SCORE_RANGES: "Each criterion gets a whole number from 0 to 10.",
+    Shape.HOLISTIC: "The answer as a whole gets a whole number from 0 to 10.",
+    Shape.LEVELS: "Each criterion is at one of its levels.",
+}
+
+
+def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
+    """Write a section for each rubric."""
+    return Export("\n".join(line for name, rubric in rubrics.items() for line in _section(name, rubric)))
+
+
+def _section(name: str, rubric: Rubric) -> Iterator[str]:
+    shape = shape_of(name, rubric)
+    pass_at, borderline_at = rubric.thresholds
+    yield f"## {escape(name)}"
+    yield ""
+    verdict = f"The answer passes from a score of {pass_at}"
+    verdict += f" and is borderline from {borderline_at}" if borderline_at < pass_at else ""
+    gated = ", unless a criterion stays below its minimum" if any(each.gate for each in rubric.criteria) else ""
+    yield f"{_ASKED[shape]} {verdict}{gated}."
+    yield ""
+    if shape is Shape.HOLISTIC:
+        yield from table(("score", "outcome"), _band_rows(rubric.scales[0].bands))
+        yield ""
+        return
+    rows = zip(rubric.criteria, map(percent, shares(rubric)), strict=True)
+    heads = ("criterion", "what is judged", "weight", "share", "minimum")
+    yield from table(heads, (_row(criterion, share) for criterion, share in rows))
+    yield ""
+    for criterion in rubric.criteria:
+        yield from _details(criterion)
+
+
+def _row(criterion: Criterion, share: str) -> tuple[str, ...]:
+    gate = "" if criterion.gate is None else str(criterion.gate)
+    if criterion.scale is None and criterion.levels is None:
+        gate = "must be met" if criterion.gate else ""
+    elif criterion.scale and gate:
+        gate += f" of {HIGHEST}"
+    return criterion.id, criterion.outcome or "", str(criterion.weight), share, gate
+
+
+def _details(criterion: Criterion) -> Iterator[str]:
+    if criterion.scale:
+        yield f"### {escape(criterion.id)}"
+        yield ""
+        yield from table(("score", "outcome"), _band_rows(criterion.scale.bands))
+        yield ""
+    elif criterion.levels:
+        yield f"### {escape(criterion.id)}"
+        yield ""
+        levels = reversed(sort_levels(criterion))
+        rows = [(str(level.number), level.name or "", level.outcome or "") for level in levels]
+        yield from table(("level", "name", "outcome"), rows)
+        yield ""
+
+
+def _band_rows(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
+    for band in sorted(bands, key=bounds):
+        lower, upper = bounds(band)
+        yield str(lower) if lower == upper else f"{lower} to {upper}", band.outcome or ""
+
+
+TARGET = ExportTarget("Markdown", "tables for readers", write)

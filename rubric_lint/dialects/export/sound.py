@@ -1,0 +1,54 @@
+"""Refuse to export rubrics with errors that a comment or a setting has silenced."""
+
+from collections.abc import Iterable
+
+from rubric_lint.dialects.export.target import ExportError, Loss
+from rubric_lint.format.bands import Band
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import describe, name_scores
+
+_SILENCED = "which a comment or a setting silences; fix that first"
+
+
+def make_sound(name: str, rubric: Rubric) -> tuple[Rubric, list[Loss]]:
+    """Return the rubric without the criteria whose weight is invalid in our format, and these as losses.
+
+    Raises:
+        RefusedError: if the rubric contradicts itself, so that it has no single meaning.
+    """
+    if rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
+        raise ExportError(name, rubric.path, f"the rubric mixes shapes, {_SILENCED}")
+    for scale in rubric.scales:
+        _check_bands(name, scale.bands)
+    for criterion in rubric.criteria:
+        if criterion.levels is not None:
+            _check_levels(name, criterion)
+    if rubric.shape is Shape.HOLISTIC or all(criterion.weight is not None for criterion in rubric.criteria):
+        return rubric, []
+    losses = [Loss(name, each.path, _word_weight(each)) for each in rubric.criteria if each.weight is None]
+    kept = tuple(criterion for criterion in rubric.criteria if criterion.weight is not None)
+    if not kept:
+        raise ExportError(name, rubric.path, "no criterion has a weight of at least 0")
+    return rubric._replace(entries=kept), losses
+
+
+def _check_bands(name: str, bands: Iterable[Band]) -> None:
+    taken: set[int] = set()
+    for band in bands:
+        if not band.is_sound:
+            raise ExportError(name, band.path, f"{band.written} is not a band from 0 to 10, {_SILENCED}")
+        if shared := taken.intersection(band.scores):
+            raise ExportError(name, band.path, f"{name_scores(shared)} is in two bands, {_SILENCED}")
+        taken.update(band.scores)
+
+
+def _check_levels(name: str, criterion: Criterion) -> None:
+    numbers = [level.number for level in criterion.levels or ()]
+    if None in numbers or len(set(numbers)) < max(2, len(numbers)):
+        raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
+
+
+def _word_weight(criterion: Criterion) -> str:
+    weight = (criterion.fields or {}).get("weight")
+    return f"the criterion `{criterion.id}`: its weight is {describe(weight, '')}; a weight must be at least 0"

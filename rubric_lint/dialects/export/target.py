@@ -1,0 +1,144 @@
+"""Define what a target needs to write rubrics for another system, and how it reports what it cannot express."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rubric_lint.dialects.export.fields import FormatField
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.thresholds import USUAL_THRESHOLDS
+from rubric_lint.text.path import Path
+
+Rubrics = Mapping[str, Rubric]
+"""Rubrics without findings of severity error, by name."""
+
+
+class ExportSource(NamedTuple):
+    """The source of a rubric: its case, its name in the case, and its fields as written.
+
+    With `is_template`, its strings are templates already, so copied ones need no escape.
+    """
+
+    case: str = ""
+    label: str = ""
+    fields: tuple[FormatField, ...] = ()
+    is_template: bool = False
+
+    def extras(self, holder: Path | None, target: str) -> dict[str, Any]:
+        """Return the fields of a mapping in the document whose values a target copies, by the target's names."""
+        return {
+            name: field.value
+            for field in self.fields
+            if field.path[:-1] == holder and (name := field.name_in(target)) and is_plain(field.value)
+        }
+
+
+Sources = Mapping[str, ExportSource]
+"""The sources of rubrics, by name."""
+
+NOWHERE: Sources = {}
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether every format can express a value."""
+    match value:
+        case None | str() | bool() | int():
+            return True
+        case float():
+            return math.isfinite(value)
+        case list():
+            return all(map(is_plain, value))
+        case dict():
+            return all(map(is_plain, value.values()))
+    return False
+
+
+class Loss(NamedTuple):
+    """Something in the rubric `name` at `path` that the target cannot express: a message says what and why."""
+
+    name: str
+    path: Path
+    message: str
+
+
+class Export(NamedTuple):
+    """A text for another system.
+
+    `losses` are parts of the rubrics that it cannot express, `gaps` what it needs and no rubric has.
+    """
+
+    text: str
+    losses: tuple[Loss, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+
+class ExportError(Exception):
+    """Refuses a rubric that the target cannot express, with the place in the rubric and the reason."""
+
+    def __init__(self, name: str, path: Path, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+        self.path = path
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTarget:
+    """A target system: its title, a summary of its format, and a function that writes it.
+
+    `write` takes rubrics and, if they come from files, their sources. It raises RefusedError for a rubric whose meaning
+    would change.
+    """
+
+    title: str
+    summary: str
+    write: Callable[..., Export]
+
+
+SHAPES: Mapping[Shape, str] = {
+    Shape.CHECKLIST: "a checklist",
+    Shape.SCORE_RANGES: "a rubric of score ranges",
+    Shape.HOLISTIC: "a holistic scale",
+    Shape.LEVELS: "a rubric of levels",
+}
+"""The name of each shape."""
+
+
+def shape_of(name: str, rubric: Rubric) -> Shape:
+    """Return the shape of a rubric.
+
+    Raises:
+        RefusedError: if the rubric has no entries.
+    """
+    if rubric.shape is None:
+        raise ExportError(name, rubric.path, "the rubric has no criteria")
+    return rubric.shape
+
+
+def require_shape(name: str, rubric: Rubric, title: str, *shapes: Shape, advice: str) -> Shape:
+    """Return the shape of a rubric if the target supports it.
+
+    Raises:
+        RefusedError: if it does not.
+    """
+    shape = shape_of(name, rubric)
+    if shape not in shapes:
+        reason = f"{SHAPES[shape]} has no counterpart in {title}: {advice}"
+        raise ExportError(name, rubric.path, f"{reason}; a rubric is never converted to a different shape")
+    return shape
+
+
+def task_of(rubric: Rubric) -> str | None:
+    """Return what is judged as a whole, if the rubric's dialect says it."""
+    return (rubric.view.task if rubric.view else "") or None
+
+
+def lost_verdicts(name: str, rubric: Rubric, title: str, *, keeps_pass: bool = False) -> Iterator[Loss]:
+    """Find the thresholds that are not the defaults and that the target has no field for."""
+    pass_at, borderline_at = rubric.thresholds
+    if not keeps_pass and pass_at != USUAL_THRESHOLDS.pass_at:
+        yield Loss(name, rubric.path, f"the threshold {pass_at} of `pass`, which {title} has no field for")
+    if borderline_at not in {USUAL_THRESHOLDS.borderline_at, pass_at}:
+        yield Loss(name, rubric.path, f"the threshold {borderline_at} of `borderline`: {title} has only pass and fail")

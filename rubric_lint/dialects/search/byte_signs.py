@@ -1,0 +1,16 @@
+"""Tell quickly, by the bytes of a file, whether it is worth reading."""
+
+from rubric_lint.dialects import FAMILIES
+
+_OUR_SIGNS = (
+    *(b"rubric", b"Rubric", b"RUBRIC"),
+    *(b"expected_outcome", b"expectedOutcome", b"score_range", b"scoreRange", b"required_min_"),
+    *(b"\xff\xfe", b"\xfe\xff"),
+)
+_SIGNS = (*_OUR_SIGNS, *(words[0] for family in FAMILIES for words in family.files_have if len(words) == 1))
+_SIGNS_TOGETHER = tuple(words for family in FAMILIES for words in family.files_have if len(words) > 1)
+
+
+def could_hold_rubrics(data: bytes) -> bool:
+    """Return whether a file with these bytes may hold a rubric; if not, nothing in it is of a known format."""
+    return any(sign in data for sign in _SIGNS) or any(all(map(data.__contains__, each)) for each in _SIGNS_TOGETHER)

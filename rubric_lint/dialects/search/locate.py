@@ -1,0 +1,151 @@
+"""Where rubrics are in a document, whether they are ours, and which version they follow."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rubric_lint.dialects import find_views
+from rubric_lint.format.recognition import FIELD, has_own_words, is_foreign, is_ours
+from rubric_lint.format.schema import case_lists
+from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
+from rubric_lint.messages import find_near
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+from rubric_lint.text.plain_data import walk_mappings
+from rubric_lint.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from rubric_lint.format.view import View
+
+_MODELINE = re.compile(
+    r"(?:^|(?<=\r))[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
+)
+_TOP_LEVEL_KEY = r"""(?m)^(?:[ \t]*\{\s*)?["']?rubrics["']?[ \t]*:"""
+_NESTED_KEY = r"""(?m)^[ \t-]*["']?rubrics["']?[ \t]*:"""
+_TEMPLATE_SIGNS = ("{{", "{%", "<%")
+_TEMPLATE = r"""\{\{-?\s*[\w.$#/"'(]|\{%|<%"""
+
+
+def speaks_of_rubrics(source: Source) -> bool:
+    """Whether text that cannot be parsed was meant for us.
+
+    It names our schema, or has words that only we use, or, where it is no template, `rubrics` where a rubric file has
+    it or in a suite. A `rubrics` somewhere else says nothing: other tools have it too.
+    """
+    text = source.text  # looked through for plain words first: patterns take a hundred times as long
+    if "$schema" in text and any(read_claim(found["url"]) for found in _MODELINE.finditer(text)):
+        return True
+    if has_own_words(text):
+        return True
+    if FIELD not in text or (any(sign in text for sign in _TEMPLATE_SIGNS) and re.search(_TEMPLATE, text)):
+        return False
+    return bool((re.search(_NESTED_KEY, text) and _suite_words().search(text)) or re.search(_TOP_LEVEL_KEY, text))
+
+
+@cache
+def _suite_words() -> re.Pattern[str]:
+    return re.compile(rf"""^[ \t-]*["']?(?:{"|".join(sorted(case_lists()))})["']?[ \t]*:""", re.MULTILINE)
+
+
+def find_claim(document: Document) -> Claim | None:
+    """What the document says of itself, in a modeline above its content or in a top-level `$schema`."""
+    start, end = document.preamble
+    head = document.source.text[start:end]
+    if "$schema" in head:
+        for found in _MODELINE.finditer(head):
+            if claim := read_claim(found["url"]):
+                return claim
+    url = document.data.get("$schema") if isinstance(document.data, dict) else None
+    return read_claim(url) if isinstance(url, str) else None
+
+
+def find_claim_span(document: Document) -> Span | None:
+    """Where that schema is named: its URL in the modeline, or the value of `$schema`."""
+    start, end = document.preamble
+    for found in _MODELINE.finditer(document.source.text, start, end):
+        if read_claim(found["url"]):
+            return Span(*found.span("url"))
+    return document.span(("$schema",)) if find_claim(document) else None
+
+
+class Location(NamedTuple):
+    """A value that is a rubric: where it is, and the version that it follows; for a dialect, how it reads in that."""
+
+    path: Path
+    version: str
+    view: "View | None" = None
+
+
+class Search(NamedTuple):
+    """What a document holds: the rubrics in document order, and the paths of what is nearly one.
+
+    `leftovers`: fields `rubrics` whose value is not read as a rubric, and fields with nearly that name. `is_claimed`:
+    the document says that it is ours; `is_foreign`: only its name says so, and its content is that of another tool.
+    """
+
+    rubrics: list[Location]
+    leftovers: list[Path]
+    is_claimed: bool = False
+    is_foreign: bool = False
+
+
+def locate(document: Document, *, version: str | None = None, claimed: bool = False) -> list[Location]:
+    """Return the rubrics of a document, in document order; see `search`."""
+    return search(document, version=version, claimed=claimed).rubrics
+
+
+def search(document: Document, *, version: str | None = None, claimed: bool = False) -> Search:
+    """Find the rubrics of a document; those of dialects too, unless the file says that it is ours.
+
+    `version` is what the settings say of the file; a schema that the file names goes before it. `claimed`: the file's
+    name or the settings say that its rubrics are ours, so that shape need not tell.
+    """
+    claim = find_claim(document)
+    if claim and not claim.is_known:
+        return Search([], [], is_claimed=True)  # nobody knows what its fields mean
+    follows = claim.version if claim else version or CURRENT
+    is_only_named = claimed and claim is None and version is None
+    is_other = is_only_named and is_foreign(document.data, document.written_at(()))
+    is_claimed = (claimed and not is_other) or claim is not None
+    found, leftovers = _find(document.mappings, is_claimed=is_claimed)
+    rubrics = [Location(path, follows) for path in found]
+    views = [] if is_claimed else find_views(document)
+    if views:
+        taken = {view.path for view in views}
+        rubrics = [location for location in rubrics if location.path not in taken]
+        rubrics += [Location(view.path, CURRENT, view) for view in views]
+        rubrics.sort(key=lambda location: document.span(location.path).start)
+        leftovers = [path for path in leftovers if path not in taken]
+    return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+def _find(mappings: Iterable[tuple[Path, Mapping[str, Any]]], *, is_claimed: bool) -> tuple[list[Path], list[Path]]:
+    """Return the fields that hold a rubric and those that nearly do, of mappings in document order."""
+    found: list[Path] = []
+    leftovers: list[Path] = []
+    last: Path = (None,)  # type: ignore[assignment]  # below the last rubric nothing is another one
+    for path, mapping in mappings:
+        if path[: len(last)] == last:
+            continue
+        for key in mapping:
+            if key[:1] in _INITIALS and _resembles(key):
+                if key == FIELD and (is_claimed or is_ours(mapping[FIELD], path)):
+                    last = (*path, FIELD)
+                    found.append(last)
+                else:
+                    leftovers.append((*path, key))
+    return found, leftovers
+
+
+_INITIALS = ("r", "R")
+
+
+@lru_cache(maxsize=1 << 10)
+def _resembles(key: str) -> bool:
+    return key == FIELD or bool(find_near(key, (FIELD,)))
+
+
+def holds_rubrics(value: Any) -> bool:
+    """Return whether a piece of data holds rubrics of ours, by their shape."""
+    return bool(_find(walk_mappings(value), is_claimed=False)[0])

@@ -1,0 +1,79 @@
+"""Find values that look like rubrics but are not read, each with the reason, so that nothing is skipped silently."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rubric_lint.dialects import find_unread_forms
+from rubric_lint.dialects.search.locate import Search
+from rubric_lint.dialects.search.lost_rubrics import find_misspelt, is_place, word_empty
+from rubric_lint.finding import Unread
+from rubric_lint.format.recognition import FIELD, has_own_words, is_holder, tells
+from rubric_lint.messages import describe, join_words, shorten
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+
+
+def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: bool, of_agentv: bool) -> list[Unread]:
+    """Find near-rubrics in a document; `lost` are the paths of those that are findings already.
+
+    With `is_ours`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
+    """
+    taken = {location.path for location in found.rubrics}
+    if found.is_foreign and not taken:
+        return [_make_unread(document, (), Part.HEAD, _word_foreign(document.data), is_known=True)]
+    noticed: list[tuple[Path, Part, str, bool]] = []
+    told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
+    for path in found.leftovers:
+        if path not in told:
+            reason = _word_leftover(document, path, of_agentv=of_agentv)
+            noticed.append((path, Part.KEY, reason, is_ours and is_place(path[:-1], in_suite=is_ours)))
+    forms = find_unread_forms(document, taken, of_agentv=of_agentv)
+    noticed += [(path, Part.VALUE, reason, True) for path, reason in forms]
+    if not taken and not noticed and not lost and not found.is_claimed:
+        noticed += _find_outside(document)
+    return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+
+
+def _make_unread(document: Document, path: Path, part: Part, reason: str, *, is_known: bool) -> Unread:
+    line, column, _ = document.source.position(document.span(path, part).start)
+    return Unread(reason, line, column, is_known)
+
+
+def _word_foreign(data: Any) -> str:
+    names = [f"`{shorten(key)}`" for key in data][:3] if isinstance(data, dict) and FIELD not in data else []
+    content = f"no `{FIELD}`, but {join_words(names)}" if names else f"`{FIELD}` whose fields are unknown"
+    return f"the name is that of a rubric file, but the content is another tool's ({content})"
+
+
+def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:
+    value, key = document.value(path), str(path[-1])
+    if key != FIELD:
+        return f"`{key}` is not read; rubrics are in a field `{FIELD}`"
+    if value is None or value in ([], {}, ""):
+        return f"`{FIELD}` {word_empty(value)}"
+    if not isinstance(value, list | dict):
+        return f"`{FIELD}` is {describe(value, document.written_at(path))}, not a list of criteria"
+    if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
+        return f"`{FIELD}` is not read, as `{misspelt[0][-1]}` is not a field; did you mean `{misspelt[1]}`?"
+    claim = "if it is a rubric, name the schema in the file, or name the file NAME.rubric.yaml"
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
+        return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"
+    return f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`; {claim}"
+
+
+def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
+    """Find the first criterion in our words that is not below `rubrics`."""
+    if not has_own_words(document.written_at(())):
+        return
+    stack: list[tuple[Path, Any]] = [((), document.data)]
+    seen: set[int] = set()
+    while stack:
+        path, value = stack.pop()
+        if id(value) in seen or not isinstance(value, dict | list):
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict) and tells(value):
+            yield path, Part.HEAD, f"criteria are read only below `{FIELD}`, and these are elsewhere", False
+            return
+        children = value.items() if isinstance(value, dict) else enumerate(value)
+        stack += reversed([((*path, step), child) for step, child in children])

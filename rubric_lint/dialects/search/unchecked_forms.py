@@ -1,0 +1,57 @@
+"""Find rubrics of other systems in known forms that are not linted, to report them as skipped."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+
+_LISTS = ("assertions", "assert")
+_EVALUATORS = (*_LISTS, "evaluators")
+_JUDGES = ("llm-rubric", "not-llm-rubric", "agent-rubric")
+_ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
+
+
+def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
+    """Find the rubrics of AgentV and promptfoo that are not among the paths `taken`, each with a message.
+
+    With `of_agentv`, the file has rubrics of AgentV, so strings among its assertions are criteria anywhere.
+    """
+    for path, mapping in document.mappings:
+        if len(path) > 1 and path[-2] in _EVALUATORS:
+            yield from _find_value(path, mapping, taken)
+        for name in _LISTS:
+            value = mapping.get(name)
+            if (*path, name) not in taken and isinstance(value, list):
+                yield from _find_texts(path, name, value, mapping, of_agentv=of_agentv)
+
+
+def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    kind, value = assertion.get("type"), assertion.get("value")
+    place = (*path, "value")
+    if kind not in _JUDGES or place in taken:
+        return
+    if isinstance(value, str) and "score_ranges" in assertion:
+        yield place, f"`{kind}` has `score_ranges` beside `value`, a form of AgentV 5 that is not checked yet"
+    elif isinstance(value, str):
+        yield place, f"`value` of `{kind}` is one plain string; only lists of criteria are checked"
+    elif isinstance(value, dict) and value.keys() & _ENTRY_FIELDS:
+        yield place, f"`value` of `{kind}` is one mapping; only lists of criteria are checked, so put a dash before it"
+    elif isinstance(value, list) and any(isinstance(entry, dict) and "criteria" in entry for entry in value):
+        yield (
+            place,
+            f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`",
+        )
+
+
+def _find_texts(
+    path: Path, name: str, value: list[Any], owner: dict[str, Any], *, of_agentv: bool
+) -> Iterator[tuple[Path, str]]:
+    first = next((index for index, entry in enumerate(value) if isinstance(entry, str)), None)
+    if first is None:
+        return
+    if of_agentv:
+        yield (*path, name, first), f"strings in `{name}` are checked only at the top of a suite and in its `tests`"
+    elif path[-2:-1] == ("tests",) and "id" in owner:
+        reason = "but nothing shows that this suite is for AgentV; if it is, name the file NAME.eval.yaml"
+        yield (*path, name, first), f"strings in `{name}` are criteria to AgentV, {reason}"

@@ -1,0 +1,1 @@
+"""Our format: its schemas and versions, its model, and what breaks its schema."""

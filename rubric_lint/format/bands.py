@@ -1,0 +1,189 @@
+"""Bands of scores: what a criterion's `score_ranges`, or a holistic rubric, say about 0 to 10."""
+
+import math
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from rubric_lint.text.path import Part, Path
+
+LOWEST, HIGHEST = 0, 10
+SCORES = range(LOWEST, HIGHEST + 1)
+"""The scores that a judge may give."""
+
+
+class Band(NamedTuple):
+    """A range of scores and its outcome.
+
+    `scores` are the scores of 0..10 that lie in the band for certain: none where a bound is wrong. `reach` are those
+    that may have been meant: a wrong bound may stand for any score, but leaves the other bound as it is. For a sound
+    band both are the same.
+    `path` and `part` say where the range stands, `outcome_path` where the outcome does.
+    """
+
+    path: Path
+    part: Part
+    lower: float | None
+    upper: float | None
+    scores: range
+    reach: range
+    outcome: str | None
+    outcome_path: Path
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether both bounds are scores, in the right order."""
+        return self.lower in SCORES and self.upper in SCORES and len(self.scores) > 0 and self.scores == self.reach
+
+    @property
+    def written(self) -> str:
+        """The range as people write it, in the map form too."""
+        return f"[{self.lower}, {self.upper}]"
+
+
+_new_band = partial(tuple.__new__, Band)  # without a call in Python: there are dozens in a file
+
+
+def looks_like_bands(value: Any) -> bool:
+    """Whether a value has the form, right or wrong inside, that `score_ranges` takes: many bands, not one range."""
+    kind, items = (str, value.values()) if isinstance(value, dict) else (dict, value if isinstance(value, list) else ())
+    return bool(items) and all(isinstance(item, kind) for item in items)
+
+
+class Scale(NamedTuple):
+    """A set of bands that together should cover 0..10: those of a criterion, or those of a holistic rubric.
+
+    `path` is that of the field that holds them, `gate` the gate on its score and where it stands. `is_map`: the bands
+    are written in the short form.
+    """
+
+    path: Path
+    bands: tuple[Band, ...]
+    gate: int | None
+    gate_path: Path
+    is_map: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the bands follow one another from 0 to 10, each with sound bounds."""
+        following = LOWEST
+        for _, _, _, _, scores, reach, _, _ in self.bands:
+            if scores is not reach or scores.start != following:
+                return False
+            following = scores.stop
+        return following == HIGHEST + 1
+
+
+def read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: Path) -> Scale | None:
+    """The bands of an entry, as a list, as a map, or its one range of a holistic scale; None where it has none."""
+    if "score_ranges" in entry:
+        ranges, field = entry["score_ranges"], (*path, "score_ranges")
+        if isinstance(ranges, dict):
+            return Scale(field, _read_map(ranges, field), gate, gate_path, is_map=True)
+        items = ranges if isinstance(ranges, list) else []
+        bands = tuple([_read_band(item, (*field, index)) for index, item in enumerate(items)])
+        return Scale(field, bands, gate, gate_path, is_map=False)
+    if "score_range" in entry:
+        return Scale(path, (_read_band(entry, path),), None, gate_path, is_map=False)
+    return None
+
+
+_BANDS: Mapping[tuple[float | None, float | None], range] = {
+    (lower, upper): range(lower, upper + 1) for lower in SCORES for upper in range(lower, HIGHEST + 1)
+}
+
+
+def _read_band(item: Any, path: Path) -> Band:
+    if not isinstance(item, dict):
+        return Band(path, Part.HEAD, None, None, range(0), SCORES, None, path)
+    field = outcome_field(item)
+    outcome_path = (*path, field) if field in item else path
+    outcome = item.get(field)
+    if not isinstance(outcome, str):
+        outcome = None
+    if "score_range" not in item:
+        return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
+    lower, upper = _read_bounds(item["score_range"])
+    scores, reach = _reach(lower, upper)
+    return _new_band(((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path))
+
+
+def _read_bounds(value: Any) -> tuple[float | None, float | None]:
+    if not isinstance(value, list) or len(value) != 2:
+        return None, None
+    lower, upper = value
+    if type(lower) is type(upper) is int:
+        return lower, upper
+    return read_number(lower), read_number(upper)
+
+
+def read_number(value: Any) -> float | None:
+    """The finite number that a value is, None for anything else."""
+    if type(value) is int:
+        return value
+    return value if type(value) is float and math.isfinite(value) else None
+
+
+def _reach(lower: float | None, upper: float | None) -> tuple[range, range]:
+    """The scores that lie between two bounds for certain, and those that may."""
+    sound = _BANDS.get((lower, upper))
+    return (sound, sound) if sound else (range(0), _possible(lower, upper))
+
+
+def _possible(lower: float | None, upper: float | None) -> range:
+    lowest, highest = _inside(lower, LOWEST), _inside(upper, HIGHEST)
+    if _is_inside(lower) and _is_inside(upper):  # which may be swapped
+        lowest, highest = min(lowest, highest), max(lowest, highest)
+    return range(math.floor(lowest), math.ceil(highest) + 1)
+
+
+def _inside(bound: float | None, otherwise: int) -> float:
+    return bound if bound is not None and _is_inside(bound) else otherwise
+
+
+def _is_inside(bound: float | None) -> bool:
+    return bound is not None and LOWEST <= bound <= HIGHEST
+
+
+_KEY = re.compile(r"(0|-?[1-9][0-9]{0,99})(?:\.0+)?")
+
+
+def read_key(key: str) -> int | None:
+    """Return the integer that a key of a short form is, `7.0` too, as in a value; None for anything else."""
+    found = _KEY.fullmatch(key)
+    return int(found[1]) if found else None
+
+
+def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
+    bounds = {key: read_key(key) for key in ranges}
+    known = sorted({bound for bound in bounds.values() if bound is not None and bound in SCORES})
+    # A wrong bound may start anywhere, so the bands around it may be shorter than they look.
+    bands = []
+    for key, outcome in ranges.items():
+        lower, text = bounds[key], outcome if isinstance(outcome, str) else None
+        upper = None
+        if lower is not None and lower in SCORES:
+            upper = next((bound - 1 for bound in known if bound > lower), HIGHEST)
+        scores, reach = _reach(lower, upper)
+        bands.append(Band((*path, key), Part.KEY, lower, upper, scores, reach, text, (*path, key)))
+    return tuple(bands)
+
+
+def outcome_field(entry: Mapping[str, Any]) -> str:
+    """Return the name under which a mapping says what is seen: the new one, or the old one where it has only that."""
+    if "expected_outcome" in entry or "description" not in entry:
+        return "expected_outcome"
+    return "description"
+
+
+def read_outcome(entry: Mapping[str, Any]) -> str | None:
+    """Return what a mapping says is seen; None where that is not a string."""
+    outcome = entry.get(outcome_field(entry))
+    return outcome if isinstance(outcome, str) else None
+
+
+def as_integer(value: Any) -> int | None:
+    """The integer that a value is, `7.0` too (JSON Schema, draft-07, 6.1.1); None for anything else."""
+    number = read_number(value)
+    return int(number) if number is not None and number == math.floor(number) else None

@@ -1,0 +1,203 @@
+"""The criteria of the model, each with its path, made of whatever part of a value is sound."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from enum import StrEnum
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, Protocol
+
+from rubric_lint.format.bands import HIGHEST, Scale, as_integer, outcome_field, read_key, read_outcome, read_scale
+from rubric_lint.messages import shorten
+from rubric_lint.text.nunjucks import unescape
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.scalar import Ambiguity
+
+ONE = Decimal(1)
+
+
+class Shape(StrEnum):
+    """The four shapes of a rubric, by the names that reports use (docs/format.md, section 1)."""
+
+    CHECKLIST = "checklist"
+    SCORE_RANGES = "score_ranges"
+    HOLISTIC = "holistic"
+    LEVELS = "levels"
+
+
+class Level(NamedTuple):
+    """One level of a named scale; `number` is None where it is not an integer.
+
+    `path` is that of the level, `number_path` and `part` say where its number is written, `outcome_path` where its
+    outcome is; what is missing has the place of the level.
+    """
+
+    path: Path
+    number: int | None
+    name: str | None
+    outcome: str | None
+    number_path: Path
+    part: Part
+    outcome_path: Path
+
+
+class Criterion(NamedTuple):
+    """One thing that is judged.
+
+    `id` is its own or, by its place, `rubric-N`; `fields` the mapping as read, None for a plain text; `weight` is exact
+    (the decimal that is written), None where it is not a finite number >= 0; `gate` is the least score (0..10), or for
+    levels the least level, None for no gate. `borrows_id`: an alias or a merge key brings the id in from elsewhere.
+    """
+
+    path: Path
+    id: str
+    fields: Mapping[str, Any] | None
+    shapes: tuple[Shape, ...]
+    outcome: str | None
+    weight: Decimal | None
+    gate: int | None
+    gate_path: Path
+    scale: Scale | None
+    levels: tuple[Level, ...] | None
+    borrows_id: bool
+
+    @property
+    def has_own_id(self) -> bool:
+        """Whether the id is written, not made from the place in the list."""
+        return self.fields is not None and isinstance(self.fields.get("id"), str)
+
+    def path_of(self, field: str) -> Path:
+        """Return the path of a field, or of the whole criterion where the field is missing."""
+        return (*self.path, field) if self.fields is not None and field in self.fields else self.path
+
+    @property
+    def label(self) -> str:
+        """What messages call it: by the id that is written, or else by its place in the list."""
+        words = " ".join(self.id.split()) if self.has_own_id else ""
+        return f"criterion `{shorten(words)}`" if words else f"criterion {int(self.path[-1]) + 1}"
+
+    @property
+    def outcome_path(self) -> Path:
+        """The path of the outcome, or of the whole criterion where it has none, or is nothing else."""
+        return self.path_of(outcome_field(self.fields or {}))
+
+
+class Reader(Protocol):
+    """What knows how the pieces of a value are written: a document, or a view of one."""
+
+    @property
+    def may_borrow(self) -> bool:
+        """Whether something may be written elsewhere than it is read."""
+
+    @property
+    def has_exact_numbers(self) -> bool:
+        """Whether each number gives back the decimal that is written."""
+
+    def is_alias(self, path: Path) -> bool:
+        """Return whether the value at a path is written as an alias."""
+
+    def is_merged(self, path: Path) -> bool:
+        """Return whether a merge key brings a field in."""
+
+    def decimal(self, path: Path) -> Decimal | None:
+        """Return the number at a path as it is written."""
+
+    def ambiguous_scalars(self, within: Path) -> Iterable[tuple[Path, Ambiguity]]:
+        """Yield the scalars that readers of YAML 1.1 and 1.2 take differently."""
+
+
+def build_criterion(
+    document: Reader, path: Path, index: int, entries: list[Any], *, known: Mapping[str, Any], implied: int | None
+) -> Criterion:
+    """Return the criterion of an entry; `known` are the fields of the schema, `implied` is the gate of a setting."""
+    entry = entries[index]
+    generated = f"rubric-{index + 1}"
+    borrows_id = document.may_borrow and (
+        document.is_alias(path) or (isinstance(entry, dict) and "id" in entry and document.is_merged((*path, "id")))
+    )
+    if isinstance(entry, str):
+        return Criterion(path, generated, None, (Shape.CHECKLIST,), entry, ONE, implied, path, None, None, borrows_id)
+    own_id = entry.get("id")
+    shapes = _CHECKLIST if SHAPE_FIELDS.keys().isdisjoint(entry) else _read_shapes(entry, known)
+    gate, gate_path = _read_gate(entry, path, shapes[0])
+    if implied is not None and gate is None and shapes is _CHECKLIST and gate_path[-1] not in entry:
+        gate = implied
+    levels = _read_levels(entry["levels"], (*path, "levels")) if "levels" in entry else None
+    identifier = own_id if isinstance(own_id, str) else generated
+    outcome, weight = read_outcome(entry), _read_weight(document, entry, path)
+    scale = read_scale(entry, path, gate, gate_path)
+    # By position, without a call in Python: there are dozens in a file.
+    return _new_criterion(
+        (path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
+    )
+
+
+_new_criterion = partial(tuple.__new__, Criterion)
+
+
+def unescape_criterion(criterion: Criterion) -> Criterion:
+    """Return a criterion of a dialect whose texts are templates, with the texts that a judge is told."""
+
+    def plain(text: str | None) -> str | None:
+        return None if text is None else unescape(text)
+
+    scale, levels = criterion.scale, criterion.levels
+    if scale:
+        scale = scale._replace(bands=tuple(band._replace(outcome=plain(band.outcome)) for band in scale.bands))
+    if levels is not None:
+        levels = tuple(level._replace(name=plain(level.name), outcome=plain(level.outcome)) for level in levels)
+    outcome = plain(criterion.outcome)
+    return criterion._replace(id=unescape(criterion.id), outcome=outcome, scale=scale, levels=levels)
+
+
+_CHECKLIST = (Shape.CHECKLIST,)
+SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "score_range": Shape.HOLISTIC}
+"""The fields that give an entry its shape; one without any is of a checklist."""
+
+
+def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape, ...]:
+    return tuple(shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known) or _CHECKLIST
+
+
+def _read_weight(document: Reader, entry: dict[str, Any], path: Path) -> Decimal | None:
+    weight = entry.get("weight", 1)
+    if weight == 1 and type(weight) is int:
+        return ONE
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
+        return None
+    return to_decimal(str(weight)) if document.has_exact_numbers else document.decimal((*path, "weight"))
+
+
+to_decimal = lru_cache(maxsize=1 << 10)(Decimal)
+
+
+def _read_gate(entry: Mapping[str, Any], path: Path, shape: Shape) -> tuple[int | None, Path]:
+    field = "required_min_level" if shape is Shape.LEVELS else "required_min_score"
+    if field in entry or shape is Shape.LEVELS:
+        return as_integer(entry.get(field)), (*path, field)
+    gate = HIGHEST if entry.get("required") is True else None
+    return gate, (*path, "required")
+
+
+def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
+    if isinstance(levels, dict):
+        return tuple(_read_short_level(key, outcome, (*path, key)) for key, outcome in levels.items())
+    if not isinstance(levels, list):
+        return None
+    return tuple(_read_level(level, (*path, index)) for index, level in enumerate(levels) if isinstance(level, dict))
+
+
+def _read_short_level(key: str, outcome: Any, path: Path) -> Level:
+    return Level(path, read_key(key), None, outcome if isinstance(outcome, str) else None, path, Part.KEY, path)
+
+
+def _read_level(level: dict[str, Any], path: Path) -> Level:
+    field = outcome_field(level)
+    return Level(
+        path=path,
+        number=as_integer(level.get("level")),
+        name=level["name"] if isinstance(level.get("name"), str) else None,
+        outcome=read_outcome(level),
+        number_path=(*path, "level") if "level" in level else path,
+        part=Part.VALUE if "level" in level else Part.HEAD,
+        outcome_path=(*path, field) if field in level else path,
+    )

@@ -1,0 +1,110 @@
+"""What tells a rubric of ours, by its shape, from what other tools mean by the same words."""
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from rubric_lint.format.bands import read_key
+from rubric_lint.format.schema import case_lists, schema_for
+from rubric_lint.messages import find_near
+from rubric_lint.text.path import Path
+
+FIELD = "rubrics"
+"""The field whose value is a rubric."""
+
+
+def has_own_words(text: str) -> bool:
+    """Return whether a text has one of the field names that no other tool uses."""
+    return any(word in text for word in _own_words()) and _own_word_pattern().search(text) is not None
+
+
+@cache
+def _own_words() -> list[str]:
+    return [name for name, when in schema_for().distinctive.items() if when == "always" and "_" in name]
+
+
+@cache
+def _own_word_pattern() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(_own_words())})\b")
+
+
+def is_ours(value: Any, owner: Path) -> bool:
+    """Return whether the value of a field `rubrics` of the mapping at `owner` is unmistakably a rubric of ours."""
+    if type(value) is list:
+        if is_holder(owner) and any(type(entry) is str for entry in value):
+            return True  # also where an item is no text: `- States: it` is a mapping only by accident
+        return any(type(entry) is dict and (tells(entry) or _is_first_version(entry)) for entry in value)
+    if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant for us
+        entries = [value, *(entry for entry in value.values() if type(entry) is dict)]
+        return any(tells(entry) for entry in entries)
+    return False
+
+
+def is_holder(path: Path) -> bool:
+    """Return whether the mapping at `path` is a case or an evaluator of a suite."""
+    return len(path) >= 2 and path[-2] in case_lists()
+
+
+def tells(entry: Mapping[str, Any]) -> bool:
+    """Return whether a criterion has a field that only this format has."""
+    return any(field in entry and _TELLS[when](entry[field]) for field, when in schema_for().distinctive.items())
+
+
+def _is_list_of_numbers(value: Any) -> bool:
+    return (
+        type(value) is list
+        and bool(value)
+        and all(isinstance(item, int | float) and not isinstance(item, bool) for item in value)
+    )
+
+
+def _has_levels(value: Any) -> bool:
+    """Return whether a value of `levels` holds ours: with names and points alone they are those of a course."""
+    if type(value) is dict:
+        return any(read_key(key) is not None and type(outcome) is str for key, outcome in value.items())
+    return type(value) is list and any(
+        type(level) is dict and (type(level.get("level")) is int or "expected_outcome" in level) for level in value
+    )
+
+
+# When a field with this `x-distinctive` tells, by its value.
+_TELLS = {"always": lambda _: True, "list of numbers": _is_list_of_numbers, "levels": _has_levels}
+
+
+def _is_first_version(entry: Mapping[str, Any]) -> bool:
+    identifier = entry.get("id")
+    if "description" not in entry or not (isinstance(identifier, str) or entry.keys() & {"weight", "required"}):
+        return False
+    if isinstance(identifier, int | float) and not isinstance(identifier, bool):
+        return False  # numbered entries are those of a database
+    return all(_may_be_ours(field) for field in entry)
+
+
+@lru_cache(maxsize=1 << 12)
+def _may_be_ours(field: str) -> bool:
+    known = schema_for().entry_fields
+    gates: list[str] = known["required_min_score"]["x-synonyms"]
+    return field in known or field in gates or len(find_near(field, known)) > 0
+
+
+def is_foreign(data: Any, text: str) -> bool:
+    """Return whether a file that is only named like a rubric file has the content of another tool."""
+    if has_own_words(text) or not isinstance(data, dict | list):
+        return False
+    if isinstance(data, list):
+        return bool(data) and all(_is_foreign_entry(entry) for entry in data)
+    if FIELD in data:
+        rubrics = data[FIELD]
+        return isinstance(rubrics, list) and bool(rubrics) and all(map(_is_foreign_entry, rubrics))
+    return len(data) > 1 and not any(find_near(key, (FIELD,)) or key in schema_for().entry_fields for key in data)
+
+
+def _is_foreign_entry(entry: Any) -> bool:
+    """Return whether most fields of an entry are unknown. A lone one is a text with a colon in it."""
+    if not isinstance(entry, dict) or len(entry) < 2 or tells(entry) or _is_first_version(entry):
+        return False
+    unknown = sum(
+        not schema_for().knows(field) or (field == "levels" and bool(value)) for field, value in entry.items()
+    )
+    return bool(2 * unknown >= len(entry))

@@ -1,0 +1,195 @@
+"""The model: rubrics, criteria, bands and levels, each with its path. Made of whatever part of a value is sound."""
+
+import unicodedata
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from rubric_lint.format.bands import HIGHEST, Scale
+from rubric_lint.format.criterion import Criterion, Reader, Shape, build_criterion, unescape_criterion
+from rubric_lint.format.deprecation import Replacement
+from rubric_lint.format.outcomes import NO_SCORES, Outcome, new_outcome
+from rubric_lint.format.schema import RubricSchema, schema_for, schema_of
+from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.text.document import Document
+from rubric_lint.text.nunjucks import RENDERS
+from rubric_lint.text.path import Path
+from rubric_lint.text.scalar import Ambiguity
+
+if TYPE_CHECKING:
+    from rubric_lint.format.view import View
+
+
+class _RubricFields(NamedTuple):
+    path: Path
+    version: str
+    entries: tuple[Criterion, ...]
+    thresholds: Thresholds
+    implicit_required: bool
+    replacements: Mapping[str, Replacement]
+    ambiguous: tuple[tuple[Path, Ambiguity], ...]
+    view: "View | None" = None
+
+
+class Rubric(_RubricFields):
+    """One `rubrics` value, sound or not. `entries` that are neither text nor mapping are left out.
+
+    Paths are those of the document; but where `view` has the value in the words of the format, the paths are its own.
+    """
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect in which it is written, empty for the format itself."""
+        return self.view.dialect.name if self.view else ""
+
+    @property
+    def schema(self) -> RubricSchema:
+        """The schema that it follows as it is written."""
+        return schema_of(self.view.schema) if self.view else schema_for(self.version)
+
+    def word_field(self, name: str) -> str:
+        """What a field of the format is called in the file, in the form in which messages name it."""
+        return f"`{self.view.dialect.fields.get(name, name) if self.view else name}`"
+
+    def word_gate(self, gate: int) -> str:
+        """A gate on a score in the units of the file."""
+        return str(gate) if self.view is None else f"{Decimal(gate * self.view.dialect.top) / HIGHEST:f}"
+
+    @cached_property
+    def shape(self) -> Shape | None:
+        """The shape of most entries, the first of them where two shapes are as frequent; None without entries."""
+        shapes = [shape for entry in self.entries for shape in entry.shapes[:1]]
+        return max(dict.fromkeys(shapes), key=shapes.count) if shapes else None
+
+    @cached_property
+    def is_mixed(self) -> bool:
+        """Whether the entries have more than one shape."""
+        return len({entry.shapes[0] for entry in self.entries}) > 1
+
+    @cached_property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """What is judged one by one; the bands of a holistic scale are not."""
+        return tuple(entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC)
+
+    @cached_property
+    def entries_by_place(self) -> Mapping[Path, Criterion]:
+        """The entries by their paths in the document."""
+        return {self.view.place(entry.path) if self.view else entry.path: entry for entry in self.entries}
+
+    @cached_property
+    def mappings(self) -> tuple[tuple[Path, Mapping[str, Any]], ...]:
+        """Every mapping in which the fields of criteria and bands stand: the entries, and the items of band lists."""
+        found: list[tuple[Path, Mapping[str, Any]]] = []
+        for entry in self.entries:
+            if entry.fields is not None:
+                found.append((entry.path, entry.fields))
+                if entry.scale and isinstance(ranges := entry.fields.get("score_ranges"), list):
+                    path = entry.scale.path
+                    found += [((*path, index), band) for index, band in enumerate(ranges) if isinstance(band, dict)]
+        return tuple(found)
+
+    @cached_property
+    def scales(self) -> tuple[Scale, ...]:
+        """The bands of every criterion that has some, and those of the holistic scale, without a stray band."""
+        scales = [entry.scale for entry in self.criteria if entry.scale and Shape.SCORE_RANGES in entry.shapes]
+        holistic = [entry.scale for entry in self.entries if entry.scale and entry.shapes[0] is Shape.HOLISTIC]
+        if len(holistic) > 1 or (holistic and not self.is_mixed):
+            bands = tuple(band for scale in holistic for band in scale.bands)
+            scales.append(Scale(self.path, bands, None, self.path, is_map=False))
+        return tuple(scales)
+
+    @cached_property
+    def field_names(self) -> frozenset[str]:
+        """The names of all fields that criteria and bands have."""
+        found: set[str] = set()
+        for entry in self.entries:
+            if entry.fields is not None:
+                found.update(entry.fields)
+                if isinstance(ranges := entry.fields.get("score_ranges"), list):
+                    found.update(*(band for band in ranges if type(band) is dict))
+        return frozenset(found)
+
+    @cached_property
+    def flawed_scales(self) -> tuple[Scale, ...]:
+        """The scales whose bands do not follow one another from 0 to 10, as nearly all do."""
+        return tuple(scale for scale in self.scales if not scale.is_whole)
+
+    @cached_property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Every outcome that is a string: those of bands and levels, and what the criteria say themselves."""
+        found = [
+            new_outcome((outcome, place, "band", scores, None, None))
+            for scale in self.scales
+            for _, _, _, _, scores, _, outcome, place in scale.bands
+            if outcome is not None
+        ]
+        for criterion in self.criteria:
+            found += [
+                Outcome(level.outcome, level.outcome_path, "level", level=level.number, name=level.name)
+                for level in criterion.levels or ()
+                if level.outcome is not None
+            ]
+            if criterion.outcome is not None:
+                of: Literal["criterion", "task"] = "criterion"
+                if criterion.scale is not None or criterion.levels is not None:
+                    of = "task"
+                found.append(new_outcome((criterion.outcome, criterion.outcome_path, of, NO_SCORES, None, None)))
+        return tuple(found)
+
+    @cached_property
+    def openings(self) -> tuple[str, ...]:
+        """The first word of each outcome without upper case, with what is written directly behind it."""
+        return tuple((outcome.text.split(None, 1) or ("",))[0].casefold() for outcome in self.outcomes)
+
+    @cached_property
+    def folded_outcomes(self) -> str:
+        """All outcomes in one text without upper case, each on a line: a quick look at which words none of them has."""
+        return "\n".join(["", *(outcome.text for outcome in self.outcomes)]).casefold()
+
+
+def build_rubric(
+    document: Document,
+    path: Path,
+    version: str,
+    thresholds: Thresholds,
+    *,
+    implicit_required: bool = False,
+    view: "View | None" = None,
+) -> Rubric:
+    """The model of the `rubrics` value at `path`; never raises, what is unsound is None in it or left out.
+
+    With a `view` it is the model of what that shows, and what its dialect says goes before the settings.
+    """
+    reader: Reader = document
+    if view:
+        reader, value = view, view.data
+        implicit_required = view.dialect.implicit_required
+        pass_at = thresholds.pass_at if view.threshold is None else view.threshold
+        if view.threshold is not None or not view.dialect.has_borderline:
+            thresholds = Thresholds(pass_at, pass_at)
+    else:
+        value = document.value(path)
+    entries = value if isinstance(value, list) else []
+    schema = schema_for(version)
+    implied = HIGHEST if implicit_required else None
+    built = (
+        build_criterion(reader, (*path, index), index, entries, known=schema.entry_fields, implied=implied)
+        for index, entry in enumerate(entries)
+        if isinstance(entry, str | dict)
+    )
+    return Rubric(
+        path=path,
+        version=version,
+        entries=tuple(map(unescape_criterion, built) if view and view.dialect.name in RENDERS else built),
+        thresholds=thresholds,
+        implicit_required=implicit_required,
+        replacements={} if view else schema.replacements,
+        ambiguous=tuple(reader.ambiguous_scalars(path)),
+        view=view,
+    )
+
+
+def fold_id(identifier: str) -> str:
+    """The form in which two ids are compared: what looks the same on screen is the same (Unicode NFC)."""
+    return identifier if identifier.isascii() else unicodedata.normalize("NFC", identifier)

@@ -1,0 +1,74 @@
+"""What breaks a schema, with the part of the schema that says so: as the fast validator tells it, or the slow one."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import isfinite
+from typing import Any, NamedTuple
+
+from rubric_lint.format.validator import Fault
+from rubric_lint.text.path import Path
+
+
+class SchemaFault(NamedTuple):
+    """A value that breaks a schema: its path, the keyword that it breaks, and the subschema that has the keyword.
+
+    `is_key`: the key `value` of the mapping at `path` breaks it, not the value under it.
+    """
+
+    path: Path
+    keyword: str
+    schema: Mapping[str, Any]
+    value: Any
+    is_key: bool = False
+
+    @property
+    def wanted(self) -> Any:
+        """What the keyword asks for."""
+        return self.schema[self.keyword]
+
+
+def read_faults(
+    faults: Iterable[Fault], schema: Any, value: Any, find_slowly: Callable[[], Iterable[Any]]
+) -> list[SchemaFault]:
+    """Return the faults that the fast validator found; where it does not say enough, those of the slow one."""
+    try:
+        return [_read_fast(fault, schema, value) for fault in faults]
+    except (_UnclearError, LookupError, ValueError):
+        return list(read_slow_faults(find_slowly()))
+
+
+class _UnclearError(Exception):
+    """What the fast validator says of a fault does not tell where it is, or means something else."""
+
+
+def _read_fast(fault: Fault, schema: Any, value: Any) -> SchemaFault:
+    *steps, keyword = fault.schema_path
+    if "propertyNames" in steps:
+        raise _UnclearError  # it names the mapping, not the key
+    path: list[str | int] = []
+    for step in fault.instance_path:
+        known = _find_key(value, step) if type(value) is dict else step
+        path.append(known)
+        value = value[known]
+    if type(value) is float and not isfinite(value):
+        raise _UnclearError  # which is no number to the fast validator
+    for step in steps:
+        schema = schema[step]
+    return SchemaFault(tuple(path), str(keyword), schema if type(schema) is dict else {}, value)
+
+
+def _find_key(mapping: Mapping[str, Any], step: str | int) -> str:
+    """Return the key that a step of a path means: keys of digits come as numbers, `01` and `1` as the same one."""
+    if type(step) is str:
+        return step
+    found = [key for key in mapping if key.isdigit() and int(key) == step]
+    if len(found) != 1:
+        raise _UnclearError
+    return found[0]
+
+
+def read_slow_faults(errors: Iterable[Any]) -> Iterator[SchemaFault]:
+    """Yield the errors of python-jsonschema."""
+    for error in errors:
+        is_key = "propertyNames" in error.absolute_schema_path
+        schema = error.schema if type(error.schema) is dict else {}
+        yield SchemaFault(tuple(error.absolute_path), error.validator, schema, error.instance, is_key)

@@ -1,0 +1,114 @@
+"""Find and load the schema files, and resolve the references between them."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from referencing import Registry
+
+BASE = "https://rubric-lint.github.io/schemas/"
+"""The prefix of every `$id`."""
+
+CURRENT = "v2"
+"""The default version of a file."""
+
+
+class SchemaFile(NamedTuple):
+    """One schema: `suite`, `v2`, the authored file below the schema folder, and the bundled file's name."""
+
+    name: str
+    version: str
+    source: str
+
+    @property
+    def bundled_name(self) -> str:
+        """The name of the self-contained file."""
+        return f"{self.name}-{self.version}.schema.json"
+
+    @property
+    def bundled_id(self) -> str:
+        """The `$id` of the self-contained file, which a modeline may name."""
+        return BASE + self.bundled_name
+
+    @property
+    def is_for_authors(self) -> bool:
+        """True if users write such files, so that a modeline may name the schema."""
+        return self.name in {"rubric", "suite"}
+
+    @property
+    def path(self) -> Path:
+        """The path of the self-contained file."""
+        return schemas_root() / "bundled" / self.bundled_name
+
+
+@cache
+def schemas_root() -> Path:
+    """Return the schema folder: inside the installed package, or beside it in a checkout."""
+    here = Path(__file__).parents[1]
+    packaged = here / "schemas"
+    return packaged if packaged.is_dir() else here.parent / "schemas"
+
+
+@cache
+def catalogue() -> tuple[SchemaFile, ...]:
+    """Return all schemas: those of the format (`v2/suite.json`) and those of other files (`report/v1.json`)."""
+    root = schemas_root()
+    entries = []
+    for file in sorted(root.glob("*/*.json")):
+        folder, stem = file.parent.name, file.stem
+        if folder != "bundled":
+            name, version = (stem, folder) if re.fullmatch(r"v\d+", folder) else (folder, stem)
+            entries.append(SchemaFile(name, version, f"{folder}/{file.name}"))
+    return tuple(sorted(entries))
+
+
+def load(source: str) -> dict[str, Any]:
+    """Return the authored schema `source`, such as `v2/rubric.json`."""
+    return json.loads((schemas_root() / source).read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def load_bundled(source: str) -> dict[str, Any]:
+    """Return the self-contained copy of the schema `source`, or the authored one if the copy is adapted to editors."""
+    entry = next(entry for entry in catalogue() if entry.source == source)
+    return load(source) if entry.is_for_authors else json.loads(entry.path.read_text("utf-8"))
+
+
+@cache
+def registry() -> "Registry[Any]":
+    """Return all authored schemas by `$id`, for references between them."""
+    from referencing import Registry, Resource  # noqa: PLC0415  (30 ms that a clean file does not need)
+
+    return Registry().with_resources(
+        (schema["$id"], Resource.from_contents(schema)) for schema in (load(entry.source) for entry in catalogue())
+    )
+
+
+_CLAIM = r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)\.schema\.json$"
+
+
+class Claim(NamedTuple):
+    """The name and version of the schema that a file names, known or not."""
+
+    name: str
+    version: str
+
+    @property
+    def is_known(self) -> bool:
+        """True if this schema exists."""
+        return any((entry.name, entry.version) == self for entry in catalogue())
+
+
+def read_claim(url: str) -> Claim | None:
+    """Return which of our schemas a URL or the path of a copy names; None if it is another schema."""
+    url = url.partition("#")[0]
+    if url.startswith(BASE):
+        source = url.removeprefix(BASE).removesuffix(".json")
+        if found := re.fullmatch(r"(?P<version>v\d+)/(?P<name>rubric|suite)", source):
+            return Claim(found["name"], found["version"])
+    elif re.match(r"(?!file:)[a-z][a-z0-9+.-]+:", url, re.IGNORECASE):
+        return None
+    found = re.search(_CLAIM, url)
+    return Claim(found["name"], found["version"]) if found else None

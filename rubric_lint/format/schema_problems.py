@@ -1,0 +1,233 @@
+"""What breaks the schema, as problems at the right key, in plain words, one for each fault."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rubric_lint.finding import Problem, RenameKey, Repair, ReplaceValue
+from rubric_lint.format.bands import outcome_field
+from rubric_lint.format.criterion import SHAPE_FIELDS
+from rubric_lint.format.schema import RubricSchema, schema_for
+from rubric_lint.format.schema_errors import SchemaFault
+from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.messages import describe, expected_of, shorten
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+
+
+def find_violations(
+    schema: RubricSchema, document: Document, path: Path, rubrics: Any
+) -> Iterator[tuple[str, Problem]]:
+    """What is wrong with the `rubrics` value at `path`: the name of the rule, and the problem."""
+    if not isinstance(rubrics, list) or not rubrics:
+        yield from _find(schema, schema.whole, document, path, rubrics)
+        return
+    for index, entry in enumerate(rubrics):
+        if not schema.is_valid_entry(entry):
+            if schema.holds_bands_as_range(entry):
+                yield _word_bands_as_range((*path, index))
+            elif isinstance(entry, dict) and len(entry) == 1 and not schema.knows(*entry):
+                yield "schema", Problem(_word_accident(*entry), (*path, index), Part.HEAD)
+            else:
+                yield from _find(schema, schema.item, document, (*path, index), entry)
+    if not schema.version:  # what a list lacks as a whole; the format itself asks for nothing of the kind
+        for fault in schema.find_faults(schema.whole, rubrics):
+            if not fault.path:
+                yield from _make_problems(schema, fault, document, path)
+
+
+def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
+    """A missing `s`, which would otherwise look like five faults."""
+    place = (*path, "score_range")
+    repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
+    message = "`score_range` holds bands, expected two integers; did you mean `score_ranges`?"
+    return "schema", Problem(message, place, Part.KEY, repair=repair)
+
+
+def _word_accident(key: str) -> str:
+    return f"a mapping with `{shorten(key)}` alone is not a criterion; if it is one string with a `: ` in it, quote it"
+
+
+def _find(
+    schema: RubricSchema, definition: str, document: Document, base: Path, value: Any
+) -> Iterator[tuple[str, Problem]]:
+    found: dict[tuple[Path, Part, str], tuple[str, Problem]] = {}
+    for fault in schema.find_faults(definition, value):
+        for rule, problem in _make_problems(schema, fault, document, base):
+            # A wrong type also breaks bounds and patterns, so one word on a value is enough, and the type's is the
+            # best; but each field that a mapping lacks is a fault of its own.
+            key = (problem.path, problem.part, problem.message if fault.keyword == "required" else "")
+            if key not in found or fault.keyword == "type":
+                found[key] = (rule, problem)
+    # Where the key itself is wrong, what stands under it is no matter.
+    wrong_keys = {problem.path for _, problem in found.values() if problem.part is Part.KEY}
+    for rule, problem in found.values():
+        if problem.part is Part.KEY or problem.path not in wrong_keys:
+            yield rule, problem
+
+
+def _make_problems(
+    schema: RubricSchema, fault: SchemaFault, document: Document, base: Path
+) -> Iterator[tuple[str, Problem]]:
+    path = base + fault.path
+    keyword, value = fault.keyword, fault.value
+    rules = fault.schema.get("x-rule", {})
+    if keyword == "additionalProperties":
+        strangers = [name for name in value if name not in fault.schema["properties"]]
+        rivals = _count_rivals(schema, fault)
+        for name in strangers:
+            yield "unknown-field", _word_unknown(schema, fault, (*path, name), name, rivals)
+    elif keyword == "required":
+        for name in _missing(schema, fault):
+            yield "schema", Problem(_word_missing(schema, name, fault, path), path, Part.HEAD)
+    elif "x-reason" in fault.schema:
+        message = f"`{path[-1]}` is not allowed here: {fault.schema['x-reason']}"
+        yield rules.get(keyword, "schema"), Problem(message, path, Part.KEY)
+    else:
+        if fault.is_key:
+            path = (*path, value)
+        rule = rules.get("null") if keyword == "type" and value is None else None
+        message = _word_value(fault, document, path)
+        yield rule or rules.get(keyword, "schema"), Problem(message, path, Part.KEY if fault.is_key else Part.VALUE)
+
+
+# The fields of which an entry needs one, so that each stands in for the others when it is misspelt.
+_INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_ranges", "levels")}
+
+
+def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
+    """The required fields that are not there, but for those that stand there misspelt, which is a finding already."""
+    absent = [name for name in fault.wanted if name not in fault.value]
+    if schema.definitions[schema.item].get("additionalProperties", True):
+        return absent  # a stranger is no finding there
+    known = fault.schema.get("properties", {}).keys()
+    if fault.schema.get("additionalProperties", True):  # a condition names those fields alone that it is about
+        known |= schema.entry_fields.keys()
+    strangers = [key for key in fault.value if key not in known]
+    return [name for name in absent if not any(_may_mean(schema, key, name) for key in strangers)]
+
+
+def _may_mean(schema: RubricSchema, key: str, name: str) -> bool:
+    """Whether an unknown key is what became of a required field: misspelt, or of another version."""
+    return bool(schema.suggest(key, _INSTEAD.get(name, (name,)))) or key in schema_for().entry_fields
+
+
+_FIRST_CLAUSE = re.compile(r"[^.:;]+")
+
+
+def _word_missing(schema: RubricSchema, name: str, fault: SchemaFault, path: Path) -> str:
+    definition = schema.definitions["band" if path[-2:-1] == ("score_ranges",) else schema.item]
+    here = {field: known for field, known in fault.schema["properties"].items() if known is not True}
+    known = {**definition.get("properties", {}), **here}
+    clause = _FIRST_CLAUSE.match(known[name].get("description", ""))
+    return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
+
+
+def _count_rivals(schema: RubricSchema, fault: SchemaFault) -> Mapping[str, int]:
+    """Count for each field that is known here the unknown keys that may mean it."""
+    strangers = [key for key in fault.value if key not in schema.entry_fields]
+    return Counter(field for key in strangers for field in fault.schema["properties"] if schema.suggest(key, [field]))
+
+
+def _word_unknown(
+    schema: RubricSchema, fault: SchemaFault, path: Path, name: str, rivals: Mapping[str, int]
+) -> Problem:
+    known: Mapping[str, Any] = fault.schema["properties"]
+    near = schema.suggest(name, known)
+    shown = shorten(name)
+    if schema.version not in ("", CURRENT) and name in schema_for().entry_fields:
+        message = f"`{name}` is a field of {CURRENT}, but this file says that it follows {schema.version}"
+        return Problem(message, path, Part.KEY)
+    if not near:
+        current = _list_known(schema, known, fault.value)
+        return Problem(f"unknown field `{shown}`; known here are {', '.join(current)}", path, Part.KEY)
+    names = " or ".join(f"`{field}`" for field in near)
+    if len(near) == 1 and near[0] in fault.value:
+        return Problem(f"unknown field `{shown}`, like {names}, which is there too; remove one of them", path, Part.KEY)
+    # Two misspelt names may mean one field, and only one of them can have it.
+    is_plain = len(near) == 1 and rivals.get(near[0], 0) < 2
+    repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
+    return Problem(f"unknown field `{shown}`; did you mean {names}?", path, Part.KEY, repair=repair)
+
+
+def _list_known(schema: RubricSchema, known: Mapping[str, Any], mapping: dict[str, Any]) -> list[str]:
+    """List the fields that a mapping may have; of a criterion those of its shape alone."""
+    names = [name for name, field in known.items() if not field.get("deprecated")]
+    if schema.version and known.keys() == schema.entry_fields.keys():
+        shapes = SHAPE_FIELDS.keys() & mapping.keys() & known.keys()
+        names = list(schema.fields_of_shape(frozenset(shapes)))
+        if not shapes and outcome_field(mapping) in mapping:
+            names = [name for name in names if name not in SHAPE_FIELDS]
+    return [f"`{name}`" for name in names]
+
+
+def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str, target: str) -> Repair | None:
+    value = mapping[name]
+    intents: list[RenameKey | ReplaceValue] = []
+    title = f"rename `{name}` to `{target}`"
+    if replacement := schema.replacements.get(target):
+        if not replacement.covers(value) or replacement.value_for(value) is None:
+            return None
+        target, new = replacement.name, replacement.value_for(value)
+        title = f"rename `{name}` to `{target}`"
+        if new != value or type(new) is not type(value):
+            intents.append(ReplaceValue(path, str(new)))
+            title = f"write `{target}: {new}`"
+    if target in mapping:
+        return None
+    return Repair(title, (RenameKey(path, target), *intents), safe=False)
+
+
+_MAPS = {("score_ranges",), ("levels",)}
+"""The fields that may hold a map from numbers to outcomes."""
+
+
+def _word_value(fault: SchemaFault, document: Document, path: Path) -> str:
+    schema, is_key = fault.schema, fault.is_key
+    if fault.keyword == "contains":
+        return f"`{path[-1]}` holds none that counts, expected {expected_of(schema)}"
+    found = f"the key `{shorten(fault.value)}`" if is_key else describe(fault.value, document.written_at(path))
+    names = [step for step in path[:-1] if isinstance(step, str)]
+    path = path or ("this",)
+    if is_key or isinstance(path[-1], int):
+        found = "an empty item" if fault.value is None else found
+        subject = f"`{names[-1]}` has {found}" if names else f"found {found}"
+    else:
+        subject = f"`{path[-1]}` is {found}"
+        if path[-2:-1] in _MAPS:
+            subject = f"the outcome of {subject}"
+    match fault.keyword:
+        case "pattern" if fault.wanted == r"\S" and not is_key:
+            blank = "blank" if " is " in subject else "a blank string"
+            cure = "say what an observer sees" if "pattern" in schema.get("x-rule", {}) else "write a name"
+            return f"{subject.removesuffix(found)}{blank}; {cure}"
+        case "minItems" | "minProperties" if not fault.value:
+            expected = schema.get("x-expected") or f"at least {fault.wanted} items"
+            kind = "mapping" if fault.keyword == "minProperties" else "list"
+            return f"`{path[-1]}` is an empty {kind}, expected {expected}"
+        case "minItems" | "minProperties" | "maxItems":
+            count = len(fault.value)
+            is_exact = "maxItems" in schema
+            expected = expected_of(schema) if is_exact else f"at least {fault.wanted}"
+            return f"`{path[-1]}` has {count} item{'' if count == 1 else 's'}, expected {expected}"
+        case "minimum" if "x-expected" not in schema:
+            return f"{subject}, expected at least {fault.wanted}"
+        case _:
+            expected = expected_of(schema)
+            hint = ""
+            if isinstance(fault.value, int | float) and expected == "a string":
+                tag = _find_tag(document, path)
+                hint = f"; remove the tag `{shorten(tag)}` and put it in quotes" if tag else "; put it in quotes"
+            return f"{subject}, expected {expected}{hint}"
+
+
+_TAG = re.compile(r"(!\S*)\s+(?:&\S+\s+)?\Z")
+_NEARBY = 200
+
+
+def _find_tag(document: Document, path: Path) -> str:
+    """Return the tag of a value, which outweighs its quotes; empty where it has none."""
+    start = document.span(path).start
+    found = _TAG.search(document.source.text, max(start - _NEARBY, 0), start)
+    return found[1] if found else ""

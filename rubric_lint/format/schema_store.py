@@ -1,0 +1,29 @@
+"""Write the entries for SchemaStore, with which editors find the schema of a file by its name."""
+
+import json
+from typing import Any
+
+from rubric_lint.format.schema_files import CURRENT, SchemaFile, catalogue, load
+
+# Only names that nothing else has: many tools use suite.yaml, so suites need a modeline.
+_FILES = {"rubric": ["*.rubric.yaml", "*.rubric.yml", "*.rubric.json"], "suite": []}
+
+
+def store_catalogue() -> str:
+    """Return a catalogue in the format of SchemaStore, with the schemas of files that users write."""
+    entries = [entry for entry in catalogue() if entry.is_for_authors]
+    schemas = [_describe([entry for entry in entries if entry.name == name]) for name in _FILES]
+    contents = {"$schema": "https://json.schemastore.org/schema-catalog.json", "version": 1, "schemas": schemas}
+    return json.dumps(contents, indent=2, ensure_ascii=False) + "\n"
+
+
+def _describe(entries: list[SchemaFile]) -> dict[str, Any]:
+    current = next(entry for entry in entries if entry.version == CURRENT)
+    files = _FILES[current.name]
+    return {
+        "name": f"rubric-lint {current.name}",
+        "description": load(current.source)["description"].partition(". ")[0].removesuffix("."),
+        **({"fileMatch": files} if files else {}),
+        "url": current.bundled_id,
+        "versions": {entry.version.removeprefix("v"): entry.bundled_id for entry in entries},
+    }

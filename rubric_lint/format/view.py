@@ -1,0 +1,177 @@
+"""Present a rubric of another system as data of version 2, and map each part to its place in the document."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from rubric_lint.finding import Place, Problem
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.scalar import Ambiguity
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How another system writes rubrics.
+
+    `schema` is the authored schema of its rubrics. `fields` maps names of version 2 to the system's names. `without`
+    are the rules that do not apply. With `implicit_required`, a checklist criterion without a gate must be met. `top`
+    is the gate that only a full score meets, in the system's units. With `has_borderline`, there are verdicts besides
+    pass and fail.
+    """
+
+    name: str
+    title: str
+    schema: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
+    implicit_required: bool = False
+    top: int = 10
+    has_borderline: bool = True
+
+
+@dataclass(frozen=True)
+class View:
+    """One rubric of a dialect; `data` is its list under `rubrics:` in the words of version 2, valid or not.
+
+    `name` is the name of the rubric and `task` what is judged as a whole; both may be empty. `threshold` is the lowest
+    score in 0..1 that passes. `around` is set if the list holds more than the rubric: the definition that the whole
+    list follows. `place` maps a path in `data` to the document.
+    """
+
+    dialect: Dialect
+    document: Document
+    path: Path
+    data: list[Any]
+    name: str = ""
+    task: str = ""
+    threshold: Decimal | None = None
+    around: str = ""
+    _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> str:
+        """The schema of the value at `path`."""
+        return self.around or self.dialect.schema
+
+    def place(self, path: Path) -> Path:
+        """Return the path in the document of a path in the words of version 2."""
+        return self._find(path)[0]
+
+    def _find(self, path: Path) -> tuple[Path, bool]:
+        """Return the place, and whether the value is in the key there; for an unwritten value, its container."""
+        for length in range(len(path), -1, -1):
+            if path[:length] in self._places:
+                place, is_key = self._places[path[:length]]
+                rest = path[length:]
+                if not rest:
+                    return place, is_key
+                return ((*place, *rest), False) if self._exists((*place, *rest)) else (place, is_key)
+        return path, False
+
+    def _exists(self, path: Path) -> bool:
+        value = self.document.data
+        for step in path:
+            is_there = step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int)
+            if not is_there:
+                return False
+            value = value[step]
+        return True
+
+    def translate(self, problem: Problem) -> Problem:
+        """Return a problem that a rule found in the words of version 2 with its place in the document."""
+        path, part = self._locate(problem.path, problem.part)
+        related = tuple(
+            Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
+        )
+        return problem._replace(path=path, part=part, related=related, repair=None)
+
+    def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
+        place, is_key = self._find(path)
+        return place, Part.KEY if is_key else part
+
+    # The model asks a document these questions; here they are answered for `data`.
+    @property
+    def may_borrow(self) -> bool:
+        """True if the document may have aliases or merge keys."""
+        return self.document.may_borrow
+
+    has_exact_numbers = False  # some are not written as values
+
+    def is_alias(self, path: Path) -> bool:
+        """Return whether the value at a path of `data` is written as an alias."""
+        return (place := self._written_place(path)) is not None and self.document.is_alias(place)
+
+    def is_merged(self, path: Path) -> bool:
+        """Return whether the field at a path of `data` comes from a merge key."""
+        return (place := self._written_place(path)) is not None and self.document.is_merged(place)
+
+    def decimal(self, path: Path) -> Decimal | None:
+        """Return the number at a path of `data` exactly as written; None if it is not written as a value."""
+        place = self._written_place(path)
+        return None if place is None else self.document.decimal(place)
+
+    def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
+        """Find the plain scalars of the rubric that readers of YAML 1.1 and 1.2 read differently."""
+        found = self.document.ambiguous_scalars(within)
+        if not self.around:
+            return found
+        own = {place: path for path, (place, _) in self._places.items()}
+        return ((own[place], ambiguity) for place, ambiguity in found if place in own)
+
+    def _written_place(self, path: Path) -> Path | None:
+        place, is_key = self._places.get(path, ((), True))
+        return place if place and not is_key else None
+
+
+class Draft:
+    """A view under construction: parts of version 2 data, each with its place in the document."""
+
+    def __init__(self, document: Document, path: Path) -> None:
+        self.document = document
+        self.path = path
+        self._places: dict[Path, tuple[Path, bool]] = {path: (path, False)}
+
+    def put(self, own: Path, source: Path, *, is_key: bool = False) -> None:
+        """Record that the value at `own` in the data is written at `source`, or in the key there."""
+        self._places[*self.path, *own] = source, is_key
+
+    def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path) -> dict[str, Any]:
+        """Return the fields of a mapping that are in `names`, renamed; `own` is the path of both in their lists."""
+        source = (*self.path, *own)
+        self.put(own, source)
+        found: dict[str, Any] = {}
+        for key, value in mapping.items():
+            if name := names.get(key):
+                found[name] = value
+                self.put((*own, name), (*source, key))
+        return found
+
+    def rename_each(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
+        """Rename the fields of each mapping in a list; other items stay the same."""
+        return [
+            self.rename(item, names, (*own, index)) if isinstance(item, dict) else item
+            for index, item in enumerate(items)
+        ]
+
+    def finish(self, dialect: Dialect, data: list[Any], **more: Any) -> View:
+        """Return the view."""
+        for index in range(len(data)):
+            self._places.setdefault((*self.path, index), ((*self.path, index), False))
+        return View(dialect, self.document, self.path, data, **more, _places=self._places)
+
+
+def read_text(mapping: Mapping[str, Any], key: str) -> str:
+    """Return the string under `key` in a mapping; empty if there is none."""
+    value = mapping.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def read_threshold(document: Document, path: Path, otherwise: Decimal | None = None) -> Decimal | None:
+    """Return the number in 0..1 at a path of the document, exactly as written; else `otherwise`."""
+    mapping = document.value(path[:-1])
+    value = mapping.get(path[-1])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        return otherwise
+    return document.decimal(path)

@@ -1,0 +1,1 @@
+"""Lint one file: from its text to findings."""

@@ -1,0 +1,187 @@
+"""Turn intents of a rule into edits that leave every other byte of the text alone."""
+
+import re
+from collections.abc import Iterator
+
+from rubric_lint.finding import (
+    AddField,
+    Edit,
+    Fix,
+    Intent,
+    NestField,
+    RemoveField,
+    RenameKey,
+    Reorder,
+    Repair,
+    Replace,
+    ReplaceValue,
+    WrapText,
+    pointer,
+)
+from rubric_lint.lint.edits.insertion import NEARBY, add_field, wrap_text
+from rubric_lint.lint.edits.nesting import nest_field
+from rubric_lint.lint.edits.order import reorder
+from rubric_lint.lint.edits.removal import ObstacleError, remove_field
+from rubric_lint.lint.edits.sharing import Sharing
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.scalar import read_scalar
+from rubric_lint.text.source import Span
+
+__all__ = ["ObstacleError", "Sharing", "make_fix"]
+
+
+def make_fix(sharing: Sharing, repair: Repair) -> Fix:
+    """Return the edits of a repair, sorted and disjoint.
+
+    A value that several fields share through anchors, aliases and merge keys is edited once for all of them, if all of
+    them are inside the rubrics of `sharing`.
+
+    Raises:
+        ObstacleError: if the repair is impossible.
+    """
+    intents = tuple(dict.fromkeys(spread for intent in repair.intents for spread in _spread(sharing, intent, repair)))
+    edits = {edit for intent in intents for edit in _make_edits(sharing, intent)}
+    return Fix(repair.title, tuple(sorted(edits)), repair.safe, intents)
+
+
+def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent]:
+    """Yield an intent, and if other fields share the value, the whole repair for each of them."""
+    yield intent
+    if not sharing.is_needed:
+        if isinstance(intent, RenameKey | ReplaceValue | RemoveField | NestField):
+            _check_key(sharing, intent.path)
+        return
+    match intent:
+        case Replace():
+            return
+        case RenameKey(path) | ReplaceValue(path) | RemoveField(path) | NestField(path):
+            _check_field(sharing, path)
+        case AddField(path) | Reorder(path):
+            _check_outsider(sharing, sharing.outsider_of(path))
+        case WrapText(path):
+            _check_outsider(sharing, sharing.outsider_of(path[:-1]))
+    if isinstance(intent, ReplaceValue | RemoveField):
+        for other in _check_sharers(sharing, intent):
+            is_definition = sharing.is_definition(other)
+            intents = [each for each in repair.intents if not is_definition or isinstance(each, ReplaceValue)]
+            yield from (_turn_to(sharing, other, each) for each in intents)
+
+
+def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
+    """Return the same intent for another field."""
+    match intent:
+        case RenameKey(_, name):
+            if name in sharing.locate(path)[0]:
+                raise ObstacleError(f"its value is shared with {_name(sharing, path)}, beside `{name}`")
+            return RenameKey(path, name)
+        case ReplaceValue(_, text):
+            return ReplaceValue(path, text)
+        case _:
+            return RemoveField(path)
+
+
+def _check_field(sharing: Sharing, path: Path) -> None:
+    _check_outsider(sharing, sharing.outsider(path))
+    _check_key(sharing, path)
+
+
+def _check_key(sharing: Sharing, path: Path) -> None:
+    if not (duplicates := sharing.document.duplicates):
+        return
+    owner, key = sharing.field(path)
+    if any((duplicate.mapping, duplicate.key) == (owner, key) for duplicate in duplicates):
+        raise ObstacleError(f"`{key}` is written twice in this mapping; remove one")
+
+
+def _check_outsider(sharing: Sharing, outsider: Path | None) -> None:
+    if outsider is not None:
+        raise ObstacleError(
+            f"it is shared with {_name(sharing, outsider)}, which is outside all rubrics; change it by hand"
+        )
+
+
+def _check_sharers(sharing: Sharing, intent: ReplaceValue | RemoveField) -> list[Path]:
+    """Return the fields that must change too, because they share the text of their value."""
+    path = intent.path
+    others = sharing.sharers(path)
+    for other in others:
+        if sharing.outsider(other):
+            raise ObstacleError(
+                f"its value is shared with {_name(sharing, other)}, which is outside all rubrics; change it by hand"
+            )
+    if isinstance(intent, RemoveField) and sharing.is_alias(path):
+        return []
+    for other in others:
+        if other[-1] != path[-1] and not sharing.is_definition(other):
+            raise ObstacleError(f"its value is shared with {_name(sharing, other)}; change it by hand")
+        _check_field(sharing, other)
+    return others
+
+
+def _name(sharing: Sharing, path: Path) -> str:
+    if not path:
+        return "the whole document"
+    position = sharing.document.source.position(sharing.document.span(path, Part.KEY).start)
+    site = sharing.document.span(path, Part.ENTRY) if isinstance(path[-1], int) else None
+    line = sharing.document.source.position(site.start).line if site else position.line
+    return f"`{pointer(path)}` (line {line})"
+
+
+def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:  # noqa: PLR0911 (one for each intent)
+    document = sharing.document
+    match intent:
+        case RenameKey(path, name):
+            return [_rename(document, path, name)]
+        case ReplaceValue(path, text):
+            return [_replace_value(document, path, text)]
+        case RemoveField(path):
+            return remove_field(sharing, path)
+        case AddField(path, name, text):
+            return [add_field(sharing, path, name, text)]
+        case WrapText(path, name, before, after):
+            return wrap_text(document, path, name, before, after)
+        case NestField(path, name, before, inner):
+            return nest_field(document, path, name, before, inner)
+        case Reorder(path, steps):
+            return reorder(document, path, steps)
+        case Replace(span, text):
+            return [Edit(span, text)]
+
+
+_ANCHOR = re.compile(r"&([^\s,\[\]{}]+)[ \t]+(?:![^\s,\[\]{}]*[ \t]+)?$")
+
+
+def _rename(document: Document, path: Path, name: str) -> Edit:
+    """Rename a key, and keep its quotes."""
+    text = document.source.text
+    start, end = document.span(path, Part.KEY)
+    written = text[start:end]
+    if written.startswith("*"):
+        raise ObstacleError(f"its key is the alias `{written}`; write the key out")
+    if (anchor := _search_before(_ANCHOR, "&", text, start)) and f"*{anchor[1]}" in text:
+        raise ObstacleError(f"its key has the anchor `&{anchor[1]}`, which aliases repeat; write the keys out")
+    if written[:1] in ('"', "'"):
+        return Edit(Span(start + 1, end - 1), name)
+    if written[:1] in ("|", ">") and "#" in written.partition("\n")[0]:
+        raise ObstacleError("its key is a text block with a comment; write the key on one line")
+    return Edit(Span(start, end), name)
+
+
+def _search_before(pattern: re.Pattern[str], sign: str, text: str, end: int) -> re.Match[str] | None:
+    """Return the match of a pattern that ends at `end`, if the sign that it needs is near."""
+    begin = max(end - NEARBY, 0)
+    return pattern.search(text, begin, end) if text.find(sign, begin, end) >= 0 else None
+
+
+_TAG = re.compile(r"(?:^|(?<=[\s\[{,:]))!\S*[ \t]+(?P<anchor>(?:&\S+[ \t]+)?)$")
+
+
+def _replace_value(document: Document, path: Path, text: str) -> Edit:
+    """Replace a scalar: its tag goes, its anchor stays, and a string keeps its quotes."""
+    start, end = document.span(path)
+    if (quote := document.source.text[start]) in "\"'" and isinstance(read_scalar(text), str) and text[:1] != '"':
+        text = f"{quote}{text}{quote}"
+    if tag := _search_before(_TAG, "!", document.source.text, start):
+        return Edit(Span(tag.start(), end), tag["anchor"] + text)
+    return Edit(Span(start, end), text)

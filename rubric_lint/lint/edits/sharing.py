@@ -1,0 +1,141 @@
+"""Find the fields that share a piece of a document through anchors, aliases and merge keys."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rubric_lint.format.schema import suite_fields
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+
+_Field = tuple[Any, str | int]
+"""A field or list item: the node of the mapping or list that contains it, and its key or index."""
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """The users of each field of a document; `rubrics` are the paths of its rubrics, and all else is outside.
+
+    Without `rubrics` nothing is outside. Neither are top-level fields that the suite format does not have: authors put
+    there what anchors share.
+    """
+
+    document: Document
+    rubrics: Collection[Path] = ()
+
+    @cached_property
+    def is_needed(self) -> bool:
+        """True if something in the document may be used in two places."""
+        return self.document.has_aliases or bool(self.document.merging)
+
+    def locate(self, path: Path) -> tuple[Any, str | int]:
+        """Return the mapping or list that contains the value at `path`, and its key or index there."""
+        return self.document.value(path[:-1]), path[-1]
+
+    def field(self, path: Path) -> _Field:
+        """Return where the field at `path` is written; a merged field is written in another mapping."""
+        return self.document.child(path).owner, path[-1]
+
+    def is_alias(self, path: Path) -> bool:
+        """Return whether the value at `path` is written as an alias."""
+        return self.document.is_alias(path)
+
+    def holders(self, path: Path) -> list[Any]:
+        """Return the mappings that have the field at `path`: the one that contains it, and those that merge it."""
+        owner, step = self.field(path)
+        nodes = [owner, *self._merging.get((owner, step), ())]
+        found = [self.document.value(self.document.paths[node]) for node in nodes if node in self.document.paths]
+        return found or [self.locate(path)[0]]
+
+    def heirs(self, path: Path) -> list[Any]:
+        """Return the mappings that merge fields of the one at `path`."""
+        return [self.document.merging[heir] for heir in self._heirs(self.document.child(path).node)]
+
+    def sharers(self, path: Path) -> list[Path]:
+        """Return the other fields and items whose value is the one at `path`, by anchor and alias."""
+        document, field = self.document, self.field(path)
+        if not document.is_shared(path):
+            return []
+        span, paths = document.span(path), document.paths
+        users = {(*paths[owner], step) for owner, step in self._shared if owner in paths and (owner, step) != field}
+        return sorted((user for user in users if document.span(user) == span), key=str)
+
+    def outsider(self, path: Path) -> Path | None:
+        """Return the path of another use of the field at `path` outside all rubrics."""
+        return self._outside.get(self.field(path))
+
+    def outsider_of(self, path: Path) -> Path | None:
+        """Return the path of a use outside all rubrics of the collection at `path`, or of a mapping that merges it."""
+        node = self.document.child(path).node
+        for user in [node, *self._heirs(node)]:
+            if (found := self._outside_collections.get(user)) is not None:
+                return found
+        return None
+
+    def is_definition(self, path: Path) -> bool:
+        """Return whether a top-level field exists only for anchors to share."""
+        return self.field(path) in self._definitions
+
+    def _heirs(self, node: Any) -> list[Any]:
+        heirs = {heir: None for (owner, _), found in self._merging.items() if owner is node for heir in found}
+        return [heir for heir in heirs if heir in self.document.paths]
+
+    @cached_property
+    def _shared(self) -> set[_Field]:
+        """The fields and items that have an alias or an anchor."""
+        return {self.field(path) for path, _ in self.document.entries() if self.document.is_shared(path)}
+
+    @cached_property
+    def _merging(self) -> dict[_Field, list[Any]]:
+        """The mappings that merge each field."""
+        merging: dict[_Field, list[Any]] = {}
+        if self.document.merging:
+            for node, path in self.document.paths.items():
+                for step, owner in self.document.merged_fields(path):
+                    merging.setdefault((owner, step), []).append(node)
+        return merging
+
+    @cached_property
+    def _outside_collections(self) -> dict[Any, Path]:
+        """The path of each collection that can be reached from the root without going through a rubric."""
+        document = self.document
+        if not self.rubrics or not (document.has_aliases or document.merging):
+            return {}
+        doors = frozenset(self.field(path) for path in self.rubrics) | self._definitions
+        return {document.root: (), **dict(_walk(document, doors))}
+
+    @cached_property
+    def _definitions(self) -> frozenset[_Field]:
+        data = self.document.data
+        if not isinstance(data, dict):
+            return frozenset()
+        keys = (key for key in data if key not in suite_fields() and not self.document.is_alias((key,)))
+        return frozenset((self.document.root, key) for key in keys)
+
+    @cached_property
+    def _outside(self) -> dict[_Field, Path]:
+        outside: dict[_Field, Path] = {}
+        for node, path in self._outside_collections.items():
+            value = self.document.value(path)
+            for step in value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0):
+                if (node, step) not in self._definitions:
+                    outside.setdefault(self.field((*path, step)), (*path, step))
+        return outside
+
+
+def _walk(document: Document, doors: frozenset[_Field]) -> Iterator[tuple[Any, Path]]:
+    """Yield every collection below the root that can be reached without a door, once, with the first path to it."""
+    stack: list[Path] = [()]
+    seen = {document.root}
+    while stack:
+        path = stack.pop()
+        value = document.value(path)
+        holder = document.child(path).node
+        steps: Any = list(value) if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
+        for step in reversed(steps):
+            node = document.child((*path, step)).node
+            if isinstance(value[step], dict | list) and node not in seen and (holder, step) not in doors:
+                seen.add(node)
+                yield node, (*path, step)
+                stack.append((*path, step))

@@ -1,0 +1,328 @@
+"""The engine: the bytes of one file to its findings."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects.search.locate import Location, Search, holds_rubrics, locate, search, speaks_of_rubrics
+from rubric_lint.dialects.search.lost_rubrics import find_lost, is_agentv, speaks_for_us
+from rubric_lint.dialects.search.near_misses import find_unread
+from rubric_lint.finding import (
+    OTHER_LINE,
+    Finding,
+    Fix,
+    Place,
+    Problem,
+    Related,
+    Repair,
+    Result,
+    Severity,
+    Unread,
+    pointer,
+)
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.rubric import Rubric, build_rubric
+from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.lint.message_context import name_criterion, write_lines
+from rubric_lint.lint.missing_rubrics import find_absence
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.rules import BY_NAME, RULES
+from rubric_lint.text.deadline import Clock, check_time
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path as DataPath
+from rubric_lint.text.reading import read_documents, without_collections
+from rubric_lint.text.source import Source, Span, UndecodableError
+from rubric_lint.text.tree import SyntaxFaultError
+
+if TYPE_CHECKING:
+    from rubric_lint.lint.edits import Sharing
+
+
+class RuleError(Exception):
+    """A rule crashed: a fault of this tool, never of the file."""
+
+
+class _Found(NamedTuple):
+    rule: str
+    problem: Problem
+    document: Document
+    rubric: Rubric | None = None
+
+
+class Examined(NamedTuple):
+    """What one text came to, and what was read of it on the way: its documents and the rubrics in them."""
+
+    result: Result
+    documents: list[Document]
+    rubrics: list[tuple[Document, Rubric]]
+
+
+DEFAULTS = FileSettings()
+
+Writer = Callable[[str, Iterable[int]], str]
+"""What makes the words of a problem and the lines of its related places into a message."""
+
+
+@without_collections()  # until the documents are gone: to look through them would take as long as to read them
+def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
+    """Check one file; the suffix of `name` says whether it is YAML, JSON or JSON Lines.
+
+    Raises:
+        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+    """
+    if not settings.claimed and not could_hold_rubrics(data):
+        return Result(Source(name, ""), ())
+    try:
+        source = Source.from_bytes(name, data)
+    except UndecodableError as fault:
+        return report_faults(fault.source, [(fault.message, fault.span)], settings)
+    return examine(source, settings).result
+
+
+@without_collections()
+def examine(source: Source, settings: FileSettings = DEFAULTS, *, write: Writer = write_lines) -> Examined:
+    """Check one text. `write` puts the lines of related places into the messages.
+
+    Raises:
+        RuleError: when a rule crashes; nothing that stands in the text should make one.
+    """
+    clock, held = Clock(settings.time_limit), _Held([], [])
+    documents, faults, found, findings = list[Document](), list[SyntaxFaultError](), list[_Found](), list[Finding]()
+    rubrics = held.rubrics
+    with clock.phase():
+        documents, faults = read_documents(source)
+        for each in _look(documents, settings, held) if documents or not faults else ():
+            found.append(each)
+            check_time()
+    if faults and not documents:
+        result = report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
+        return Examined(result, documents, [])
+    with clock.phase():
+        findings = _make_findings(clock.take(found), rubrics, settings, write)
+    if rubrics and faults:
+        findings += report_faults(source, [(fault.message, fault.span) for fault in faults], settings).findings
+    ignored = 0
+    if MARK in source.text.lower() and (findings or rubrics or settings.claimed):
+        findings, ignored = _silence(source, documents, findings, settings)
+    result = Result(
+        source=source,
+        findings=tuple(sorted(findings, key=_order)),
+        rubrics=len(rubrics),
+        criteria=_count_criteria(rubrics),
+        ignored=ignored,
+        unread=tuple(held.unread),
+    )
+    return Examined(_stop(result, clock, settings) if clock.is_over else result, documents, rubrics)
+
+
+def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
+    """Add to what was found in time that it may not be all; where the file is ours as a finding, whatever rules run."""
+    if not (result.rubrics or settings.claimed or speaks_of_rubrics(result.source)):
+        return result._replace(unread=(Unread(clock.message, 1, 1, is_known=False),), is_stopped=True)
+    span = Span(0, min(1, len(result.source.text)))
+    finding = Finding("syntax", Severity.ERROR, clock.message, span, "")
+    return result._replace(findings=(finding, *result.findings), is_stopped=True)
+
+
+def _look(documents: Sequence[Document], settings: FileSettings, held: "_Held") -> Iterator[_Found]:
+    """Find what is wrong in the documents; adds to `held` what they hold."""
+    searches = [search(document, version=settings.version, claimed=settings.claimed) for document in documents]
+    for document, found in zip(documents, searches, strict=True):
+        located = _build(document, found.rubrics, settings)
+        held.rubrics.extend((document, rubric) for rubric in located)
+        yield from _find_duplicate_keys(document, located)
+    lost = list(_find_lost(documents, searches, held))
+    yield from lost
+    if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
+        for document, problem in find_absence(documents, settings):
+            yield _Found("schema", problem, document)
+    for document, rubric in held.rubrics:
+        check_time()
+        yield from _check(document, rubric)
+
+
+class _Held(NamedTuple):
+    """What the documents of a file hold: their rubrics, and what is nearly one."""
+
+    rubrics: list[tuple[Document, Rubric]]
+    unread: list[Unread]
+
+
+def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: _Held) -> Iterator[_Found]:
+    """Find the containers that lose their rubrics; where they are no findings, `held` gets them."""
+    locations = [location for found in searches for location in found.rubrics]
+    of_agentv = any(map(is_agentv, locations))
+    in_suite = any(map(speaks_for_us, locations))
+    for document, found in zip(documents, searches, strict=True):
+        is_ours = in_suite or found.is_claimed
+        lost = list(find_lost(document, found, in_suite=in_suite, of_agentv=of_agentv)) if is_ours else []
+        yield from (_Found("lost-rubric", problem, document) for problem in lost)
+        paths = {problem.path for problem in lost}
+        held.unread.extend(find_unread(document, found, paths, is_ours=is_ours, of_agentv=of_agentv))
+
+
+def _count_criteria(rubrics: list[tuple[Document, Rubric]]) -> int:
+    return sum(1 if rubric.shape is Shape.HOLISTIC else len(rubric.entries) for _, rubric in rubrics)
+
+
+MARK = "rubric-lint:"
+"""What every comment of ours begins with."""
+
+
+def _silence(
+    source: Source, documents: list[Document], findings: list[Finding], settings: FileSettings
+) -> tuple[list[Finding], int]:
+    """Leave out what ignore comments silence, and tell which of them silence nothing."""
+    from rubric_lint.lint.ignore_comments import apply_ignores, find_ignores, find_unused  # noqa: PLC0415  (few files have any)
+
+    ignores = find_ignores(source, documents)
+    kept, silenced = apply_ignores(ignores, findings)
+    if _is_enabled("unused-ignore", settings):
+        in_use = [rule.name for rule in RULES if _is_enabled(rule.name, settings)]
+        kept += find_unused(source, ignores, set(silenced), in_use, _severity("unused-ignore", settings), kept=kept)
+    return kept, len(silenced)
+
+
+def _order(finding: Finding) -> tuple[int, int, str, str]:
+    return finding.span.start, finding.span.end, finding.rule, finding.message
+
+
+def _severity(rule: str, settings: FileSettings) -> Severity:
+    return settings.severities.get(rule) or BY_NAME[rule].severity
+
+
+def _is_enabled(rule: str, settings: FileSettings) -> bool:
+    return settings.enabled is None or rule in settings.enabled
+
+
+def report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
+    """The findings of a file that cannot be read, if it was meant for us."""
+    if not (settings.claimed or speaks_of_rubrics(source)):
+        message, span = next(iter(faults))
+        line, column, _ = source.position(span.start)
+        return Result(source, (), unread=(Unread(f"it cannot be read: {message}", line, column, is_known=False),))
+    if not _is_enabled("syntax", settings):
+        return Result(source, ())
+    severity = _severity("syntax", settings)
+    return Result(source, tuple(Finding("syntax", severity, message, span, "") for message, span in faults))
+
+
+def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
+    """Build the models of the rubrics of a document, in document order."""
+    return _build(document, locate(document, version=settings.version, claimed=settings.claimed), settings)
+
+
+def _build(document: Document, locations: Iterable[Location], settings: FileSettings) -> list[Rubric]:
+    thresholds = Thresholds(settings.pass_at, settings.borderline_at)
+    return [
+        build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
+        for path, version, view in locations
+    ]
+
+
+def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
+    """Find what breaks the JSON Schema: the names of the rules, and the problems."""
+    value, schema = document.value(rubric.path), rubric.schema
+    if not schema.is_valid(value):
+        from rubric_lint.format.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
+
+        yield from find_violations(schema, document, rubric.path, value)
+
+
+def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
+    view = rubric.view
+    without = view.dialect.without if view else ()
+    for rule, problem in find_shape_problems(document, rubric):
+        yield _Found(rule, problem, document, rubric)
+    for name, _, check, *_ in RULES:
+        if check is None or name in without:
+            continue
+        try:
+            for problem in check(rubric):
+                yield _Found(name, view.translate(problem) if view else problem, document, rubric)
+        except Exception as fault:
+            raise RuleError(f"rule {name}: {type(fault).__name__}: {fault}") from fault
+
+
+def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[_Found]:
+    duplicates = document.duplicates
+    if not duplicates or not (
+        located or any(holds_rubrics({duplicate.key: duplicate.shadowed}) for duplicate in duplicates)
+    ):
+        return
+    for _, owner, key, first, second, _ in duplicates:
+        message = f"duplicate key `{key}`, first at line {OTHER_LINE}; most readers keep only the last, so remove one"
+        problem = Problem(message, (*owner, key), span=second, related=(Place("the first one", (), span=first),))
+        holder = next((rubric for rubric in located if owner[: len(rubric.path)] == rubric.path), None)
+        yield _Found("duplicate-key", problem, document, holder)
+
+
+def _make_findings(
+    found: Iterable[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, write: Writer
+) -> list[Finding]:
+    """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
+    paths: dict[int, list[DataPath]] = {}
+    for holder, held in rubrics:
+        paths.setdefault(id(holder), []).append(held.path)
+    mend = _Mending(paths).mend
+    findings: dict[tuple[str, Span, str], Finding] = {}
+    for rule, problem, document, rubric in found:
+        if not _is_enabled(rule, settings):
+            continue
+        span = problem.span or document.span(problem.path, problem.part)
+        key = (rule, span, problem.message)
+        if key not in findings:
+            fix, obstacle = mend(document, problem.repair)
+            related = tuple(
+                Related(place.message, place.span or document.span(place.path, place.part)) for place in problem.related
+            )
+            lines = (document.source.position(place.span.start).line for place in related)
+            findings[key] = Finding(
+                rule=rule,
+                severity=_severity(rule, settings),
+                message=name_criterion(problem, rubric) + write(problem.message, lines),
+                span=span,
+                pointer=pointer(_number(problem.path, document)),
+                related=related,
+                fix=fix,
+                obstacle=obstacle,
+            )
+    errors: dict[Span, list[str]] = {}
+    for finding in findings.values():
+        if finding.severity is Severity.ERROR:
+            errors.setdefault(finding.span, []).append(finding.message)
+    return [finding for finding in findings.values() if not _is_echo(finding, errors.get(finding.span, []))]
+
+
+class _Mending:
+    """Makes the fixes of a file; who shares what is worked out once for each document, given the `paths` of rubrics."""
+
+    def __init__(self, paths: Mapping[int, Collection[DataPath]]) -> None:
+        self._paths = paths
+        self._sharings: dict[int, Sharing] = {}
+
+    def mend(self, document: Document, repair: Repair | None) -> tuple[Fix | None, str]:
+        """The fix of a problem, or what is in its way."""
+        if repair is None:
+            return None, ""
+        from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix  # noqa: PLC0415  (clean files need no fix)
+
+        if id(document) not in self._sharings:
+            self._sharings[id(document)] = Sharing(document, self._paths.get(id(document), ()))
+        try:
+            return make_fix(self._sharings[id(document)], repair), ""
+        except ObstacleError as obstacle:
+            return None, str(obstacle)
+
+
+def _is_echo(finding: Finding, errors: list[str]) -> bool:
+    """Whether a doubt about a scalar adds nothing to the errors on it: older readers do not find it right either."""
+    if finding.rule != "ambiguous-scalar" or not errors:
+        return False
+    is_boolean = " is true in " in finding.message or " is false in " in finding.message
+    wanted = "true or false" if is_boolean else "number" if " is the number " in finding.message else "string"
+    return not any(f"expected {article}{wanted}" in error for error in errors for article in ("", "a "))
+
+
+def _number(path: DataPath, document: Document) -> DataPath:
+    return path if document.number is None else (document.number, *path)

@@ -1,0 +1,234 @@
+"""Apply ignore comments: find the findings that they silence, and the comments that silence nothing."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import NamedTuple
+
+from rubric_lint.finding import Edit, Finding, Fix, Severity
+from rubric_lint.messages import find_near
+from rubric_lint.rules import BY_NAME
+from rubric_lint.text.document import Document
+from rubric_lint.text.source import Source, Span
+
+
+class Name(NamedTuple):
+    """The name of a rule in an ignore comment, and its place."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ignore:
+    """A comment that begins with `# rubric-lint:`.
+
+    `silences` is the range of text in which findings of the named rules are silenced. An invalid comment has no
+    `names`, and `fault` says why. `comment` is the span of the comment.
+    """
+
+    comment: Span
+    names: tuple[Name, ...]
+    silences: Span
+    fault: str | None = None
+
+
+_IGNORE = re.compile(r"#\s*rubric-lint:\s*(?P<kind>ignore-file|ignore)\s*\[(?P<names>[^\]]*)\]", re.IGNORECASE)
+_BEGINS = re.compile(r"#\s*rubric-lint:", re.IGNORECASE)
+_NAME = re.compile(r"[^\s,]+")
+
+
+def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
+    """Find the ignore comments of a file that was read into `documents`."""
+    if source.name.lower().endswith((".json", ".jsonl")):
+        return []
+    first_content = documents[0].preamble.end if documents else len(source.text)
+    comments = documents[0].tree.comments if documents else []
+    parts = [part for comment in comments for part in _split(source, comment)]
+    if not parts:
+        return []
+    entries = Entries(source, documents)
+    below = _find_lines_below(source, [start for start, _ in comments if is_alone(source, start)])
+    return [_read_ignore(source, entries, part, below, first_content) for part in parts]
+
+
+def _find_lines_below(source: Source, alone: list[int]) -> dict[int, int]:
+    """Map each line that has only a comment to the next line that has something else."""
+    below: dict[int, int] = {}
+    for start in reversed(alone):
+        line = source.position(start).line
+        below[line] = below.get(line + 1, line + 1)
+    return below
+
+
+def _split(source: Source, comment: Span) -> list[Span]:
+    """Split a comment into its ignore comments; parts for other tools may be before, between and after them."""
+    starts = [found.start() for found in _BEGINS.finditer(source.text, *comment)]
+    return [Span(*part) for part in pairwise([*starts, comment.end])]
+
+
+def is_alone(source: Source, start: int) -> bool:
+    """Return whether a comment is the first on its line."""
+    line = source.line_span(source.position(start).line)
+    return not source.text[line.start : start].strip()
+
+
+def _read_ignore(
+    source: Source, entries: "Entries", comment: Span, below: dict[int, int], first_content: int
+) -> Ignore:
+    found = _IGNORE.match(source.text, *comment)
+    names = tuple(
+        Name(name[0], Span(*name.span()))
+        for name in (_NAME.finditer(source.text, *found.span("names")) if found else ())
+    )
+    if found is None or not names:
+        return Ignore(comment, (), comment, "to be understood, write `# rubric-lint: ignore[name of the rule]`")
+    if found["kind"] == "ignore-file":
+        if comment.start > first_content:
+            return Ignore(comment, (), comment, "`ignore-file` must stand above the first content of the file")
+        return Ignore(comment, names, Span(0, len(source.text) + 1))
+    line = source.position(comment.start).line
+    if line not in below:
+        start, end = source.line_span(line)
+        return Ignore(comment, names, Span(start, end + 1))
+    return Ignore(comment, names, entries.at(below[line]) or comment)
+
+
+_SOLID = re.compile(r"[^-?\[{ \t\r\n]")
+"""Text that is more than the introduction of an entry; between the start of a line and its entry there is only that."""
+
+
+class Entries:
+    """The outermost field or list item that begins on each line; its dash may be on a line before it."""
+
+    def __init__(self, source: Source, documents: list[Document]) -> None:
+        self._source = source
+        self._ends: dict[int, int] = {}
+        for document in documents:
+            for _, (start, end) in document.entries():
+                self._ends[start] = max(end, self._ends.get(start, end))
+        self._starts = sorted(self._ends)
+
+    def at(self, line: int) -> Span | None:
+        """Return the entry of a line; None if the line is blank or continues an entry above it."""
+        if line > self._source.line_count:
+            return None
+        text, (begin, stop) = self._source.text, self._source.line_span(line)
+        number = bisect_left(self._starts, begin)
+        if number == len(self._starts) or not text[begin:stop].strip():
+            return None
+        start = self._starts[number]
+        return None if _SOLID.search(text, begin, start) else Span(start, self._ends[start] + 1)
+
+
+def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[list[Finding], list[tuple[Ignore, str]]]:
+    """Return the findings that no comment silences, and for each silenced one the comment and the name of its rule."""
+    kept: list[Finding] = []
+    silenced: list[tuple[Ignore, str]] = []
+    by_rule: dict[str, _Silencing] = {}
+    for ignore in sorted(ignores, key=lambda ignore: ignore.silences.start):
+        for rule in {name.text for name in ignore.names}:
+            by_rule.setdefault(rule, _Silencing()).ignores.append(ignore)
+    for finding in sorted(findings, key=lambda finding: finding.span.start):
+        by = by_rule[finding.rule].find(finding.span) if finding.rule in by_rule else None
+        if by is None:
+            kept.append(finding)
+        else:
+            silenced.append((by, finding.rule))
+    return kept, silenced
+
+
+class _Silencing:
+    """The comments for one rule, ordered by where they apply; call `find` in the order of findings."""
+
+    def __init__(self) -> None:
+        self.ignores: list[Ignore] = []
+        self._reached = 0  # how many of them start at or before the last finding
+        self._open: list[tuple[Span, int, int]] = []  # those that may still apply, as (comment, end, number), in a heap
+
+    def find(self, span: Span) -> Ignore | None:
+        """Return the first comment that silences a finding at `span`."""
+        start, end = span
+        while self._reached < len(self.ignores) and (each := self.ignores[self._reached]).silences.start <= start:
+            heappush(self._open, (each.comment, each.silences.end, self._reached))
+            self._reached += 1
+        while self._open and self._open[0][1] <= start:
+            heappop(self._open)
+        found = [self.ignores[self._open[0][2]]] if self._open else []
+        # In a value of several lines, only the last line has room for a comment.
+        last = bisect_right(self.ignores, end - 1, self._reached, key=lambda ignore: ignore.silences.start)
+        found += self.ignores[self._reached : last]
+        return min(found, key=lambda ignore: ignore.comment, default=None)
+
+
+def find_unused(
+    source: Source,
+    ignores: Iterable[Ignore],
+    silenced: Container[tuple[Ignore, str]],
+    in_use: Container[str],
+    severity: Severity,
+    *,
+    kept: Iterable[Finding] = (),
+) -> Iterator[Finding]:
+    """Find names of rules `in_use` in comments that silence nothing, and invalid comments.
+
+    `kept` are the findings that no comment silences; the comment may be meant for one of them nearby.
+    """
+    lines: dict[str, list[int]] = {}
+    for finding in sorted(kept, key=lambda finding: finding.span.start):
+        lines.setdefault(finding.rule, []).append(source.position(finding.span.start).line)
+    for ignore in ignores:
+        if ignore.fault:
+            message = f"this comment silences nothing; {ignore.fault}"
+            yield Finding("unused-ignore", severity, message, ignore.comment, "")
+        idle = _find_idle(ignore, silenced, in_use)
+        fix = _make_fix(source, ignore, idle) if idle else None
+        for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, at its first place
+            if name.text in idle:
+                message = f"`{name.text}` finds nothing here that this comment could silence; "
+                near_by = _find_near(lines.get(name.text, []), source.position(ignore.comment.start).line)
+                message += f"there is one at line {near_by}, so move the comment there" if near_by else "remove it"
+                yield Finding("unused-ignore", severity, message, name.span, "", fix=fix)
+            elif name.text not in BY_NAME:
+                near = find_near(name.text, BY_NAME)
+                hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the rules"
+                yield Finding("unused-ignore", severity, f"unknown rule `{name.text}`; {hint}", name.span, "")
+
+
+_NEAR = 5
+"""The maximum distance in lines of a finding from the comment that was meant for it."""
+
+
+def _find_near(lines: list[int], line: int) -> int | None:
+    """Return the line, of an ordered list, that is nearest to another; None if it is too far away."""
+    at = bisect_right(lines, line)
+    nearest = min(lines[max(at - 1, 0) : at + 1], key=lambda each: abs(each - line), default=None)
+    return nearest if nearest is not None and abs(nearest - line) <= _NEAR else None
+
+
+def _find_idle(ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]) -> set[str]:
+    """Return the names in a comment that silence nothing, except rules that do not run now."""
+    names = {name.text for name in ignore.names}
+    if "unused-ignore" in names:
+        return set()
+    return {name for name in names if name in BY_NAME and name in in_use and (ignore, name) not in silenced}
+
+
+def _make_fix(source: Source, ignore: Ignore, idle: set[str]) -> Fix:
+    """Remove the idle names, or the whole comment if no name is left."""
+    needed = [name.text for name in ignore.names if name.text not in idle]
+    if needed:
+        names = Span(ignore.names[0].span.start, ignore.names[-1].span.end)
+        return Fix("remove the unused names from the comment", (Edit(names, ", ".join(needed)),), safe=True)
+    text = source.text
+    start, end = ignore.comment
+    line = source.line_span(source.position(start).line)
+    if text[line.start : start].strip():
+        start = line.start + len(text[line.start : start].rstrip())
+    else:  # a comment on a line of its own goes with its line end
+        start = line.start
+        end += 2 if text.startswith("\r\n", end) else int(end < len(text))
+    return Fix("remove the comment", (Edit(Span(start, end), ""),), safe=True)

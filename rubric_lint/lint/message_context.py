@@ -1,0 +1,32 @@
+"""The two things that the engine adds to every message: which criterion it is about, and the lines of other places."""
+
+from collections.abc import Iterable
+
+from rubric_lint.finding import OTHER_LINE, Problem
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+
+
+def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
+    """Return what the message of a problem begins with: the criterion that holds its place in the document."""
+    criterion = _find_criterion(problem, rubric) if rubric else None
+    return f"{criterion.label}: " if criterion else ""
+
+
+def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
+    """Find the innermost criterion that holds the place of a problem; the bands of a holistic scale are none."""
+    if rubric.view is None:  # its criteria are directly below it
+        at, below = rubric.path, problem.path[: len(rubric.path) + 1]
+        found = rubric.entries_by_place.get(below) if len(below) > len(at) else None
+        return found if found and found.shapes[0] is not Shape.HOLISTIC else None
+    held = rubric.entries_by_place
+    prefixes = (problem.path[:length] for length in range(len(problem.path), -1, -1))
+    found = next((held[prefix] for prefix in prefixes if prefix in held), None)
+    return found if found and found.shapes[0] is not Shape.HOLISTIC else None
+
+
+def write_lines(message: str, lines: Iterable[int]) -> str:
+    """Put the lines of the related places where the message leaves room for them."""
+    for line in lines:
+        message = message.replace(OTHER_LINE, str(line), 1)
+    return message

@@ -1,0 +1,194 @@
+"""The open documents: each is looked at again when it has changed and its author has paused."""
+
+import asyncio
+import json
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+
+from rubric_lint.lsp.analysis import Analysis, State, analyse
+from rubric_lint.lsp.diagnostics import write_diagnostics
+from rubric_lint.lsp.options import Options
+from rubric_lint.lsp.positions import Change, Text
+from rubric_lint.lsp.protocol import Connection
+from rubric_lint.lsp.reuse import Memory
+from rubric_lint.lsp.threads import Answer, WorkerThreads
+from rubric_lint.lsp.workspace import Folder, Origin, Workspace, find_origin
+from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.version import __version__
+
+
+@dataclass(slots=True, eq=False)
+class Open:
+    """A document that is open in the editor. `job` is the analysis of its present state, once somebody wants it."""
+
+    uri: str
+    language: str
+    version: int | None
+    text: Text
+    timer: asyncio.Task[None] | None = None
+    job: asyncio.Future[Analysis | None] | None = None
+    readable: Analysis | None = None
+    told: set[str] = field(default_factory=set)
+    memory: Memory = field(default_factory=Memory)
+
+    @property
+    def origin(self) -> Origin:
+        """What it is called."""
+        return find_origin(self.uri, self.language)
+
+
+class OpenDocuments:
+    """Holds the open documents, has them analysed one at a time, and publishes what was found."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lanes = WorkerThreads()
+        self._documents: dict[str, Open] = {}
+        self._workspace = Workspace(Folder.of("", Options()))
+        self._is_ready = False
+        self.has_schema_server = False
+
+    async def run(self, text: Text, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Do something with a text, away from the loop, which stays free to hear of changes."""
+        return await self._lanes.run(text.length, task, *arguments)
+
+    def use(self, workspace: Workspace) -> None:
+        """Look at all documents again, with these settings."""
+        self._workspace = workspace
+        self._is_ready = True
+        for document in self._documents.values():
+            document.told.clear()
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Look at all documents again."""
+        for document in self._documents.values():
+            self._schedule(document, 0)
+
+    def open(self, item: types.TextDocumentItem, encoding: str) -> None:
+        """Take a document up."""
+        self._drop(item.uri)
+        document = Open(item.uri, item.language_id, item.version, Text.of(item.text, encoding))
+        self._documents[item.uri] = document
+        self._schedule(document, 0)
+
+    def change(self, uri: str, version: int, changes: Iterable[Change]) -> None:
+        """Take changes of a document down."""
+        if document := self._documents.get(uri):
+            document.text, document.version = document.text.change(changes), version
+            self._schedule(document, self._folder_of(document).options.debounce / 1000)
+
+    def close(self, uri: str) -> None:
+        """Put a document away, with its findings."""
+        if self._drop(uri):
+            self._connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def end(self) -> None:
+        """Put everything away."""
+        for uri in list(self._documents):
+            self._drop(uri)
+
+    def options_for(self, uri: str) -> Options:
+        """What the editor's settings say for a document."""
+        document = self._documents.get(uri)
+        return self._folder_of(document).options if document else Options()
+
+    async def state(self, uri: str) -> State | None:
+        """The present state of a document, None where it is not open."""
+        document = self._documents.get(uri)
+        if document is None:
+            return None
+        return await self.run(document.text, self._read_state, document, document.version, document.text)
+
+    async def analysis(self, uri: str) -> Analysis | None:
+        """What is found in the present state of a document, None where it is not open."""
+        while document := self._documents.get(uri):
+            job = document.job
+            if job is None:
+                work = self.run(document.text, self._analyse, document, document.version, document.text)
+                job = document.job = asyncio.ensure_future(work)
+            found = await asyncio.shield(job)
+            if found is not None and document.job is job:
+                self._tell_fault(document, found)
+                return found
+        return None
+
+    async def readable(self, uri: str) -> Analysis | None:
+        """The analysis of the last state of a document that could be read."""
+        found = await self.analysis(uri)
+        document = self._documents.get(uri)
+        if found is None or document is None:
+            return found
+        if document.readable is None or await self.run(document.text, lambda: bool(found.documents)):
+            document.readable = found
+        return document.readable
+
+    def _drop(self, uri: str) -> bool:
+        document = self._documents.pop(uri, None)
+        if document and document.timer:
+            document.timer.cancel()
+        return document is not None
+
+    def _schedule(self, document: Open, delay: float) -> None:
+        document.job = None
+        if document.timer:
+            document.timer.cancel()
+        if self._is_ready:  # else `use` comes, and what is found without settings may not be wanted
+            document.timer = asyncio.ensure_future(self._publish(document, delay))
+
+    async def _publish(self, document: Open, delay: float) -> None:
+        try:
+            await asyncio.sleep(delay)
+            if (found := await self.analysis(document.uri)) is None:
+                return
+            params = await self.run(found.state.text, self._write_params, document, found)
+            if self._documents.get(document.uri) is document and document.text is found.state.text:
+                self._connection.protocol.send_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+            sources = self._folder_of(document).find_sources(document.origin)
+            await self._connection.register(self._connection.watch(*(Path(source).name for source in sources)))
+        except Exception as fault:
+            self.report(fault, document.uri)
+
+    def _write_params(self, document: Open, found: Analysis) -> str:
+        shape_errors = self._folder_of(document).options.shape_errors
+        diagnostics = write_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
+        head = json.dumps({"uri": document.uri, "version": found.state.version})
+        return f'{head[:-1]}, "diagnostics": {diagnostics}}}'
+
+    def _folder_of(self, document: Open) -> Folder:
+        return self._workspace.folder_of(document.origin.path)
+
+    def _analyse(self, document: Open, version: int | None, text: Text) -> Analysis | None:
+        if document.text is not text:
+            return None  # overtaken while it waited
+        folder = self._folder_of(document)
+        sift = partial(folder.sift, document.origin) if folder.has_baseline(document.origin) else None
+        return analyse(self._read_state(document, version, text), document.memory, sift)
+
+    def _read_state(self, document: Open, version: int | None, text: Text) -> State:
+        state = State(document.uri, document.origin.name, document.language, version, text, None)
+        try:
+            return state.under(self._folder_of(document).settings_for(document.origin, document.language))
+        except SettingsError as fault:
+            return state.blocked(fault)
+
+    def _tell_fault(self, document: Open, found: Analysis) -> None:
+        if found.fault and str(found.fault) not in document.told:
+            document.told.add(str(found.fault))
+            self.report(found.fault, document.uri)
+
+    def report(self, fault: Exception, uri: str) -> None:
+        """Log a crash, with what to report."""
+        origin = fault.__cause__ or fault
+        frames = traceback.extract_tb(origin.__traceback__)
+        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        self._connection.log(
+            f"{uri}: rubric-lint {__version__} crashed: {type(fault).__name__}: {fault}{place}; "
+            f"this is a bug, please report this line and the file\n{''.join(traceback.format_exception(fault))}"
+        )

@@ -1,0 +1,216 @@
+"""Words for messages: lists, numbers and values in text, near-matches of names, text that is safe to show."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from unicodedata import category
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+
+def name_scores(scores: Iterable[int]) -> str:
+    """Scores in words, runs joined: `score 3`, `scores 3 and 4`, `scores 0 to 2, 5 and 10`."""
+    ordered = sorted(scores)
+    return ("score " if len(ordered) == 1 else "scores ") + list_scores(ordered)
+
+
+def list_scores(scores: Iterable[int]) -> str:
+    """The same without the noun: `3 and 4`."""
+    runs: list[list[int]] = []
+    for score in sorted(scores):
+        if runs and score == runs[-1][-1] + 1:
+            runs[-1].append(score)
+        else:
+            runs.append([score])
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(score) for score in run]
+    return join_words(parts)
+
+
+def join_words(words: Sequence[str], conjunction: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
+
+
+def list_names(names: Collection[str], most: int = 5) -> str:
+    """The first of some names, and how many more there are: "`a`, `b` and 3 more"."""
+    shown = [f"`{name}`" for name in islice(names, most)]
+    return join_words([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
+
+
+def percent(part: "Fraction") -> str:
+    """A part of 1 in percent with at most one digit behind the point: `66.7%`, `50%`."""
+    return f"{float(part) * 100:.1f}".removesuffix(".0") + "%"
+
+
+_LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r"})
+
+
+def shorten(text: str, most: int = 40) -> str:
+    """Return at most `most` characters of a text that a message quotes, with line ends as escapes."""
+    shown = text[: most + 1].translate(_LINE_ENDS)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def describe(value: Any, written: str) -> str:
+    """A value in a few words, numbers as they are written."""
+    match value:
+        case None:
+            return "empty"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return shorten(written or str(value))
+        case str():
+            return f'the string "{shorten(value)}"'
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"
+
+
+_TYPES = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+}
+
+
+def expected_of(schema: Mapping[str, Any]) -> str:
+    """What a schema asks of a value: in its own words, or by its types."""
+    if "x-expected" in schema:
+        return str(schema["x-expected"])
+    types = schema.get("type", [])
+    return " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))
+
+
+def visible(text: str) -> str:
+    r"""Return `text` as it may be printed, by a terminal and in the log of a CI system.
+
+    Control, bidirectional and other unseen characters become escapes, such as `\x1b` and `\u202e`, and so does a
+    character of each sign by which a line of a log would be obeyed.
+    """
+    if not text.isprintable():
+        text = "".join(char.encode("unicode_escape").decode() if _unseen(char) else char for char in text)
+    return _COMMAND.sub(_disarm, text) if "::" in text or "##" in text else text
+
+
+# GitHub obeys `::` at the start of a line, and `##[` anywhere in it, as Azure Pipelines does `##vso[`.
+_COMMAND = re.compile(r"(?m)^(?P<start>[^\S\r\n]*+):(?=:)|#(?P<mark>#)(?=\[|vso\[)")
+
+
+def visible_json(line: str) -> str:
+    """Return a line of JSON as it may be printed: what `visible` would change in its strings, as JSON escapes."""
+    if not line.isprintable():
+        import json  # noqa: PLC0415  (few lines need it)
+
+        line = "".join(json.dumps(char)[1:-1] if _unseen(char) and char != "\n" else char for char in line)
+    return _MARK.sub(r"#\\u0023", line) if "##" in line else line
+
+
+def visible_yaml(text: str) -> str:
+    """Return YAML as it may be printed, where all that `visible` would change stands in double quotes."""
+    if not text.isprintable():
+        text = "".join(
+            char.encode("unicode_escape").decode() if _unseen(char) and char != "\n" else char for char in text
+        )
+    return _MARK.sub(r"#\\x23", text) if "##" in text else text
+
+
+_MARK = re.compile(r"##(?=\[|vso\[)")
+
+
+def _disarm(found: re.Match[str]) -> str:
+    return r"#\x23" if found["mark"] else found["start"] + r"\x3a"
+
+
+def is_obeyed(line: str) -> bool:
+    """Return whether a CI system would take a line of its log, or a part of it, for a command."""
+    return _COMMAND.search(line) is not None
+
+
+def _unseen(char: str) -> bool:
+    kind = category(char)
+    return kind in {"Cc", "Cs", "Zl", "Zp"} or (
+        kind == "Cf" and char not in {"\N{ZERO WIDTH JOINER}", "\N{ZERO WIDTH NON-JOINER}"}
+    )
+
+
+_HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
+_LEAST = 0.8
+
+
+def find_near(name: str, known: Iterable[str]) -> list[str]:
+    """The known names within a typing slip or another spelling of `name`, the nearest first; often none."""
+    spelt = _fold(re.sub(_HUMP, "_", name).replace(" ", "_"))
+    ratios = ((_compare(spelt, _fold(word)), word) for word in known)
+    near = sorted((item for item in ratios if item[0] >= _LEAST), key=lambda item: (-item[0], item[1]))
+    # A perfect match in another spelling leaves no doubt.
+    return [word for ratio, word in near if ratio == near[0][0] or near[0][0] < 1]
+
+
+def point_to_known(name: str, known: Collection[str]) -> str:
+    """What to say behind a name that is not known: which one it may have meant, or else which there are."""
+    # Shown side by side, the two look alike, and the question whether one was meant would be no help.
+    alike = [word for word in known if unicodedata.normalize("NFC", word) == unicodedata.normalize("NFC", name)]
+    if alike:
+        return f"`{alike[0]}` looks the same but is made of other Unicode characters"
+    if near := find_near(name, known):
+        return f"did you mean `{near[0]}`?"
+    return f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}"
+
+
+@lru_cache(16_384)
+def _compare(spelt: str, word: str) -> float:
+    """Return how alike two names are, 0 where that is plain to be too little without comparing them at length."""
+    total = len(spelt) + len(word)
+    if 2 * min(len(spelt), len(word)) < _LEAST * total:
+        return 0
+    if 2 * sum(min(spelt.count(letter), word.count(letter)) for letter in set(word)) < _LEAST * total:
+        return 0
+    from difflib import SequenceMatcher  # noqa: PLC0415  (only misspelt names need it)
+
+    return SequenceMatcher(None, spelt, word).ratio()
+
+
+@lru_cache(16_384)
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).replace("-", "_").lower()
+
+
+# Within a line; `_` or `#` inside a word, and `&` before something that is not an entity, are not markup.
+_MARKUP = re.compile(
+    r"[\\`*\[\]<|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[A-Za-z0-9]+;)|(?<!\S)#|#(?!\S)|^(?:[-+>]|=+)(?=\s|$)"
+)
+_NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")
+# Forges turn these into links and mentions after they parse Markdown, whether or not a backslash precedes them.
+_REFERENCE = re.compile(r"@(?=\w)|[#!](?=\d)|(?i:\bGH-)(?=\d)|:(?=//)|(?i:\bwww)(?=\.)")
+_BREAK = "&#8203;"
+
+
+def escape(text: str) -> str:
+    """Return a text that Markdown shows unchanged, on one line, without mentions and links."""
+    return "<br>".join(_escape_line(visible(" ".join(line.split()))) for line in text.split("\n"))
+
+
+def _escape_line(line: str) -> str:
+    escaped = _NUMBERED.sub(r"\1\\\2", _MARKUP.sub(r"\\\g<0>", line))
+    return _REFERENCE.sub(rf"\g<0>{_BREAK}", escaped)
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Return the lines of a table whose cells show the texts unchanged."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(map(escape, row))} |"

@@ -1,0 +1,1 @@
+"""The user's project: its settings, its files, and how they are opened and written."""

@@ -1,0 +1,269 @@
+"""Find the files to read and read them; a file that cannot be read becomes a value, and the run continues."""
+
+# Paths are str here, see config.py.
+# ruff: noqa: PTH100, PTH114, PTH115, PTH116, PTH118, PTH120
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+from typing import NamedTuple
+
+from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
+from rubric_lint.project.opening import LIMIT, RefusedError, read_file, read_head
+from rubric_lint.project.repository import find_root
+from rubric_lint.project.settings import FileSettings, Settings, SettingsFinder
+from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.skipped import Skipped, name_other_kind
+
+SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
+"""The suffixes of the files that are found in folders."""
+
+_LOCK = ".#"
+"""The prefix of the dangling link that Emacs makes while it edits a file."""
+
+_VCS_FOLDERS = frozenset({".git", ".hg", ".svn"})
+_OVERLAP = 1 << 10  # longer than any word that is searched for
+
+
+class File(NamedTuple):
+    """A file to read: its name as the user gave it, and its settings."""
+
+    name: str
+    settings: FileSettings
+
+
+class Unreadable(NamedTuple):
+    """A path that cannot be read, and the reason."""
+
+    path: str
+    reason: str
+
+
+class _Folder(NamedTuple):
+    """A folder to search; each path ends in a separator."""
+
+    prefix: str  # as the user wrote it
+    path: str  # absolute
+    real: str  # absolute, links resolved
+    ignores: tuple[Patterns, ...]  # the nearest first
+    root: str  # absolute, links resolved: links that are found must stay in it
+
+
+class _Reached(NamedTuple):
+    """An item that a search found; `identity` is the same if it is found again."""
+
+    item: File | Unreadable
+    identity: object
+
+
+def find(
+    paths: Iterable[str | os.PathLike[str]], finder: SettingsFinder, skipped: Skipped | None = None
+) -> Iterator[File | Unreadable]:
+    """Find the files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
+
+    A named file is found whatever its name and even if it is ignored, unless `force_exclude` is set. In a folder, files
+    with one of SUFFIXES or in `include` are found, except those that .gitignore files or `exclude` name. Links to
+    folders, and links to files outside the repository (or else the folder), are followed only if they are named.
+    `skipped` records what is left out, and named files that are neither YAML nor JSON.
+    """
+    search = _Search(finder, Skipped() if skipped is None else skipped)
+    seen = set()
+    for path in paths:
+        for item, identity in search.reach(tidy(os.fsdecode(path))):
+            if identity not in seen:
+                seen.add(identity)
+                yield item
+
+
+def read(file: File) -> bytes | Unreadable:
+    """Return the bytes of a file; empty if it is too large and its head does not look like rubrics."""
+    name = file.name
+    try:
+        try:
+            return read_file(name, LIMIT)
+        except RefusedError as refused:
+            if refused.size and not file.settings.claimed and not _could_hold_rubrics(read_head(name, LIMIT)):
+                return b""
+            advice = "split it into smaller ones" if refused.size else "use `-` for stdin"
+            return Unreadable(name, f"{_explain_os_error(name, refused)}; {advice}")
+    except (OSError, ValueError) as fault:
+        return Unreadable(name, _explain_os_error(name, fault))
+
+
+def read_stdin(name: str) -> bytes | Unreadable:
+    """Return the content of stdin; `name` is its name in messages."""
+    if sys.stdin is None:
+        return Unreadable(name, "stdin is closed")
+    data = sys.stdin.buffer.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        return Unreadable(name, f"cannot be read: it has more than {LIMIT / 1e6:.0f} MB, the limit; split it")
+    return data
+
+
+class RealFolders:
+    """The real paths of folders; each is looked up once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def locate(self, name: str) -> str:
+        """Return the path of `name` with its folder resolved; the file itself may be a link."""
+        folder, base = os.path.split(name)
+        if folder not in self._known:
+            self._known[folder] = os.path.realpath(folder)
+        return os.path.join(self._known[folder], base)
+
+
+class _Search:
+    """One search for files."""
+
+    def __init__(self, finder: SettingsFinder, skipped: Skipped) -> None:
+        self._finder = finder
+        self._skipped = skipped
+        self._folders = RealFolders()
+
+    def reach(self, name: str) -> Iterator[_Reached]:
+        """Find the file at `name`, or the files of a folder."""
+        try:
+            is_folder = stat.S_ISDIR(os.stat(name).st_mode)
+            if self._finder.leaves_out(name, is_folder=is_folder):
+                self._skipped.exclude(is_folder=is_folder)
+            elif is_folder:
+                yield from self._search(name)
+            elif (kind := name_other_kind(name)) and not self._is_included(name):
+                self._skipped.other_kinds.append((name, kind))
+            else:
+                yield _Reached(File(name, self._finder.for_file(name)), self._resolve(name))
+        except SettingsError as fault:
+            yield from _refuse_settings(fault)
+        except (OSError, ValueError) as fault:
+            yield _refuse(name, fault)
+
+    def _is_included(self, name: str) -> bool:
+        """Return whether the settings include a file whatever its suffix."""
+        settings = self._finder.for_folder(os.path.dirname(name))
+        return settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed
+
+    def _resolve(self, name: str) -> str:
+        if os.path.islink(name):
+            return os.path.realpath(name)
+        return self._folders.locate(name)
+
+    def _search(self, name: str) -> Iterator[_Reached]:
+        path = os.path.join(os.path.abspath(name), "")
+        prefix = "" if name == "." else os.path.join(name, "")
+        try:
+            ignores = read_ignores_above(path)
+        except OSError as fault:
+            yield _refuse(str(fault.filename), fault)
+            ignores = ()
+        # A stack, because folders may be nested deeper than calls.
+        real = os.path.realpath(name)
+        root = os.path.join(find_root(real), "")
+        pending: list[_Folder | _Reached] = [_Folder(prefix, path, os.path.join(real, ""), ignores, root)]
+        while pending:
+            item = pending.pop()
+            if isinstance(item, _Folder):
+                pending.extend(reversed([*self._list(item)]))
+            else:
+                yield item
+
+    def _list(self, folder: _Folder) -> Iterator[_Folder | _Reached]:
+        prefix, path, real, ignores, root = folder
+        try:
+            with os.scandir(prefix or ".") as listing:
+                entries = {entry.name: entry for entry in sorted(listing, key=attrgetter("name"))}
+        except OSError as fault:
+            yield _refuse(prefix[:-1] or ".", fault)
+            return
+        try:
+            settings = self._finder.for_folder(path)
+        except SettingsError as fault:
+            yield from _refuse_settings(fault)
+            return
+        try:
+            ignores = read_ignores(path, entries.keys(), ignores)
+        except OSError as fault:
+            yield _refuse(prefix + str(fault.filename).removeprefix(path), fault)
+        here = _Folder(prefix, path, real, ignores, root)
+        for entry in entries.values():
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._judge_folder(entry.name, here, settings)
+            else:
+                yield from self._judge_file(entry, here, settings)
+
+    def _judge_file(self, entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
+        path = parent.path + entry.name
+        if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
+            return
+        if self._is_left_out(path, parent, settings, is_folder=False):
+            return
+        name = parent.prefix + entry.name
+        try:
+            if entry.is_file():
+                real = os.path.realpath(path) if entry.is_symlink() else parent.real + entry.name
+                if entry.is_symlink() and not real.startswith(parent.root):
+                    self._skipped.outside.append(name)
+                    return
+                yield _Reached(File(name, settings.for_file(name)), real)
+            elif not entry.is_dir() and not entry.name.startswith(_LOCK):
+                self._skipped.dead.append(name)
+        except OSError as fault:
+            # A circular link leads to no file, like a broken one; nobody named it.
+            if fault.errno == errno.ELOOP:
+                self._skipped.dead.append(name)
+            else:
+                yield _refuse(name, fault)
+
+    def _judge_folder(self, name: str, parent: _Folder, settings: Settings) -> Iterator[_Folder]:
+        path = parent.path + name
+        if name not in _VCS_FOLDERS and not self._is_left_out(path, parent, settings, is_folder=True):
+            real = parent.real + name + os.sep
+            yield _Folder(parent.prefix + name + os.sep, path + os.sep, real, parent.ignores, parent.root)
+
+    def _is_left_out(self, path: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:
+        if settings.exclude.judge(path, is_folder=is_folder):
+            self._skipped.exclude(is_folder=is_folder)
+            return True
+        return is_ignored(path, parent.ignores, is_folder=is_folder)
+
+
+def tidy(name: str) -> str:
+    """Return a path as messages show it, without `./` at the start."""
+    while name.startswith(("./", "." + os.sep)):
+        name = name[2:].lstrip("/" + os.sep)
+    return name or "."
+
+
+def _refuse(name: str, fault: OSError | ValueError) -> _Reached:
+    item = Unreadable(name, _explain_os_error(name, fault))
+    return _Reached(item, item)
+
+
+def _refuse_settings(error: SettingsError) -> Iterator[_Reached]:
+    items = (Unreadable(error.path, fault) for fault in error.faults)
+    return (_Reached(item, item) for item in items)
+
+
+def _explain_os_error(name: str, fault: OSError | ValueError) -> str:
+    if isinstance(fault, FileNotFoundError):
+        return f"is a link to {os.readlink(name)}, which does not exist" if os.path.islink(name) else "does not exist"
+    if isinstance(fault, PermissionError):
+        return "cannot be read: permission denied"
+    if "\0" in name:  # each version of Python says this in its own words
+        return "cannot be read: its name contains a null character"
+    reason = fault.strerror if isinstance(fault, OSError) else None
+    return f"cannot be read: {reason or fault}"
+
+
+def _could_hold_rubrics(chunks: Iterable[bytes]) -> bool:
+    before = b""
+    for chunk in chunks:
+        if could_hold_rubrics(before + chunk):
+            return True
+        before = chunk[-_OVERLAP:]
+    return False

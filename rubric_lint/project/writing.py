@@ -1,0 +1,238 @@
+"""Write a file so that it always has either its old or its new content, complete."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from rubric_lint.project.opening import LIMIT, RefusedError, read_file
+
+
+class WriteError(Exception):
+    """A file that was left unchanged, and the reason."""
+
+
+class Written:
+    """The result of a write: `others` counts further names (hard links) that keep the old content."""
+
+    __slots__ = ("others",)
+
+    def __init__(self, others: int) -> None:
+        self.others = others
+
+
+@contextlib.contextmanager
+def open_whole(name: str) -> Iterator[TextIO]:
+    """Yield a text stream that replaces the file `name` when the block ends without an exception.
+
+    A symbolic link stays one. A device or a pipe is written to directly and never replaced.
+
+    Raises:
+        WriteError: if the file cannot be opened for writing.
+        OSError: if writing fails later; it names the file.
+    """
+    with contextlib.ExitStack() as cleaning:
+        try:
+            mode = _writable_mode(Path(name))
+            is_replaced = mode is None or stat.S_ISREG(mode)
+            path = Path(name).resolve() if is_replaced else Path(name)
+            if is_replaced:
+                descriptor, beside = _open_beside(path, 0o666)
+                cleaning.callback(beside.unlink, missing_ok=True)
+            else:
+                descriptor, beside = os.open(path, os.O_WRONLY), path
+        except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
+            raise WriteError(_explain(name, fault)) from None
+        with _naming(name):
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+                yield stream
+                stream.flush()
+                if is_replaced:
+                    if mode is not None and os.chmod in os.supports_fd:
+                        with contextlib.suppress(OSError):  # a file system without modes
+                            os.chmod(descriptor, stat.S_IMODE(mode))  # noqa: PTH101 (Path.chmod takes no descriptor)
+                    os.fsync(descriptor)
+            if is_replaced:
+                beside.replace(path)
+
+
+def _writable_mode(path: Path) -> int | None:
+    """Return the mode of the file at `path`, or None if there is none.
+
+    Raises:
+        OSError: if it is a folder or a read-only file.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError
+    if stat.S_ISREG(mode) and not os.access(path, os.W_OK):
+        raise PermissionError
+    return mode
+
+
+@contextlib.contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the file in an error, not the temporary file beside it, which the user does not know."""
+    try:
+        yield
+    except OSError as fault:
+        fault.filename = name
+        raise
+
+
+def _explain(name: str, fault: Exception) -> str:
+    if isinstance(fault, FileNotFoundError):
+        return f"the folder {Path(name).parent} does not exist; create it first"
+    if isinstance(fault, NotADirectoryError):
+        return f"{Path(name).parent} is not a folder"
+    if isinstance(fault, IsADirectoryError):
+        return "is a folder; name a file in it"
+    if isinstance(fault, PermissionError):
+        return "permission denied"
+    return f"cannot be written: {getattr(fault, 'strerror', None) or fault}"
+
+
+def write_file(name: str, data: bytes) -> None:
+    """Write `data` to the file `name`, new or not; a symbolic link stays one.
+
+    Raises:
+        WriteError: if it cannot be written; it is unchanged then.
+    """
+    try:
+        path = Path(name).resolve()
+        if path.is_file():
+            replace_file(name, read_file(str(path), LIMIT), data)
+            return
+        if path.exists():
+            raise WriteError("is not a regular file; only regular files can be written")
+        with _write_beside(path, data, None) as beside:
+            beside.replace(path)
+    except (OSError, RuntimeError) as fault:  # as in replace_file
+        raise _refuse(fault) from fault
+    _sync_folder(path.parent)
+
+
+def replace_file(name: str, old: bytes, new: bytes) -> Written:
+    """Replace the content `old` of the file `name` by `new`, with a second file that takes its place.
+
+    A symbolic link stays one, and its target is written. Owner, mode, access control list and extended attributes stay.
+
+    Raises:
+        WriteError: if the file cannot be written, or no longer contains `old`; it is unchanged then.
+    """
+    try:
+        path = Path(name).resolve(strict=True)
+        before = path.stat()
+        _check(path, before)
+        with _write_beside(path, new, before) as beside:
+            # As late as possible, so that changes of other programs are not lost.
+            if not _holds(path, old) or _identity(path.stat()) != _identity(before):
+                raise WriteError("was changed by another program meanwhile; run this again")
+            beside.replace(path)
+    except (OSError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
+        raise _refuse(fault) from fault
+    _sync_folder(path.parent)
+    return Written(before.st_nlink - 1)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_file(str(path), len(data)) == data
+    except RefusedError:  # it has grown, or is not a regular file any more
+        return False
+
+
+def _refuse(fault: OSError | RuntimeError) -> WriteError:
+    return WriteError(f"cannot be written: {getattr(fault, 'strerror', None) or fault}")
+
+
+def _check(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise WriteError("is not a regular file; only regular files can be written")
+    # The superuser may write everything, but a read-only file must stay unchanged.
+    if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
+        raise WriteError("is read-only; allow writing to it first")
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _open_beside(path: Path, mode: int) -> tuple[int, Path]:
+    """Create an empty file in the folder of `path`; return its descriptor and its path.
+
+    The suffix hides files of killed processes from searches for rubrics.
+    """
+    beside = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")
+    return os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), beside
+
+
+@contextlib.contextmanager
+def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
+    """Create a file in the same folder with `data`, synced to disk; delete it in the end unless it was renamed.
+
+    Its permissions are those of the file at `path`, whose status is `like`, or those of a new file.
+    """
+    descriptor, beside = _open_beside(path, 0o600 if like else 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if like:
+                _copy_rights(descriptor, beside, path, like)
+            os.fsync(descriptor)
+        yield beside
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _copy_rights(descriptor: int, new: Path, old: Path, like: os.stat_result) -> None:
+    """Give the new file the owner, mode, access control list and extended attributes of the old one.
+
+    Raises:
+        WriteError: if that is impossible, because the file would then be open to other users than before.
+    """
+    status = os.fstat(descriptor)
+    if hasattr(os, "fchown") and (status.st_uid, status.st_gid) != (like.st_uid, like.st_gid):
+        try:
+            os.fchown(descriptor, like.st_uid, like.st_gid)
+        except PermissionError:
+            whom = "another user" if status.st_uid != like.st_uid else "a group that you are not in"
+            raise WriteError(f"belongs to {whom}, and a new file would not; run this as its owner") from None
+    new.chmod(stat.S_IMODE(like.st_mode))  # after the owner, because changing it clears special bits
+    wanted, present = _read_attributes(old), _read_attributes(new)
+    for name in sorted(wanted.keys() | present.keys()):  # after the mode, because changing it alters the list
+        if wanted.get(name) == present.get(name):
+            continue
+        try:
+            if name in wanted:
+                os.setxattr(new, name, wanted[name])
+            else:  # from a default of the folder
+                os.removexattr(new, name)
+        except OSError as fault:
+            what = "access control list" if "posix_acl" in name else f"extended attribute {name}"
+            raise WriteError(f"has another {what} than a new file gets: {fault.strerror}; change it by hand") from None
+
+
+def _read_attributes(path: Path) -> dict[str, bytes]:
+    """Return the extended attributes of a file; on Linux its access control list is one of them."""
+    if not hasattr(os, "listxattr"):
+        return {}
+    with contextlib.suppress(OSError):  # a file system without any
+        return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    return {}
+
+
+def _sync_folder(folder: Path) -> None:
+    """Sync the new name to disk; the content is there already, so a failure loses nothing."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

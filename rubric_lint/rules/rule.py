@@ -1,0 +1,48 @@
+"""Define a rule: its name, its severity, its function, and the page that explains it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.text.path import Part
+
+HOME = "https://github.com/rubric-lint/rubric-lint"
+"""The home page of the project."""
+
+FixKind = Literal["safe", "unsafe"]
+
+
+class Rule(NamedTuple):
+    """One kind of problem in a rubric.
+
+    `check` finds it; None for rules of the text, the schemas or the comments. `fix` is the kind of fix that its
+    findings may have. `marks` are the parts that findings may mark of the value at their pointer.
+    """
+
+    name: str
+    severity: Severity
+    check: Callable[[Rubric], Iterator[Problem]] | None = None
+    fix: FixKind | None = None
+    marks: tuple[Part, ...] = (Part.VALUE,)
+
+    @property
+    def page_file(self) -> Path:
+        """The path of the rule's page."""
+        return Path(__file__).with_name(f"{self.name.replace('-', '_')}.md")
+
+    @property
+    def page(self) -> str:
+        """The page of the rule, in Markdown."""
+        return self.page_file.read_text("utf-8")
+
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+        return f"{HOME}/blob/main/rubric_lint/rules/{self.name.replace('-', '_')}.md"
+
+    @property
+    def summary(self) -> str:
+        """The one-sentence summary of the rule: the first paragraph of its page."""
+        return self.page.split("\n\n", 2)[1].replace("\n", " ").strip()

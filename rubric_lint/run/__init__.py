@@ -1,0 +1,1 @@
+"""Lint many files: processes, cache, filters, progress, watching."""

@@ -1,0 +1,198 @@
+"""Many files through the engine, in the order they are given; large runs by several processes."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.finding import Result
+from rubric_lint.project.files import File, Unreadable, read
+from rubric_lint.text.source import Source
+
+if TYPE_CHECKING:
+    from rubric_lint.run.cache import Cache
+
+_CHUNK = 16
+_NUMBER = 4  # bytes
+_MOST_CHUNKS = 1024  # so many numbers fit into the smallest pipe that Linux makes, a page
+_CAN_FORK = sys.platform == "linux"
+
+WORTH_PROCESSES = 200 if _CAN_FORK else 2000
+"""From how many files on several processes are faster than one; where they cannot be forked they start slowly."""
+
+FileOutcome = Result | Unreadable | Exception
+"""What became of a file; an exception is a fault of the tool."""
+
+
+class _Taken(NamedTuple):
+    """What became of a file, and the key to keep it under where it is new."""
+
+    outcome: FileOutcome
+    key: str | None = None
+
+
+def lint_files(
+    files: Iterable[File | Unreadable], *, cache: "Cache | None" = None, processes: int | None = None
+) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
+    """Read each file, and lint it unless `cache` knows the result.
+
+    What is much to lint is shared among as many processes as there are processors, or as `processes` says.
+    """
+    processes = processes or _count_processors()
+    stream = iter(files)
+    first = list(islice(stream, WORTH_PROCESSES)) if processes > 1 else []
+    # Where little is known, much is to be linted: that needs no trying out.
+    to_lint = 0 if cache is not None and len(cache) >= len(first) else len(first)
+    stream = chain(first, stream)
+    while processes == 1 or to_lint < WORTH_PROCESSES:
+        if (file := next(stream, None)) is None:
+            return
+        taken = _take(file, cache)
+        to_lint += _keep(taken, cache)
+        yield file, taken.outcome
+    rest = list(stream)
+    for file, taken in _share_out(rest, processes, cache):
+        _keep(taken, cache)
+        yield file, taken.outcome
+
+
+def _keep(taken: _Taken, cache: "Cache | None") -> bool:
+    """Keep what is new, and say whether it is."""
+    outcome = taken.outcome
+    if taken.key is not None and cache is not None and isinstance(outcome, Result) and not outcome.is_stopped:
+        cache.put(taken.key, outcome)
+    return taken.key is not None
+
+
+def _count_processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _take(file: File | Unreadable, cache: "Cache | None") -> _Taken:
+    if isinstance(file, Unreadable):
+        return _Taken(file)
+    data = read(file)
+    if isinstance(data, Unreadable):
+        return _Taken(data)
+    if not file.settings.claimed and not could_hold_rubrics(data):
+        return _Taken(Result(Source(file.name, ""), ()))
+    if cache is None:
+        return _Taken(lint_bytes(file, data), "")
+    key = cache.key(file.name, data, file.settings)
+    known = cache.get(key, file.name, data)
+    return _Taken(lint_bytes(file, data), key) if known is None else _Taken(known)
+
+
+def lint_bytes(file: File, data: bytes) -> Result | Exception:
+    """Lint what a file holds."""
+    from rubric_lint.lint.engine import lint  # noqa: PLC0415  (the engine is most of what there is to load)
+
+    try:
+        return lint(file.name, data, file.settings)
+    except Exception as fault:
+        return fault
+
+
+def _share_out(
+    files: list[File | Unreadable], processes: int, cache: "Cache | None"
+) -> Iterator[tuple[File | Unreadable, _Taken]]:
+    """Have the files linted in chunks by several processes, and take the results back in the order of the files."""
+    import multiprocessing  # noqa: PLC0415  (small runs do without)
+    from multiprocessing.connection import wait  # noqa: PLC0415
+
+    context: Any = multiprocessing.get_context("fork" if _CAN_FORK else "spawn")
+    size = max(_CHUNK, -(-len(files) // _MOST_CHUNKS))
+    chunks = [files[at : at + size] for at in range(0, len(files), size)]
+    workers: list[Any] = []
+    reached: dict[Any, int] = {}  # by the end of the pipe from each worker: the number of the last chunk that came
+    taken: dict[int, list[_Taken | None]] = {}
+    try:
+        # Where the system has no more processes or pipes to give, those that there are do the work, or this one does.
+        with suppress(OSError), _deal(len(chunks), processes) as deals:
+            for deal in deals:
+                receiver, sender = context.Pipe(duplex=False)
+                # A forked worker has the reading ends too: while it holds one, no writer would learn that nobody reads.
+                inherited = [*reached, receiver] if _CAN_FORK else []
+                worker = context.Process(target=_work, args=(chunks, deal, sender, inherited, cache), daemon=True)
+                worker.start()
+                sender.close()  # the worker has the other end now, so its death shows here as the end of the pipe
+                workers.append(worker)
+                reached[receiver] = -1
+        for number, chunk in enumerate(chunks):
+            # A worker takes chunks in ascending order: one that is further on does not have this one.
+            while number not in taken and (awaited := [each for each, last in reached.items() if last < number]):
+                ready: list[Any] = wait(awaited)
+                for receiver in ready:
+                    try:
+                        reached[receiver], found = receiver.recv()
+                    except (EOFError, OSError):
+                        del reached[receiver]
+                    else:
+                        taken[reached[receiver]] = found
+            yield from zip(chunk, _complete(chunk, taken.pop(number, None), cache), strict=True)
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+
+
+def _complete(chunk: list[File | Unreadable], taken: list[_Taken | None] | None, cache: "Cache | None") -> list[_Taken]:
+    """What became of a chunk; made here where a worker could not: faults cross no pipe with their tracebacks."""
+    found = taken or [None] * len(chunk)
+    return [_take(file, cache) if each is None else each for file, each in zip(chunk, found, strict=True)]
+
+
+_Deal = range | tuple[int, int]
+"""The numbers of the chunks of one worker; or both ends of a pipe that holds those of all, for whoever comes first."""
+
+
+@contextmanager
+def _deal(count: int, processes: int) -> Iterator[list[_Deal]]:
+    """Deal out the numbers below `count`; where the workers inherit a pipe, a slow one gets fewer."""
+    if not _CAN_FORK:
+        yield [range(number, count, processes) for number in range(processes)]
+        return
+    pipe = os.pipe()
+    try:
+        os.write(pipe[1], b"".join(number.to_bytes(_NUMBER) for number in range(count)))
+        yield [pipe] * processes
+    finally:
+        for end in pipe:
+            os.close(end)
+
+
+def _draw(deal: _Deal) -> Iterator[int]:
+    if isinstance(deal, range):
+        yield from deal
+        return
+    reading, writing = deal
+    os.close(writing)  # where nobody can write any more, reading comes to an end
+    while number := os.read(reading, _NUMBER):
+        yield int.from_bytes(number)
+
+
+def _work(
+    chunks: list[list[File | Unreadable]], deal: _Deal, sender: Any, inherited: list[Any], cache: "Cache | None"
+) -> None:
+    import signal  # noqa: PLC0415
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to answer
+    for receiver in inherited:
+        receiver.close()
+    for number in _draw(deal):
+        sender.send((number, [_pack(_take(file, cache)) for file in chunks[number]]))
+
+
+def _pack(taken: _Taken) -> _Taken | None:
+    outcome = taken.outcome
+    if isinstance(outcome, Exception):
+        return None
+    if isinstance(outcome, Result) and not outcome.findings:
+        # Nobody asks for the text of a clean file.
+        return taken._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
+    return taken

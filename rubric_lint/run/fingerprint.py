@@ -1,0 +1,51 @@
+"""Identify a finding from one run to the next, whatever changes in the text around it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+
+from rubric_lint.finding import Finding, Result
+from rubric_lint.project.repository import repository_path
+from rubric_lint.text.source import Source
+
+VERSION = 1
+"""Must be raised when fingerprints of unchanged findings change."""
+
+# The text after a key tells equal keys apart; it ends before the next item of a flow collection.
+_CONTEXT = re.compile(r"[^\r\n,{}\[\]#]*")
+
+# The words of a message may change, but its numbers come from the text. Numbers of places change when the place moves,
+# and code may contain one too: the generated id `rubric-2`.
+_PLACE = re.compile(r"`[^`]*`|\b(?:line|column|entry|offset|criterion) \d+")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def fingerprints(result: Result) -> tuple[str, ...]:
+    """Return a unique name for each of `result.findings`, in their order.
+
+    It does not depend on lines, on other text, on the machine or on the current folder of the repository, but on the
+    path of the file, the rule and the text of the finding. The order tells equal findings in one file apart.
+    """
+    return tuple(_fingerprint(result)) if result.findings else ()
+
+
+def _fingerprint(result: Result) -> Iterator[str]:
+    file = repository_path(result.source.name)
+    seen: Counter[tuple[str, ...]] = Counter()
+    for finding in result.findings:
+        what = (file, finding.rule, *_describe(result.source, finding))
+        text = "\0".join([str(VERSION), *what, str(seen[what])])
+        seen[what] += 1
+        yield blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _describe(source: Source, finding: Finding) -> tuple[str, str, str]:
+    """Return the text of the finding, the text after it, and the message's numbers; indentation does not matter."""
+    after = _CONTEXT.match(source.text, finding.span.end)
+    numbers = _NUMBER.findall(_PLACE.sub("", finding.message))
+    return _fold(source.slice(finding.span)), _fold(after[0] if after else ""), " ".join(numbers)
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,140 @@
+"""Run the linter over files and report each one in turn."""
+
+import gc
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from rubric_lint.finding import Result
+from rubric_lint.messages import join_words
+from rubric_lint.project.files import File, Unreadable, find, read_stdin, tidy
+from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.skipped import Skipped
+from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
+from rubric_lint.run.console import complain, report_crash
+from rubric_lint.run.filters import Filter
+from rubric_lint.run.progress import Progress
+from rubric_lint.run.reporter import Failure, Reporter
+from rubric_lint.run.summary import Summary, counted
+from rubric_lint.run.unchecked import Unchecked
+
+STDIN = "-"
+"""The path that means stdin."""
+
+Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[File | Unreadable]]
+Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, FileOutcome]]]
+
+
+class LintRun:
+    """Lint files and pass the findings that `sieves` keep to `reporter`."""
+
+    def __init__(
+        self,
+        reporter: Reporter,
+        progress: Progress,
+        sieves: Sequence[Filter] = (),
+        *,
+        find: Find = find,
+        lint: Lint = lint_files,
+    ) -> None:
+        self._reporter = reporter
+        self._progress = progress
+        self._sieves = sieves
+        self._skipped: Counter[str] = Counter()
+        self._find = find
+        self._lint = lint
+        self._refused: set[str] = set()
+        self.explaining = Unchecked(())
+
+    def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
+        """Lint everything at `paths`; `stdin_name` is the file name of stdin.
+
+        Raises:
+            SettingsError: when the settings of stdin, or a baseline, cannot be used.
+        """
+        summary = Summary()
+
+        def word() -> str:
+            found = [counted(summary.errors, "error"), counted(summary.warnings, "warning")]
+            return f"{counted(summary.files, 'file')}: {join_words(found)}"
+
+        with self._progress.reporting_interrupt(word):
+            paths = list(paths)
+            self.explaining = Unchecked([tidy(path) for path in paths] + [stdin_name] * (STDIN in paths))
+            stdin: list[File] = []
+            if STDIN in paths:
+                paths = [path for path in paths if path != STDIN]
+                stdin = [File(stdin_name, finder.for_file(stdin_name))]
+            # All objects so far stay: exempt them from garbage collection.
+            gc.freeze()
+            for file in stdin:
+                summary = summary.plus(self._lint_stdin(file))
+            skipped = Skipped()
+            files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder, skipped))
+            total = len(files := list(files)) if self._progress.is_shown else 0
+            for found, outcome in self._progress.over(self._lint(files), total):
+                summary = summary.plus(self._report(found, outcome))
+        for line in skipped.word_other_kinds():
+            complain(line)
+        left_out = Summary(
+            **self._skipped,
+            passed_over=len(skipped.dead),
+            outside=len(skipped.outside),
+            other_kinds=len(skipped.other_kinds),
+            excluded_files=skipped.files,
+            excluded_folders=skipped.folders,
+        )
+        return summary.plus(left_out)
+
+    def _wants(self, file: File | Unreadable) -> bool:
+        for sieve in self._sieves:
+            if isinstance(file, File) and not sieve.wants(file.name):
+                self._skipped[sieve.skipped_as] += 1
+                return False
+        return True
+
+    def _report(self, file: File | Unreadable, outcome: FileOutcome, reason: str = "") -> Summary:
+        if isinstance(outcome, Unreadable):
+            return self._refuse(outcome)
+        try:
+            if not isinstance(outcome, Exception):
+                if isinstance(file, File):
+                    self.explaining.add(file.name, outcome, reason)
+                left, left_out = self._sift(outcome, file)
+                self._reporter.add(left)
+                counts = Summary.of(left)
+                return counts.plus(Summary(**left_out)) if any(left_out.values()) else counts
+        except (OSError, SettingsError):
+            raise  # from stdout or a baseline, not from the file
+        except Exception as fault:
+            outcome = fault
+        self._progress.clear()
+        name = file.name if isinstance(file, File) else file.path
+        report_crash(outcome, name)
+        self._reporter.fail(Failure(name, f"{type(outcome).__name__}: {outcome}", is_fault=True))
+        return Summary(faults=1)
+
+    def _sift(self, result: Result, file: File | Unreadable) -> tuple[Result, dict[str, int]]:
+        """Return what the sieves keep, and how many findings each of them removes."""
+        counts: dict[str, int] = {}
+        if isinstance(file, Unreadable):
+            return result, counts
+        for sieve in self._sieves:
+            left = sieve.sift(result, file.settings)
+            counts[sieve.counted_as] = len(result.findings) - len(left.findings)
+            result = left
+        return result, counts
+
+    def _refuse(self, what: Unreadable) -> Summary:
+        self._progress.clear()
+        complain(f"{what.path}: {what.reason}")
+        self._reporter.fail(Failure(what.path, what.reason))
+        known = what.path in self._refused  # a settings file may have several errors
+        self._refused.add(what.path)
+        return Summary(unreadable=int(not known))
+
+    def _lint_stdin(self, file: File) -> Summary:
+        data = read_stdin(file.name)
+        if isinstance(data, Unreadable):
+            return self._report(file, data)
+        return self._report(file, lint_bytes(file, data), "" if data.strip() else "it is empty")

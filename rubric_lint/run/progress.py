@@ -1,0 +1,116 @@
+"""Show the progress bar of all commands, only on a terminal and never mixed with other output."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO, TypeVar
+
+import click
+
+from rubric_lint.run.console import complain
+
+_DELAY = 1.0
+"""Seconds before a run shows its bar."""
+
+_INTERVAL = 0.1
+_BAR = 30
+
+Item = TypeVar("Item")
+
+
+class Progress:
+    """A progress bar that appears when a run takes long; call `clear` before other output.
+
+    `doing` and `noun` are words such as "scoring" and "outputs". `done` counts the finished items. `whole` is the
+    total: items, or bytes if you call `advance`; None if unknown. click's own bar leaves an empty line behind and
+    cannot make room for a finding.
+    """
+
+    def __init__(self, stream: TextIO, doing: str = "linting", noun: str = "files", whole: int | None = None) -> None:
+        self.done = 0
+        self.whole = whole
+        self._stream = stream
+        self._words = doing, noun
+        self._bytes: int | None = None
+        self._start = time.monotonic()
+        self._due = self._start + _DELAY if stream.isatty() else float("inf")
+        self._drawn = 0
+
+    @property
+    def is_shown(self) -> bool:
+        """True if the bar is visible; only then are items worth counting beforehand."""
+        return self._stream.isatty()
+
+    def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
+        """Yield the items, `total` in number, and show how many are done."""
+        self.whole = total
+        try:
+            for self.done, item in enumerate(items):
+                if self.done:  # the first item alone does not show how long the others take
+                    self.show()
+                yield item
+        finally:
+            self.clear()
+
+    def advance(self, size: int) -> None:
+        """Count `size` more bytes as read."""
+        self._bytes = (self._bytes or 0) + size
+        self.show()
+
+    def show(self, note: str = "") -> None:
+        """Draw the bar if it is due; `note` says what the run waits for."""
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + _INTERVAL
+            self._draw(self._describe(now - self._start, note))
+
+    def clear(self) -> None:
+        """Erase the bar."""
+        if self._drawn:
+            self._stream.write("\r" + " " * self._drawn + "\r")
+            self._stream.flush()
+            self._drawn = 0
+
+    @contextmanager
+    def reporting_interrupt(self, word: Callable[[], str]) -> Iterator[None]:
+        """On Ctrl+C, print `word()`, which says what is done, to stderr and exit with 130.
+
+        Raises:
+            click.Abort: on Ctrl+C.
+        """
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.clear()
+            complain(f"interrupted after {word()}")
+            raise click.Abort from None
+
+    def _describe(self, elapsed: float, note: str) -> str:
+        doing, noun = self._words
+        if not self.whole:
+            return f"{doing} {self.done:,} {noun}, {self.done / elapsed:,.0f} per second"
+        share = min((self.done if self._bytes is None else self._bytes) / self.whole, 1)
+        filled = int(_BAR * share)
+        of = f" of {self.whole:,}" if self._bytes is None else ""
+        left = f", {_name_time(elapsed * (1 - share) / share)} left" if share else ""
+        return (
+            f"{doing} [{'#' * filled}{'-' * (_BAR - filled)}] {share:.0%} {self.done:,}{of} {noun}"
+            f"{f', {note}' if note else left}"
+        )
+
+    def _draw(self, text: str) -> None:
+        # A row that fills the last cell wraps on some terminals, and a wrapped row cannot be cleared.
+        import shutil  # noqa: PLC0415  (few runs draw)
+
+        bar = text[: shutil.get_terminal_size().columns - 1]
+        self._stream.write("\r" + bar + " " * (self._drawn - len(bar)))
+        self._stream.flush()
+        self._drawn = max(self._drawn, len(bar))
+
+
+def _name_time(seconds: float) -> str:
+    """Format a duration in one rounded unit."""
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

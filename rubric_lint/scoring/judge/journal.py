@@ -1,0 +1,125 @@
+"""Append results to a file, one line per judged answer, such that a run can stop at any point and resume."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from rubric_lint.project.opening import LIMIT, open_stream
+
+
+class JournalError(Exception):
+    """A results file that this run cannot resume, and why."""
+
+
+class Journal:
+    """A results file, opened to append the answers that it lacks.
+
+    Each line is on disk before `append` returns. If a killed run left a partial last line, a missing line end is
+    added and an incomplete record is removed. The file is locked for other runs.
+
+    Raises:
+        JournalError: when another run has locked the file, or it contains anything but results.
+        OSError: when it cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            self._require_file()
+            self._lock()
+            self.judged = {}
+            self.invalid = set()
+            for key, fingerprint, is_valid in self._read():
+                self.judged[key] = fingerprint
+                if not is_valid:
+                    self.invalid.add(key)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    judged: dict[str, str]
+    """The answers judged when the file was opened: the id as JSON, and the fingerprint of the request."""
+
+    invalid: set[str]
+    """The ids of those whose output is invalid."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Append one line."""
+        self._write(encode(record) + b"\n")
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except OSError as fault:
+            raise OSError(fault.errno, fault.strerror, str(self._path)) from None
+
+    def _require_file(self) -> None:
+        if not stat.S_ISREG(os.fstat(self._file).st_mode):
+            raise JournalError("is not a regular file; results need a file that can be read again")
+
+    def _lock(self) -> None:
+        try:
+            import fcntl  # noqa: PLC0415  (missing on Windows, where the file is not locked)
+        except ImportError:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise JournalError("another run is writing to it") from None
+
+    def _read(self) -> Iterator[tuple[str, str, bool]]:
+        line = torn = b""
+        with open_stream(str(self._path)) as lines:
+            for number, line in enumerate(iter(partial(lines.readline, LIMIT), b""), start=1):
+                try:
+                    yield _identify(line)
+                except ValueError:
+                    if line.endswith(b"\n") or len(line) == LIMIT or not _is_torn(line):
+                        message = f"line {number} is not a result of a judge run; name another file with --output"
+                        raise JournalError(message) from None
+                    torn = line
+        if torn:
+            os.ftruncate(self._file, os.fstat(self._file).st_size - len(torn))
+        elif line and not line.endswith(b"\n"):
+            self._write(b"\n")
+
+
+def encode(record: Mapping[str, Any]) -> bytes:
+    """Return a record as one line of JSON in UTF-8, with escapes only if it has lone surrogates."""
+    try:
+        return json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # a lone surrogate, which an escape in the answers can create
+        return json.dumps(record).encode()
+
+
+def _identify(line: bytes) -> tuple[str, str, bool]:
+    record = json.loads(line)
+    match record:
+        case {"id": str() | int() as key, "judge": {"fingerprint": str(fingerprint)}}:
+            return json.dumps(key), fingerprint, "fault" not in record["judge"]
+    raise ValueError
+
+
+def _is_torn(line: bytes) -> bool:
+    """Return whether a line is an incomplete object; nothing else is ever removed."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return line == b"{" or line.startswith(b'{"')
+    return False

@@ -1,0 +1,215 @@
+"""One run of `rubric-score`: every entry of every stream to its result, in order, with nothing kept but counts."""
+
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from json.encoder import encode_basestring as quote
+from types import FrameType
+from typing import Any, Protocol, Self
+
+from rubric_lint.run.progress import Progress
+from rubric_lint.scoring.candidates import Extract
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
+from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.scoring.streams import CHUNK, read_entries
+from rubric_lint.scoring.totals import Totals
+
+Write = Callable[[list[str]], object]
+
+
+class Observer(Protocol):
+    """Sees all results, most of them as counts, and in full only those that it wants."""
+
+    def add(self, outcome: Outcome) -> None:
+        """Take what became of one entry."""
+
+    def wants(self, known: Known) -> bool:
+        """Return whether to `keep` a result that comes to this."""
+
+    def keep(self, outcome: Outcome) -> None:
+        """Take an outcome in full; `count` counts it."""
+
+    def count(self, known: Known) -> None:
+        """Take the results that had these answers."""
+
+
+_MOST_PLACES = 5
+"""How many places a warning lists."""
+
+
+class Interruption:
+    """Ctrl-C, held back until a result is whole; while input is waited for, or the second time, it acts at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.waiting = False
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._take)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """While input is waited for."""
+        self.waiting = True
+        try:
+            if self.asked:  # since the last result, or it would wait as long as the input does
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self.waiting = False
+
+    def _take(self, _signal: int, _frame: FrameType | None) -> None:
+        if self.asked or self.waiting:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+class Scoring:
+    """Scores streams of outputs, writes each result as a line, and counts; `line` is where the last entry began.
+
+    `several`: errors name their file.
+    """
+
+    def __init__(
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        write: Write,
+        progress: Progress,
+        observer: Observer | None = None,
+        *,
+        several: bool = False,
+        extract: Extract = Extract.STANDARD,
+    ) -> None:
+        self.totals = Totals(rubrics.values())
+        self.line = 0
+        self._write = write
+        self._progress = progress
+        self._observer = observer
+        self._several = several
+        self._scorer = Scorer(rubrics, extract)
+        self._pending: list[str] = []
+        self._ids = Ids()
+        self._lines: list[int] = []
+        self._keys: list[int | None] = []
+        self._files: list[str] = []
+        self._judged_otherwise = 0
+        self._first_otherwise: RecordPlace | None = None
+
+    def run(self, name: str, stream: Any) -> int:
+        """Score one buffered binary stream; how many entries it had.
+
+        Raises:
+            KeyboardInterrupt: on Ctrl-C, when everything until then is written and counted.
+        """
+        entries = line = 0
+        file = name if self._several else None
+        glance, take = self._scorer.glance, self._pending.append
+        note, remember, observer = self._lines.append, self._keys.append, self._observer
+        self._files.append(name)
+        with Interruption() as interruption:
+            try:
+                for line, text in read_entries(self._chunks(stream, interruption)):
+                    note(line)
+                    if found := glance(text):
+                        given, known = found
+                        remember(hash((known.rubric.name, given)))  # as make_key
+                        take(f'{{"id": {quote(given)}, {known.text}}}')
+                        known.count += 1
+                        if observer and observer.wants(known):
+                            observer.keep(self._scorer.tell(text, line, file))
+                    else:
+                        take(self._score(text, line, file))
+                    entries += 1
+                    if interruption.asked:
+                        raise KeyboardInterrupt
+            finally:
+                self.line = line
+                self._flush()
+                self._count()
+        return entries
+
+    def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
+        while True:
+            self._flush()  # who waits for input has all results of what came before
+            with interruption.at_once():
+                chunk = stream.read1(CHUNK)
+            if not chunk:
+                return
+            self._progress.advance(len(chunk))
+            yield chunk
+
+    def _score(self, text: bytes | OutputError, line: int, file: str | None) -> str:
+        """Score and count an entry, and return its line of results."""
+        try:
+            entry = self._scorer.score(text)
+        except OutputError as fault:
+            return self._take(self._scorer.explain(text, fault, line, file))
+        if entry.judged is None or entry.has_other_meaning:
+            return self._take(entry.tell(line, file))
+        self._keys.append(entry.key)
+        known = entry.judged.known
+        known.count += 1
+        if self._observer and self._observer.wants(known):
+            self._observer.keep(entry.tell(line, file))
+        return entry.render()
+
+    def _take(self, outcome: Outcome) -> str:
+        """Count an outcome and return its line of results."""
+        named = outcome.name if "id" in outcome.head else None
+        self._keys.append(None if named is None else make_key(named, outcome.head["id"]))
+        if outcome.has_other_meaning:
+            self._first_otherwise = self._first_otherwise or RecordPlace(len(self._files) - 1, outcome.line)
+            self._judged_otherwise += 1
+        if outcome.result:
+            self.totals.take(outcome.result)
+        else:
+            self.totals.invalid += 1
+        if self._observer:
+            self._observer.add(outcome)
+        return outcome.render()
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what is to be said of the run besides its totals: what was counted twice, or judged otherwise."""
+        repeated, firsts = self._ids.repeated(_MOST_PLACES)
+        if repeated:
+            listed = [f"{self._name(first)} and {self._name(second)}" for first, second in firsts]
+            listed += [f"{repeated - len(firsts):,} more"] if repeated > len(firsts) else []
+            again = "1 record has" if repeated == 1 else f"{repeated:,} records have"
+            yield f"warning: {again} the id of an earlier one, and all are counted: {'; '.join(listed)}"
+        if place := self._first_otherwise:
+            count = self._judged_otherwise
+            told = "1 output was" if count == 1 else f"{count:,} outputs were"
+            yield (
+                f"warning: {told} judged by another meaning of the rubric than it has now (`rubric_hash` differs), the "
+                f"first at {self._name(place)}"
+            )
+
+    def _name(self, place: RecordPlace) -> str:
+        return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"
+
+    def _flush(self) -> None:
+        if self._scorer.is_full:
+            self._count()
+        if self._lines:
+            self._ids.add(len(self._files) - 1, self._lines[: len(self._keys)], self._keys)
+            self._lines.clear()
+            self._keys.clear()
+        lines = self._pending.copy()
+        self._pending.clear()
+        self._progress.done += len(lines)
+        if lines:
+            self._write(lines)
+
+    def _count(self) -> None:
+        for known in self._scorer.take_counts():
+            self.totals.count(known)
+            if self._observer:
+                self._observer.count(known)

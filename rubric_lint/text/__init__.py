@@ -1,0 +1,1 @@
+"""Read text: bytes to text to a node tree with places."""

@@ -1,0 +1,304 @@
+"""One document: its node tree, plain data made of it, and where each key and value is written."""
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.plain_data import MERGE, Reader, is_merge, walk_mappings
+from rubric_lint.text.scalar import Ambiguity, read_plain
+from rubric_lint.text.source import Span
+from rubric_lint.text.tree import UNTAGGED, AliasNode, Root, Tree, has_anchor, node_end, node_start
+
+_DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
+
+
+class Duplicate(NamedTuple):
+    """A key that a mapping has twice: the mapping and its path, the key, both places, and the overridden value."""
+
+    mapping: MappingNode
+    owner: Path
+    key: str
+    first: Span
+    second: Span
+    shadowed: Any
+
+
+class Branch:
+    """A collection and its children by key or index, found when they are first asked for."""
+
+    __slots__ = ("children",)
+
+    def __init__(self, reader: Reader, node: Any) -> None:
+        self.children: dict[str | int, Child] = {}
+        if type(node) is SequenceNode:
+            self.children = {index: Child(node, None, item) for index, item in enumerate(node.value)}
+            return
+        bases: list[Any] = []
+        for key, value in node.value:
+            if is_merge(key, value):
+                target = value.target if type(value) is AliasNode else value
+                bases += target.value if type(target) is SequenceNode else [target]
+            else:
+                self.children[reader.name_key(key)] = Child(node, key, value)
+        for base in bases:
+            target = base.target if type(base) is AliasNode else base
+            for step, child in Branch(reader, target).children.items():
+                self.children.setdefault(step, child)
+
+
+class Child:
+    """A value in a collection: the node of the one in which it is written, its key if it has one, and its own node.
+
+    `site` is the alias that stands for it, if one does; `node` is then what that repeats.
+    """
+
+    __slots__ = ("_branch", "key", "node", "owner", "site")
+
+    def __init__(self, owner: Any, key: Any, node: Any) -> None:
+        self.owner = owner
+        self.key = key
+        self.site = node if type(node) is AliasNode else None
+        self.node = node.target if type(node) is AliasNode else node
+        self._branch: Branch | None = None
+
+    def branch(self, reader: Reader) -> Branch:
+        """Return the children of a collection."""
+        if self._branch is None:
+            self._branch = Branch(reader, self.node)
+        return self._branch
+
+
+class Document:
+    """One document: plain dict, list, str, number, bool and None, whose keys are always strings, as they are written.
+
+    An alias is the very object that its anchor names, so what is wrong in it has one place, at the definition. Merge
+    keys (`<<`) are merged. `number` is the document's place in its file, None when it is alone there.
+    """
+
+    def __init__(self, tree: Tree, root: Root) -> None:
+        self.tree = tree
+        self.source = tree.source
+        self.number: int | None = None
+        self.root = root.node
+        self.has_aliases = root.has_aliases
+        self._before = root.before
+        self._reader = Reader(tree.source.text, has_aliases=root.has_aliases)
+        self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # what was asked for by its path
+
+    @cached_property
+    def data(self) -> Any:
+        """The whole document as plain data."""
+        return self._reader.read(self.root)
+
+    @cached_property
+    def mappings(self) -> tuple[tuple[Path, dict[str, Any]], ...]:
+        """Every mapping of the data once, in order, with the path that leads there first."""
+        return tuple(walk_mappings(self.data))
+
+    @cached_property
+    def preamble(self) -> Span:
+        """What precedes the content: comments, directives, the `---`."""
+        start = len(self.source.text) if self.root is None else node_start(self.source.text, self.root)
+        return Span(self._before, max(start, self._before))
+
+    @cached_property
+    def duplicates(self) -> tuple[Duplicate, ...]:
+        """The keys that are written twice in one mapping."""
+        self.data  # noqa: B018 (reading it finds them)
+        if not self._reader.repeated:
+            return ()
+        return tuple(
+            Duplicate(
+                mapping, self.paths.get(mapping, ()), key, self._key_span(first), self._key_span(second), shadowed
+            )
+            for mapping, key, first, second, shadowed in self._reader.repeated
+        )
+
+    @cached_property
+    def paths(self) -> dict[Any, Path]:
+        """The path at which each collection is met first, by its node."""
+        found: dict[Any, Path] = {self.root: ()}
+        for path, child in self._walk(()):
+            if type(child.node) is not ScalarNode:
+                found.setdefault(child.node, path)
+        return found
+
+    def child(self, path: Path) -> Child:
+        """Return what is written at `path`.
+
+        Raises:
+            KeyError: when nothing is.
+        """
+        child = self._children.get(path)
+        if child is None:
+            holder = self.child(path[:-1])
+            found = _find_child(holder.node, path[-1])
+            child = self._children[path] = found or holder.branch(self._reader).children[path[-1]]
+        return child
+
+    @property
+    def merging(self) -> Mapping[Any, dict[str, Any]]:
+        """The mappings into which merge keys bring fields, as they are in the data, by their nodes."""
+        self.data  # noqa: B018 (reading it finds them)
+        return self._reader.merging
+
+    def value(self, path: Path) -> Any:
+        """Return the value at `path`."""
+        value = self.data
+        for step in path:
+            value = value[step]
+        return value
+
+    def span(self, path: Path, part: Part = Part.VALUE) -> Span:
+        """Return where a part of the thing at `path` is. For a value that is not written out: its key, or its dash."""
+        child = self.child(path)
+        if not path:
+            return self._head(child) if part is Part.HEAD else self._node_span(self.root)
+        if part is Part.KEY and child.key is not None:
+            return self._key_span(child.key)
+        if part is Part.ENTRY and child.site is not None:
+            return _mark_span(child.site)
+        start, end = self._node_span(child.node)
+        if start == end:
+            return self._key_span(child.key) if child.key is not None else self._dash(start)
+        return self._head(child) if part in (Part.HEAD, Part.ENTRY) else Span(start, end)
+
+    def _dash(self, at: int) -> Span:
+        """Return the dash of the list item that ends at `at` and has only an anchor or a tag; `at` if there is none."""
+        text = self.source.text
+        found = _DASH.search(text, text.rfind("\n", 0, at) + 1, at)
+        return Span(found.start(), found.start() + 1) if found else Span(at, at)
+
+    def _node_span(self, node: Any) -> Span:
+        if node is None:
+            return Span(len(self.source.text), len(self.source.text))
+        start = node_start(self.source.text, node)
+        return Span(start, max(start, node_end(self.source.text, node)))
+
+    def _key_span(self, key: Any) -> Span:
+        return _mark_span(key) if type(key) is AliasNode else self._node_span(key)
+
+    def _head(self, child: Child) -> Span:
+        span = self._node_span(child.node)
+        if type(child.node) is MappingNode and (own := child.branch(self._reader).children):
+            first = self._key_span(next(iter(own.values())).key)
+            # A merged key stands elsewhere: then the whole entry has to serve.
+            if span.start <= first.start < span.end:
+                return first
+        return span
+
+    def _walk(self, within: Path) -> Iterator[tuple[Path, Child]]:
+        """Yield every child below `within` once, level by level within each collection, in document order."""
+        stack: list[tuple[Path, Child]] = [(within, self.child(within))]
+        seen: set[Any] = set()
+        while stack:
+            path, owner = stack.pop()
+            node = owner.node
+            if node is None or type(node) is ScalarNode or node in seen:
+                continue
+            seen.add(node)
+            children = [((*path, step), child) for step, child in owner.branch(self._reader).children.items()]
+            yield from children
+            stack.extend(reversed(children))
+
+    def entries(self, within: Path = ()) -> Iterator[tuple[Path, Span]]:
+        """Yield every field and list item below `within`, with its extent, in document order."""
+        for path, child in self._walk(within):
+            yield path, self._extent(child)
+
+    def _extent(self, child: Child) -> Span:
+        if child.key is None:
+            return self._node_span(child.node) if child.site is None else _mark_span(child.site)
+        start, end = self._key_span(child.key)
+        return Span(start, max(end, child.site.end_mark.index if child.site else self._node_span(child.node).end))
+
+    def extent(self, path: Path) -> Span:
+        """Return the span from the start of a field's key to the end of its value, or of the alias in its place."""
+        return self._extent(self.child(path))
+
+    def siblings(self, path: Path) -> list[Span]:
+        """Return the extents of the other fields of the mapping in which the field at `path` is written, in order."""
+        child = self.child(path)
+        fields = Branch(self._reader, child.owner).children.items()
+        return sorted(self._extent(other) for step, other in fields if step != path[-1] and other.owner is child.owner)
+
+    @property
+    def may_borrow(self) -> bool:
+        """Whether there are aliases or merge keys, so that something may be written elsewhere."""
+        return self.has_aliases or bool(self._reader.merging)
+
+    @property
+    def has_exact_numbers(self) -> bool:
+        """Whether each number that was read gives back the decimal that is written."""
+        return not self._reader.has_long_decimals
+
+    def is_shared(self, path: Path) -> bool:
+        """Return whether the value at `path` is an alias, or a scalar with an anchor that aliases may repeat."""
+        child = self.child(path)
+        return child.site is not None or (type(child.node) is ScalarNode and has_anchor(self.source.text, child.node))
+
+    def is_flow(self, path: Path) -> bool:
+        """Return whether the field at `path` is written in flow style, between brackets."""
+        return bool(self.child(path).owner.flow_style)
+
+    def is_alias(self, path: Path) -> bool:
+        """Return whether the value at `path` is written as an alias."""
+        return self.has_aliases and self.child(path).site is not None
+
+    def is_merged(self, path: Path) -> bool:
+        """Return whether a merge key brings the field at `path` in."""
+        return bool(self.merging) and self.child(path).owner is not self.child(path[:-1]).node
+
+    def merged_fields(self, path: Path) -> Iterator[tuple[str | int, Any]]:
+        """Yield the keys that merge keys bring into the mapping at `path`, each with the node where it is written."""
+        child = self.child(path)
+        if child.node in self.merging:
+            for step, field in child.branch(self._reader).children.items():
+                if field.owner is not child.node:
+                    yield step, field.owner
+
+    def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
+        """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""
+        self.data  # noqa: B018 (reading it finds out whether there are any)
+        if not self.tree.is_yaml or not self._reader.is_ambiguous:
+            return
+        for path, child in self._walk(within):
+            node = child.node
+            if type(node) is ScalarNode and not node.style and node.ctag is UNTAGGED and child.site is None:
+                ambiguity = read_plain(node.value)[1]
+                if ambiguity is not None and self.source.text[node.start_mark.index] not in "&!":
+                    yield path, ambiguity
+
+    def written_at(self, path: Path) -> str:
+        """Return the source text of the value at `path`, at its definition."""
+        return self.source.slice(self.span(path))
+
+    def decimal(self, path: Path) -> Decimal:
+        """Return the finite number at `path` exactly as it is written."""
+        value = self.value(path)
+        if type(value) is int or not self._reader.has_long_decimals:
+            return Decimal(str(value))
+        return Decimal(self.source.slice(self._node_span(self.child(path).node)))
+
+
+def _find_child(node: Any, step: str | int) -> Child | None:
+    """Return the child of a collection at a key or an index; None where it takes all keys to find it."""
+    if type(node) is SequenceNode:
+        items = node.value
+        return Child(node, None, items[step]) if type(step) is int and step < len(items) else None
+    if type(node) is MappingNode and step != MERGE:
+        for key, value in reversed(node.value):  # of a key that is written twice, the last one counts
+            if type(key) is not ScalarNode:
+                return None  # what it means may be the same name
+            if key.value == step:
+                return Child(node, key, value)
+    return None
+
+
+def _mark_span(node: Any) -> Span:
+    return Span(node.start_mark.index, node.end_mark.index)

@@ -1,0 +1,77 @@
+"""Text to documents, by the parser that the name of the file asks for."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rubric_lint.text.composer import compose_events
+from rubric_lint.text.document import Document
+from rubric_lint.text.events import open_json, read_yaml
+from rubric_lint.text.source import Source
+from rubric_lint.text.tree import SyntaxFaultError, Tree
+
+_JSON = (".json", ".jsonl")
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Pause the garbage collector while a text is read and checked; running it costs several times the reading."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
+    """All documents of a file, by the suffix of its name, and the faults met; a faulty line of JSON Lines is one."""
+    name = source.name.lower()
+    try:
+        if name.endswith(".jsonl"):
+            return _read_lines(source)
+        if name.endswith(".json"):
+            return _number(_read_json(source)), []
+        return _number(_make_documents(Tree(source, read_yaml(source.text)))), []
+    except SyntaxFaultError as fault:
+        return [], [fault]
+
+
+def _read_json(source: Source, start: int = 0, end: int | None = None) -> list[Document]:
+    roots = compose_events(open_json(source.text, start, end))
+    return _make_documents(Tree(source, [root._replace(before=start) for root in roots], is_yaml=False))
+
+
+def _make_documents(tree: Tree) -> list[Document]:
+    return [Document(tree, root) for root in tree.roots]
+
+
+def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
+    """The documents of JSON Lines. A line that is none keeps its number, so that those below it have theirs."""
+    documents: list[Document] = []
+    faults: list[SyntaxFaultError] = []
+    number = 0
+    for line in range(1, source.line_count + 1):
+        start, end = source.line_span(line)
+        if not source.text[start:end].strip():
+            continue
+        try:
+            built = _read_json(source, start, end)
+            for document in built:
+                document.number = number
+            documents += built
+        except SyntaxFaultError as fault:
+            faults.append(fault)
+        number += 1
+    if number < 2:
+        for document in documents:
+            document.number = None
+    return documents, faults
+
+
+def _number(documents: list[Document]) -> list[Document]:
+    if len(documents) > 1:
+        for number, document in enumerate(documents):
+            document.number = number
+    return documents

@@ -1,0 +1,32 @@
+"""The programs that run on Node.js: which Node.js, and what npm installs, kept between runs."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from once import make_once
+
+ROOT = Path(__file__).parents[2]
+LOCKED = ROOT / "tests/npm"
+
+
+def node():
+    """The Node.js of the development packages, else the one of the system; None where there is none."""
+    return shutil.which("node", path=str(Path(sys.executable).parent)) or shutil.which("node")
+
+
+def install_locked():
+    """The folder of the packages that tests/npm/package-lock.json names, with just those versions."""
+    lock = (LOCKED / "package-lock.json").read_text("utf-8")
+
+    def install(folder):
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(LOCKED / name, folder)
+        npm = Path(node()).with_name("npm")
+        environment = {**os.environ, "PATH": f"{npm.parent}{os.pathsep}{os.environ['PATH']}"}
+        command = [npm, "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, cwd=folder, env=environment)
+
+    return make_once(ROOT / ".cache/npm", lock, install) / "node_modules"

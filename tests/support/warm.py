@@ -1,0 +1,314 @@
+"""Runs Python programs as `subprocess` does, in copies of an interpreter that has loaded the package already.
+
+Each call is a process with its own streams, folder, environment and signals, and takes a tenth of the time that a new
+interpreter needs to load everything. Tests of how a program starts, or is ended while it does, take a new one.
+"""
+
+import atexit
+import contextlib
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from functools import cache
+from pathlib import Path
+
+LOADED = (
+    *(
+        "cli.lint",
+        "cli.fix",
+        "cli.score",
+        "run.watching",
+        "cli.rule_options",
+        "run.batch",
+        "lint.engine",
+        "project.writing",
+        "format.schema",
+        "run.cache",
+    ),
+    *(
+        "format.schema_problems",
+        "scoring.streams",
+        "report.text",
+        "report.html",
+        "run.filters.git_changes",
+        "lsp.server",
+        "scoring.judge.run",
+    ),
+)
+OTHERS = ("jsonschema", "jsonschema_rs", "msgspec", "openai", "watchfiles")
+ONLY_AT_THE_START = ("PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONHASHSEED", "PYTHONWARNINGS", "LC_ALL")
+"""What an interpreter reads once, before it runs anything: who changes one of these gets a new interpreter."""
+
+SIZE = 8  # bytes that say how long a wish is
+
+
+class Program:
+    """A running program, as a `subprocess.Popen` without pipes."""
+
+    def __init__(self, answers, args):
+        self._answers, self.args, self.returncode = answers, args, None
+        self.pid = int(answers.readline())
+
+    def poll(self):
+        if self.returncode is None and select.select([self._answers], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout=None):
+        if self.returncode is None:
+            if not select.select([self._answers], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            self.returncode = os.waitstatus_to_exitcode(int(self._answers.readline()))
+            self._answers.close()
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+
+class Server:
+    """The loaded interpreter, started when it is needed; `wishes` is the socket by which it is told what to run."""
+
+    def __init__(self):
+        self.wishes, theirs = socket.socketpair()
+        command = [sys.executable, "-W", "error", __file__, str(theirs.fileno())]
+        with theirs:
+            self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+
+    def end(self):
+        self.wishes.close()
+        self.process.wait()
+
+
+@cache
+def server():
+    return Server()
+
+
+def end():
+    """End the loaded interpreter, if there is one."""
+    if server.cache_info().currsize:
+        server().end()
+        server.cache_clear()
+
+
+def write_wish(args, env=None, cwd=None, *, start_new_session=False):
+    wish = {
+        "args": [str(each) for each in args],
+        "cwd": str(cwd or Path.cwd()),
+        "env": dict(os.environ if env is None else env),
+        "is_leader": start_new_session,
+        "umask": os.umask(0o022),
+    }
+    os.umask(wish["umask"])
+    body = json.dumps(wish).encode()
+    return len(body).to_bytes(SIZE, "big") + body
+
+
+def start(args, *, stdin, stdout, stderr, **more):
+    """Start `python ...` or an installed script; the streams are files or their descriptors."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, Path(os.devnull).open("r+b", buffering=0) as nothing:
+        given = [nothing if each == subprocess.DEVNULL else each for each in (stdin, stdout, stderr)]
+        streams = [each if isinstance(each, int) else each.fileno() for each in (*given, theirs)]
+        socket.send_fds(server().wishes, [write_wish(args, **more)], streams)
+        theirs.close()
+        return Program(ours.makefile("rb", buffering=0), [str(each) for each in args])
+
+
+# Hands its streams to the program, passes signals on, and ends as the program does.
+RELAY = """
+import os, signal, socket, sys
+ours, theirs = socket.socketpair()
+wish = bytes.fromhex(sys.argv[2])
+socket.send_fds(socket.socket(fileno=int(sys.argv[1])), [wish], [0, 1, 2, theirs.fileno()])
+theirs.close()
+answers = ours.makefile("rb", buffering=0)
+program = int(answers.readline())
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, lambda number, _: os.kill(program, number))
+for stream in range(3):
+    os.close(stream)
+end = os.waitstatus_to_exitcode(int(answers.readline()))
+if end < 0 and end != -signal.SIGKILL:
+    signal.signal(-end, signal.SIG_DFL)
+if end < 0:
+    os.kill(os.getpid(), -end)
+os._exit(end)
+"""
+
+
+def relay(args, **more):
+    """What to hand to a library that starts programs itself: a command, and the descriptors that it must inherit."""
+    wishes = server().wishes.fileno()
+    return [sys.executable, "-IS", "-c", RELAY, str(wishes), write_wish(args, **more).hex()], [wishes]
+
+
+def popen(args, *, env=None, cwd=None, **streams):
+    """Start it as `subprocess.Popen` does, with pipes."""
+    command, inherited = relay(args, env=env, cwd=cwd)
+    return subprocess.Popen(command, pass_fds=inherited, **streams)
+
+
+def run(args, *, input=None, capture_output=True, text=False, env=None, cwd=None, check=False, timeout=60):  # noqa: A002
+    """Run it to its end, as `subprocess.run` with these arguments does."""
+    assert capture_output
+    environment = os.environ if env is None else env
+    if any(environment.get(name) != os.environ.get(name) for name in ONLY_AT_THE_START):
+        return subprocess.run(
+            args, input=input, capture_output=True, text=text, env=env, cwd=cwd, check=check, timeout=timeout
+        )
+    given = input.encode() if isinstance(input, str) else input or b""
+    (stdin, feed), (out, stdout), (err, stderr) = os.pipe(), os.pipe(), os.pipe()
+    program = start(args, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd)
+    for each in (stdin, stdout, stderr):
+        os.close(each)
+    printed = [b"", b""]
+    helpers = [threading.Thread(target=write_all, args=(feed, given))]
+    helpers += [threading.Thread(target=read_all, args=(end, printed, place)) for place, end in enumerate((out, err))]
+    for each in helpers:
+        each.start()
+    try:
+        program.wait(timeout)
+    finally:
+        program.kill()
+        for each in helpers:
+            each.join(timeout)
+    if text:
+        printed = [each.decode() for each in printed]
+    done = subprocess.CompletedProcess(program.args, program.returncode, *printed)
+    if check:
+        done.check_returncode()
+    return done
+
+
+def write_all(end, data):
+    with contextlib.suppress(BrokenPipeError), os.fdopen(end, "wb") as stream:
+        stream.write(data)
+
+
+def read_all(end, printed, place):
+    with os.fdopen(end, "rb") as stream:
+        printed[place] = stream.read()
+
+
+# What follows runs in the loaded interpreter and in its copies.
+
+
+def serve(wishes):
+    """Start what is wished for, until nobody is there to wish."""
+    for name in LOADED:
+        importlib.import_module(f"rubric_lint.{name}")
+    for name in OTHERS:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    gc.freeze()  # what is loaded stays shared
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        head, streams, *_ = socket.recv_fds(wishes, SIZE, 4)
+        if not head:
+            return
+        while len(head) < SIZE:
+            head += wishes.recv(SIZE - len(head))
+        body, size = b"", int.from_bytes(head, "big")
+        while len(body) < size:
+            body += wishes.recv(size - len(body))
+        if not os.fork():
+            attend(json.loads(body), streams)
+        for each in streams:
+            os.close(each)
+
+
+def attend(wish, streams):
+    """Start a program; tell its number, and in the end what became of it. It ends with the one who asked for it."""
+    ended, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    program = os.fork()
+    if not program:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        become(wish, streams)
+    *theirs, answers = streams
+    for each in theirs:
+        os.close(each)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        os.write(answers, b"%d\n" % program)
+    if answers in select.select([ended, answers], [], [])[0]:
+        os.kill(program, signal.SIGKILL)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        os.write(answers, b"%d\n" % os.waitpid(program, 0)[1])
+    os._exit(0)
+
+
+def become(wish, streams):
+    """Be the program that is wished for."""
+    for number, each in enumerate(streams[:3]):
+        os.dup2(each, number)
+    os.closerange(3, 1024)
+    if wish["is_leader"]:
+        os.setsid()
+    os.umask(wish["umask"])
+    os.chdir(wish["cwd"])
+    os.environ.clear()
+    os.environ.update(wish["env"])
+    time.tzset()
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        old = getattr(sys, name)
+        is_direct = name == "stderr" or (name == "stdout" and os.isatty(1))
+        stream = os.fdopen(number, old.mode, encoding=old.encoding, errors=old.errors, closefd=False)
+        stream.reconfigure(line_buffering=is_direct)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    code = 0
+    try:
+        execute(wish["args"])
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code & 0xFF)
+
+
+def execute(args):
+    """Run what the arguments of `python`, or of an installed script, name."""
+    if args[0] != sys.executable:
+        sys.argv = args
+        runpy.run_path(args[0], run_name="__main__")
+        return
+    rest = args[1:]
+    while rest[0] == "-W":
+        del rest[:2]
+    kind, what, *others = rest
+    sys.path[0] = ""
+    sys.argv = [kind, *others]
+    if kind == "-m":
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        assert kind == "-c", args
+        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102 (as the interpreter does)
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as asked:
+        serve(asked)

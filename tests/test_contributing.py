@@ -1,0 +1,155 @@
+"""CONTRIBUTING.md, followed word for word in a copy of the repository: its examples work, and touch what they say."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+STEP = re.compile(
+    r"^`(?P<file>[\w/.]+)`[^\n]*:\n\n(?P<fence>`{3,})(?P<kind>\w+)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL
+)
+PARTS = ("rubric_lint", "schemas", "tools", "docs", "README.md")
+
+
+class Step(NamedTuple):
+    """One file of an example: new text, or lines to be added (`diff`)."""
+
+    file: str
+    kind: str
+    text: str
+
+    def follow(self, folder):
+        path = folder / self.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if self.kind != "diff":
+            assert not path.exists()
+            path.write_text(self.text, "utf-8")
+            return
+        lines = self.text.splitlines(keepends=True)
+        known = "".join(line[1:] for line in lines if line.startswith(" "))
+        text = path.read_text("utf-8")
+        assert text.count(known) == 1
+        path.write_text(text.replace(known, "".join(line[1:] for line in lines)), "utf-8")
+
+
+def steps_of(heading):
+    section = GUIDE.split(f"\n## {heading}\n")[1].split("\n## Add ")[0]
+    return [Step(found["file"], found["kind"], found["text"]) for found in STEP.finditer(section)]
+
+
+class Copy:
+    """A copy of the repository in which programs run."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in PARTS:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, folder / name)
+
+    def follow(self, heading):
+        for step in steps_of(heading):
+            step.follow(self.folder)
+
+    def python(self, *arguments, stdin=""):
+        environment = {**os.environ, "PYTHONPATH": f"{self.folder}{os.pathsep}{self.folder / 'tools'}"}
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder, env=environment, input=stdin, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def lint(self, text, *arguments):
+        done = self.python("-m", "rubric_lint", "--no-cache", "-q", "--format=concise", *arguments, "-", stdin=text)
+        return done.stdout, done.returncode
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return Copy(tmp_path)
+
+
+def test_an_example_touches_what_the_guide_says():
+    files = {heading: [step.file for step in steps_of(heading)] for heading in
+             ("Add a rule", "Add an output format", "Add a field", "Add a dialect")}  # fmt: skip
+    assert files == {
+        "Add a rule": [
+            "rubric_lint/rules/shouting.py",
+            "rubric_lint/rules/shouting.md",
+            "rubric_lint/rules/__init__.py",
+        ],
+        "Add an output format": ["rubric_lint/report/tsv.py", "rubric_lint/report/__init__.py"],
+        "Add a field": ["schemas/v2/rubric.json"],
+        "Add a dialect": [
+            "rubric_lint/dialects/gradebook.py",
+            "schemas/gradebook/v1.json",
+            "rubric_lint/dialects/gradebook.md",
+            "rubric_lint/dialects/__init__.py",
+        ],
+    }
+
+
+@pytest.mark.slow
+def test_a_rule_needs_three_files(copy):
+    text = "rubrics:\n  - id: refund\n    expected_outcome: NAMES THE REFUND WINDOW\n"
+    assert copy.lint(text) == ("", 0)
+    copy.follow("Add a rule")
+    message = "criterion `refund`: this outcome is all in capitals; write it as a sentence"
+    assert copy.lint(text, "--fail-on=warning") == (f"<stdin>:3:23 warning shouting: {message}\n", 1)
+    assert copy.lint(text, "--ignore=shouting") == ("", 0)
+    assert copy.python("tools/docs.py").returncode == 0
+    row = "| [`shouting`](rubric_lint/rules/shouting.md) | An outcome that is all in capital letters. | warning |  |"
+    assert row in (copy.folder / "README.md").read_text("utf-8").splitlines()
+    page = copy.python("-m", "rubric_lint", "--explain", "shouting").stdout
+    assert f"example.yaml:3:23 warning shouting: {message}" in page
+
+
+@pytest.mark.slow
+def test_an_output_format_needs_two_files(copy):
+    copy.follow("Add an output format")
+    (copy.folder / "bad.yaml").write_text(
+        "rubrics:\n  - id: a\n    wieght: 1\n    expected_outcome: Says it\n", "utf-8"
+    )
+    done = copy.python("-m", "rubric_lint", "--no-cache", "--format=tsv", "bad.yaml")
+    assert done.stdout.split("\t")[:4] == ["bad.yaml", "3", "5", "unknown-field"]
+
+
+@pytest.mark.slow
+def test_a_field_needs_its_schema(copy):
+    text = "rubrics:\n  - id: a\n    expected_outcome: Says it\n    {}: Ada\n"
+    assert copy.lint(text.format("owner"))[1] == 1
+    copy.follow("Add a field")
+    assert copy.lint(text.format("owner")) == ("", 0)
+    output, code = copy.lint(text.format("ownr"))
+    assert (output.split(": ")[2:], code) == (["unknown field `ownr`; did you mean `owner`?\n"], 1)
+    (copy.folder / "a.rubric.yaml").write_text(text.format("owner"), "utf-8")
+    told = copy.python("-m", "rubric_lint", "convert", "a.rubric.yaml", "--to", "markdown").stderr
+    assert "a.rubric.yaml:4:12: lost: `owner`" in told
+    assert copy.python("-m", "rubric_lint", "schema", "bundle").returncode == 0
+    assert '"owner"' in (copy.folder / "schemas/bundled/rubric-v2.schema.json").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_a_dialect_needs_four_files(copy):
+    sound = "gradebook:\n  - {aspect: numbers, sees: Every number is that of the source, share: 2}\n"
+    assert copy.lint(sound) == ("", 0)
+    copy.follow("Add a dialect")
+    assert copy.python("-m", "rubric_lint", "schema", "bundle").returncode == 0
+    faulty = sound.replace("share", "shar")
+    message = "criterion `numbers`: unknown field `shar`; did you mean `share`?"
+    assert copy.lint(faulty) == (f"<stdin>:2:65 error unknown-field: {message}\n", 1)
+    (copy.folder / "a.yaml").write_text(sound, "utf-8")
+    converted = copy.python("-m", "rubric_lint", "convert", "a.yaml", "--to", "rubric")
+    assert "id: numbers" in converted.stdout
+    assert "weight: 2" in converted.stdout
+    assert copy.python("tools/docs.py").returncode == 0
+    page = (copy.folder / "rubric_lint/dialects/gradebook.md").read_text("utf-8")
+    assert f"example.yaml:4:5 error unknown-field: {message}" in page
