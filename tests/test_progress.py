@@ -57,7 +57,7 @@ def test_h9_where_the_end_is_unknown_the_bar_says_how_fast_it_goes(clock):
     bar.done = 3000
     clock[0] += 2
     bar.advance(1000)
-    assert last(stream) == "scoring 3,000 outputs, 1,500 a second"
+    assert last(stream) == "scoring 3,000 outputs, 1,500 per second"
 
 
 def test_h9_a_bar_says_what_the_run_waits_for(clock):

@@ -160,7 +160,7 @@ def judge(
         try:
             source = opened.enter_context(_hold(answers))
             # To compare an existing results file with the answers, they are read a second time.
-            reading.whole = os.fstat(source.fileno()).st_size * (2 if output.exists() else 1)
+            reading.total = os.fstat(source.fileno()).st_size * (2 if output.exists() else 1)
             total = check_answers(_read_from_start(source, reading), rubrics)
             endpoint = Endpoint(call, key, Pace(rpm))
             journal = opened.enter_context(Journal(output))

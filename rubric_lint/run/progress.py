@@ -26,9 +26,9 @@ class Progress:
     cannot make room for a finding.
     """
 
-    def __init__(self, stream: TextIO, doing: str = "linting", noun: str = "files", whole: int | None = None) -> None:
+    def __init__(self, stream: TextIO, doing: str = "linting", noun: str = "files", total: int | None = None) -> None:
         self.done = 0
-        self.whole = whole
+        self.total = total
         self._stream = stream
         self._words = doing, noun
         self._bytes: int | None = None
@@ -43,7 +43,7 @@ class Progress:
 
     def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
         """Yield the items, `total` in number, and show how many are done."""
-        self.whole = total
+        self.total = total
         try:
             for self.done, item in enumerate(items):
                 if self.done:  # the first item alone does not show how long the others take
@@ -87,11 +87,11 @@ class Progress:
 
     def _describe(self, elapsed: float, note: str) -> str:
         doing, noun = self._words
-        if not self.whole:
+        if not self.total:
             return f"{doing} {self.done:,} {noun}, {self.done / elapsed:,.0f} per second"
-        share = min((self.done if self._bytes is None else self._bytes) / self.whole, 1)
+        share = min((self.done if self._bytes is None else self._bytes) / self.total, 1)
         filled = int(_BAR * share)
-        of = f" of {self.whole:,}" if self._bytes is None else ""
+        of = f" of {self.total:,}" if self._bytes is None else ""
         left = f", {_name_time(elapsed * (1 - share) / share)} left" if share else ""
         return (
             f"{doing} [{'#' * filled}{'-' * (_BAR - filled)}] {share:.0%} {self.done:,}{of} {noun}"
