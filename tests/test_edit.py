@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.finding import Edit, Fix, RemoveField, RenameKey, Repair, Replace, ReplaceValue
+from rubric_lint.finding import (
+    AddField,
+    Edit,
+    Fix,
+    NestField,
+    RemoveField,
+    RenameKey,
+    Reorder,
+    Repair,
+    Replace,
+    ReplaceValue,
+    WrapText,
+)
 from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
@@ -188,6 +200,85 @@ def test_text_that_has_no_path_can_be_replaced():
     assert apply("a: 1 # c\n", Replace(Span(4, 8), "")) == "a: 1\n"
 
 
+TEXTS = {
+    "into the quotes of the old one": ("a: 'x' # c\n", "abc", "a: 'abc' # c\n"),
+    "with quotes of its own": ("a: 'x' # c\n", '"a b"', 'a: "a b" # c\n'),
+}
+
+
+@pytest.mark.parametrize(("before", "new", "after"), TEXTS.values(), ids=TEXTS)
+def test_a_string_replaces_a_quoted_one(before, new, after):
+    assert apply(before, ReplaceValue(("a",), new)) == after
+
+
+TWICE = "`x` is written twice in this mapping; remove one"
+OBSTACLES = {
+    "a repeated key, its value": ("x: 1\nx: 2\n", ReplaceValue(("x",), "3"), TWICE),
+    "a repeated key, its name": ("x: 1\nx: 2\n", RenameKey(("x",), "y"), TWICE),
+    "a repeated key, removed": ("x: 1\nx: 2\n", RemoveField(("x",)), TWICE),
+    "a repeated key, nested": ("x: 1\nx: 2\n", NestField(("x",), "l", ("id", "k"), "t"), TWICE),
+    "a repeated key beside aliases": ("a: &a 1\nb: *a\nx: 1\nx: 2\n", RenameKey(("x",), "y"), TWICE),
+    "a repeated key that shares the value": (
+        "p: {x: &t true}\nq: {x: 1, x: *t}\n",
+        ReplaceValue(("p", "x"), "10"),
+        TWICE,
+    ),
+    "a key that is a text block with a comment": (
+        "? | # c\n  x\n: 1\n",
+        RenameKey(("x\n",), "y"),
+        "its key is a text block with a comment; write the key on one line",
+    ),
+    "a key that aliases repeat": (
+        "&k x: 1\nb: {*k : 2}\n",
+        RenameKey(("x",), "y"),
+        "its key has the anchor `&k`, which aliases repeat; write the keys out",
+    ),
+    "a pair at the end of a list": ("[y: 1, x: 2]\n", RemoveField((1, "x")), "it is unclear which comma belongs to it"),
+    "a comment in the only field": (
+        "a:\n  x: # c\n    1\n",
+        RemoveField(("a", "x")),
+        "it is the only field of its mapping, and has a comment in the middle",
+    ),
+    "a comment between brackets": ("a: {x: # c\n 1}\n", RemoveField(("a", "x")), "it has a comment in the middle"),
+}
+
+
+@pytest.mark.parametrize(("text", "intent", "reason"), OBSTACLES.values(), ids=OBSTACLES)
+def test_an_obstacle_says_what_is_in_the_way(text, intent, reason):
+    with pytest.raises(ObstacleError) as error:
+        plan(text, intent)
+    assert str(error.value) == reason
+
+
+SHARED = {
+    "a field added": AddField(("rubrics", 0), "id", "x"),
+    "an order": Reorder(("rubrics", 0), ("p",)),
+    "a field wrapped": WrapText(("rubrics", 0, "p"), "t", ("id", "x"), ("weight", "1")),
+}
+
+
+@pytest.mark.parametrize("intent", SHARED.values(), ids=SHARED)
+@pytest.mark.parametrize("outside", ["- &b {p: one}", "- {<<: &b {p: one}}"], ids=["alias", "merge"])
+def test_a_mapping_that_is_used_outside_all_rubrics_stays(intent, outside):
+    document = read(f"tests:\n{outside}\nrubrics:\n- *b\n")
+    with pytest.raises(ObstacleError, match=r"^it is shared with `/tests/0` \(line 2\), which is outside all rubrics"):
+        make_fix(Sharing(document, [("rubrics",)]), Repair("mend it", (intent,), safe=True))
+
+
+@pytest.mark.parametrize("intent", SHARED.values(), ids=SHARED)
+def test_what_other_mappings_share_does_not_keep_one_from_its_fix(intent):
+    document = read("tests:\n- &b {q: 1}\n- {<<: *b}\nrubrics:\n- {p: one}\n")
+    repair = Repair("mend it", (intent,), safe=True)
+    assert make_fix(Sharing(document, [("rubrics",)]), repair).intents == (intent,)
+
+
+def test_a_list_that_is_the_whole_document_may_share_values():
+    document = read("- {x: &t true}\n- {x: *t}\n- {y: *t}\n")
+    repair = Repair("mend it", (ReplaceValue((0, "x"), "10"),), safe=True)
+    with pytest.raises(ObstacleError, match=r"^its value is shared with `/2/y` \(line 3\), which is outside all"):
+        make_fix(Sharing(document, [(0,), (1,)]), repair)
+
+
 BLOCKED = {
     "a key that is an alias": ("&k old: 1\nb: {*k : 2}\n", RenameKey(("b", "old"), "new")),
     "a value that another field repeats": ("a: &a true\nb: *a\n", ReplaceValue(("a",), "10")),
@@ -317,5 +408,6 @@ def test_a_field_in_a_flow_mapping_goes_with_its_comma_and_leaves_comments():
         "{x: 2, # c\n d: 3}\n": "{ # c\n d: 3}\n",
         "{b: 1, x: 2 # c\n , d: 3}\n": "{b: 1, # c\n d: 3}\n",
         "{\n  x: 1, # c\n  y: 2\n}\n": "{\n  # c\n  y: 2\n}\n",
+        "{\nx: 1, # c\n y: 2}\n": "{\n# c\n y: 2}\n",
     }
     assert {text: apply(text, RemoveField(("x",))) for text in texts} == texts

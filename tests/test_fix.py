@@ -8,7 +8,7 @@ import pytest
 from pages import read_pages
 
 from rubric_lint.finding import Edit, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
-from rubric_lint.fix import choose, fix, splice
+from rubric_lint.fix import Fixed, choose, fix, splice
 from rubric_lint.fix.proof import DataChange, find_doubt, move
 from rubric_lint.lint.edits import Sharing, make_fix
 from rubric_lint.lint.engine import lint
@@ -664,6 +664,57 @@ def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way():
     without = new.replace(", weight: 2", "")
     doubt = find_doubt(Source("a.yaml", old), Source("a.yaml", without), [both], OURS)
     assert doubt == "a rubric would be scored differently"
+
+
+COMMENTS = "# a\nb: 1 # c\n"
+OF_COMMENTS = {
+    "a comment that goes": ((0, 4), "", ""),
+    "a longer comment": ((0, 3), "# much longer", ""),
+    "the end of a comment": ((10, 12), "# d", ""),
+    "a line after a comment": ((3, 3), "\n", ""),
+    "a blank before a comment": ((9, 9), " ", ""),
+    "a value between comments": ((7, 8), "22", "the value at `/b` would not be as intended"),
+}
+
+
+@pytest.mark.parametrize(("span", "text", "doubt"), OF_COMMENTS.values(), ids=OF_COMMENTS)
+def test_the_proof_knows_which_comments_an_edit_without_intents_changes(span, text, doubt):
+    edit = Edit(Span(*span), text)
+    change = DataChange("/0", (), (edit,), safe=True)
+    assert find_doubt(Source("a.yaml", COMMENTS), Source("a.yaml", splice(COMMENTS, [edit])), [change], OURS) == doubt
+
+
+def test_the_proof_lets_no_edit_of_a_field_take_a_comment_along():
+    edit = Edit(Span(0, 9), "")
+    change = DataChange("/0/a", (RemoveField(("a",)),), (edit,), safe=True)
+    old, new = Source("a.yaml", "a: 1 # c\nb: 2\n"), Source("a.yaml", "b: 2\n")
+    assert find_doubt(old, new, [change], OURS) == "a comment would be lost"
+
+
+@pytest.mark.parametrize(
+    ("shape", "gate", "doubt"),
+    [
+        ("levels: {0: Says nothing, 1: Says it}", "required_min_level", "a rubric would be scored differently"),
+        ("score_ranges: {0: Says nothing, 5: Says it}", "required_min_score", ""),
+        ("expected_outcome: Says it", "required_min_score", ""),
+    ],
+    ids=["levels", "bands", "checklist"],
+)
+def test_a_gate_at_zero_decides_something_among_levels_alone(shape, gate, doubt):
+    new = f"rubrics: [{{id: a, {shape}}}]\n"
+    old = new.replace("}]", f", {gate}: 0}}]")
+    change = DataChange("", (RemoveField(("rubrics", 0, gate)),), (), safe=True)
+    assert find_doubt(Source("a.yaml", old), Source("a.yaml", new), [change], OURS) == doubt
+
+
+def test_what_was_left_out_is_the_reason_for_the_unsafe_fixes_that_are_left():
+    data = b"rubrics:\n- {id: a, expected_outcom: Cites it}\n- {id: b, description: Names it}\n"
+    result = lint("suite.yaml", data, OURS)
+    left = Fixed(result.source, data, result, left_out="it would go wrong").left(unsafe=True)
+    assert [(each.finding.rule, each.reason) for each in left] == [
+        ("unknown-field", "it would go wrong"),
+        ("deprecated-description", "it conflicts with another fix"),
+    ]
 
 
 def test_fixes_that_touch_the_same_text_wait_for_the_next_round():
