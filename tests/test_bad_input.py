@@ -63,6 +63,48 @@ SYNTAX = {
     "an unclosed pair": ("rubrics: [a: b\n", "[", 1, "this `[` is never closed"),
     "an anchored bracket": ("rubrics: &a [b,\n", "[", 1, "this `[` is never closed"),
     "an endless version": (f"%YAML 1.{'1' * 5000}\n---\nrubrics: [a]\n", "%YAML", 1, NO_VERSION),
+    "a bracket that the next key leaves open": (
+        "rubrics: [a, b\n  c: d\ne: f\n",
+        "[",
+        1,
+        "this `[` is not closed before line 2, where something else begins",
+    ),
+    "a bracket left open in a later document": (
+        "x: 1\n---\nrubrics: [a\nother: b\n",
+        "[",
+        3,
+        "this `[` is not closed before line 4, where something else begins",
+    ),
+    "a bracket closed by a brace": (
+        "rubrics: [a}\n",
+        "}",
+        1,
+        "a comma or the closing bracket is missing here; quote strings that contain brackets or commas",
+    ),
+    "a bracket too many": (
+        "rubrics: [a]]\n",
+        "]",
+        1,
+        "this `]` closes nothing; remove it, or quote the string that has it",
+    ),
+    "a bracket behind the document": (
+        "{rubrics: [a]}\n]\n",
+        "]",
+        2,
+        "this `]` closes nothing; remove it, or quote the string that has it",
+    ),
+    "a bracket for a value": (
+        "rubrics: ]\n",
+        "]",
+        1,
+        "a value is missing before this; write it, or quote the string",
+    ),
+    "a key without a colon": (
+        "rubrics:\n  - id: a\n    expected\n    weight: 1\n",
+        "e",
+        3,
+        "a key without its `:`; write the `:`, or quote the string, or check the indentation",
+    ),
     "an unclosed brace": ("rubrics:\n  - {id: a\n", "{", 2, "this `{` is never closed"),
     "a colon in a text": (
         "rubrics:\n  - id: a: b\n",

@@ -2,13 +2,14 @@
 # ruff: noqa: E501
 
 import codecs
+import re
 from itertools import product
 
 import pytest
 from pages import read_pages
 
 from rubric_lint.finding import Edit, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
-from rubric_lint.fix import Fixed, choose, fix, splice
+from rubric_lint.fix import DEPRECATIONS, Fixed, choose, fix, splice
 from rubric_lint.fix.proof import DataChange, find_doubt, move
 from rubric_lint.lint.edits import Sharing, make_fix
 from rubric_lint.lint.engine import lint
@@ -395,6 +396,22 @@ rubrics:
     assert left.reason.startswith("line 3 would be a new finding, weight: ")
 
 
+def test_f1_after_twenty_trials_the_other_fixes_stay_with_what_refused_them_together():
+    sound = "rubrics:\n- {id: a, description: Names it}\n"
+    bad = "".join(f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(20))
+    fixed = fix("suite.yaml", (sound + bad).encode(), OURS, unsafe=True)
+    assert fixed.text == sound.replace("description", "expected_outcome") + bad
+    reasons = [left.reason for left in fixed.left(unsafe=True)]
+    lines = [int(re.match(r"line (\d+) would be a new finding, weight: ", reason)[1]) for reason in reasons]
+    assert lines == [3, 4, 5, 6, 7, 8, 9, 10, 11, *[12] * 11]
+
+
+def test_fixes_without_an_end_are_a_doubt(monkeypatch):
+    monkeypatch.setattr("rubric_lint.fix.MAX_ROUNDS", 1)
+    fixed = fix("suite.yaml", b"rubrics:\n- {id: a, description: Cites it}\n", OURS)
+    assert (fixed.applied, fixed.doubt) == ((), "its fixes do not converge in 1 rounds")
+
+
 BANDS = "rubrics:\n  - id: a\n    score_ranges:\n"
 MECHANICAL = {
     "swapped-bounds": (
@@ -571,9 +588,21 @@ def test_a_file_that_names_the_old_schema_names_the_new_one(name, text):
     assert fixed_text(text, name) == text.replace("-v1.", "-v2.").replace("description", "expected_outcome")
 
 
-def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one():
+@pytest.mark.parametrize(
+    ("rules", "version"),
+    [(DEPRECATIONS, "v2"), (DEPRECATIONS | {"weight"}, "v2"), ({"deprecated-required"}, "v1"), ({"weight"}, "v1")],
+    ids=["both", "more", "one", "none"],
+)
+def test_a_file_names_the_new_schema_where_all_rules_run_that_bring_it_there(rules, version):
+    text = f"# $schema: {SCHEMA}rubric-v1.schema.json\nrubrics:\n- {{id: a, description: It}}\n"
+    expected = text.replace("-v1.", "-v2.").replace("description", "expected_outcome") if version == "v2" else text
+    assert fixed_text(text, settings=FileSettings(enabled=frozenset(rules))) == expected
+
+
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one(unsafe):
     text = f"# $schema: {SCHEMA}rubric-v1.schema.json\ntests: [&x {{description: Cites it}}]\nrubrics:\n- {{id: a, <<: *x}}\n"
-    fixed = fix("suite.yaml", text.encode())
+    fixed = fix("suite.yaml", text.encode(), unsafe=unsafe)
     assert (fixed.text, fixed.doubt) == (text, "")
     assert fixed.left_out.startswith("line 2 would be a new finding, deprecated-description")
 

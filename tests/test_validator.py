@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import warm
 
+from rubric_lint.format.schema_errors import read_faults, read_slow_faults
 from rubric_lint.format.schema_files import CURRENT, load
-from rubric_lint.format.validator import is_valid, open_validator
+from rubric_lint.format.validator import is_valid, open_validator, python_validator
 
 PURE = Path(__file__).with_name("pure")
 OUTPUTS = load(f"{CURRENT}/judge-output.json")["definitions"]
@@ -99,6 +100,56 @@ def test_c9_both_validators_find_the_same_faults_of_judge_outputs(shape, pure):
     schema = {"$ref": f"#/definitions/{shape}", "definitions": OUTPUTS}
     fast, slow = open_validator(schema), pure(schema)
     assert [(value, faults(fast, value)) for value in JUDGED] == [(value, faults(slow, value)) for value in JUDGED]
+
+
+SOUND = {"id": "a", "expected_outcome": "Says it"}
+FAULTY = [
+    *(None, 1, {}, [], [1], [None], [""], [" "], [[]], ["x", {}], [{"id": "a"}]),
+    *([{**SOUND, "id": name}] for name in ("", 1, None)),
+    *([{**SOUND, "weight": weight}] for weight in (-1, "2", True)),
+    *([{**SOUND, "required_min_score": score}] for score in (11, 1.5, -1)),
+    *([{**SOUND, name: 1}] for name in ("required", "required_min_level", "wieght", "5", "01")),
+    *([{"id": "a", "score_ranges": bands}] for bands in ([], {}, [{}], [1], {"0": " ", "5": 1})),
+    *(
+        [{"id": "a", "score_ranges": [{"score_range": bounds, "expected_outcome": " ", "z": 1}]}]
+        for bounds in ([0, 11], [0], [0, 1, 2], "0-1", ["0", 1.5])
+    ),
+    *([{"id": "a", "levels": levels}] for levels in ([], [{"level": 1}], {"0": "No", "1": None})),
+    *([{"id": "a", "levels": {"0": "No", "1": "Yes"}, name: 5}] for name in ("required_min_score", "score_ranges")),
+    [SOUND, {**SOUND, "weight": -1, "id": 2, "x": 3}, 7],
+]
+# Of a key that is wrong, of keys that are one number, and of numbers that JSON does not have, only one says where.
+UNCLEAR = [
+    *([{"id": "a", "score_ranges": bands}] for bands in ({"0": "x", "y": "z"}, {"01": 1}, {"1": 1, "01": 1})),
+    [{"id": "a", "levels": {"a": 1}}],
+    *([{**SOUND, "weight": weight}] for weight in (float("nan"), float("inf"))),
+]
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_c9_both_validators_find_the_same_faults_of_rubrics(version):
+    pytest.importorskip("jsonschema_rs")
+    contents = {"definitions": load(f"{version}/rubric.json")["definitions"]}
+    schema = {"$ref": "#/definitions/rubrics", **contents}
+    fast, slow = open_validator(schema), python_validator()(schema)
+
+    def compare(value):
+        """What both find, in one order, and whether the slow one had to help."""
+        asked = []
+        found = read_faults(
+            fast.iter_errors(value), contents, value, lambda: asked.append(value) or slow.iter_errors(value)
+        )
+        wanted = read_slow_faults(slow.iter_errors(value))
+        return sorted(found, key=repr), sorted(wanted, key=repr), bool(asked)
+
+    for value in FAULTY:
+        found, wanted, was_asked = compare(value)
+        assert (value, found, was_asked) == (value, wanted, False)
+        assert found != []
+    for value in UNCLEAR:
+        found, wanted, was_asked = compare(value)
+        assert (value, found) == (value, wanted)
+        assert was_asked or version == "v1"  # which knows no such maps
 
 
 def test_what_json_does_not_have_is_not_valid():
