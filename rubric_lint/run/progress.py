@@ -21,8 +21,8 @@ Item = TypeVar("Item")
 class Progress:
     """A progress bar that appears when a run takes long; call `clear` before other output.
 
-    `doing` and `noun` are words such as "scoring" and "outputs". `done` counts the finished items. `whole` is the
-    total: items, or bytes if you call `advance`; None if unknown. click's own bar leaves an empty line behind and
+    `doing` and `noun` are words such as "scoring" and "outputs". `done` counts the finished items. `total` counts
+    items, or bytes if you call `advance`; None if unknown. click's own bar leaves an empty line behind and
     cannot make room for a finding.
     """
 
