@@ -5,6 +5,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rubric_lint.format.view import Dialect, View
     from rubric_lint.text.document import Document
     from rubric_lint.text.path import Path
@@ -67,7 +69,7 @@ def load_dialect(name: str) -> "Dialect":
 
 def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bool) -> "list[tuple[Path, str]]":
     """Find rubrics in known forms that are not linted, each with a message; see `unread`."""
-    text = document.written_at(())
+    text = document.quick_text
     if not any(sign in text for sign in _SIGNS_OF_ASSERTIONS):
         return []
     from rubric_lint.dialects.search.unchecked_forms import find_unread  # noqa: PLC0415  (most files have no assertions)
@@ -83,12 +85,15 @@ def may_have_views(text: str) -> bool:
     return any(family.may_be_in(text) for family in FAMILIES)
 
 
-def find_views(document: "Document") -> list["View"]:
-    """Find the rubrics of a document that are written in a dialect, in the order of the dialects."""
+def find_families(text: str) -> list[Family]:
+    """Return the families of which a text has words."""
+    return [family for family in FAMILIES if family.may_be_in(text)]
+
+
+def find_views(document: "Document", families: "Iterable[Family]") -> list["View"]:
+    """Find the rubrics of a document that are written in dialects of some families, in the order of the dialects."""
     found: dict[Path, View] = {}
-    text = document.written_at(())  # not the text of the whole file, which may hold thousands of documents
-    for family in FAMILIES:
-        if family.may_be_in(text):
-            for view in import_module(f"rubric_lint.dialects.{family.module}").find(document):
-                found.setdefault(view.path, view)
+    for family in families:
+        for view in import_module(f"rubric_lint.dialects.{family.module}").find(document):
+            found.setdefault(view.path, view)
     return list(found.values())

@@ -1,7 +1,6 @@
 """What breaks the schema, as problems at the right key, in plain words, one for each fault."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -75,9 +74,8 @@ def _make_problems(
     rules = fault.schema.get("x-rule", {})
     if keyword == "additionalProperties":
         strangers = [name for name in value if name not in fault.schema["properties"]]
-        rivals = _count_rivals(schema, fault)
         for name in strangers:
-            yield "unknown-field", _word_unknown(schema, fault, (*path, name), name, rivals)
+            yield "unknown-field", _word_unknown(schema, fault, (*path, name), name)
     elif keyword == "required":
         for name in _missing(schema, fault):
             yield "schema", Problem(_word_missing(schema, name, fault, path), path, Part.HEAD)
@@ -124,15 +122,13 @@ def _word_missing(schema: RubricSchema, name: str, fault: SchemaFault, path: Pat
     return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
 
 
-def _count_rivals(schema: RubricSchema, fault: SchemaFault) -> Mapping[str, int]:
-    """Count for each field that is known here the unknown keys that may mean it."""
+def _has_rivals(schema: RubricSchema, fault: SchemaFault, field: str) -> bool:
+    """Return whether several unknown keys of a mapping may mean one field."""
     strangers = [key for key in fault.value if key not in schema.entry_fields]
-    return Counter(field for key in strangers for field in fault.schema["properties"] if schema.suggest(key, [field]))
+    return sum(1 for key in strangers if schema.suggest(key, [field])) > 1
 
 
-def _word_unknown(
-    schema: RubricSchema, fault: SchemaFault, path: Path, name: str, rivals: Mapping[str, int]
-) -> Problem:
+def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: str) -> Problem:
     known: Mapping[str, Any] = fault.schema["properties"]
     near = schema.suggest(name, known)
     shown = shorten(name)
@@ -146,7 +142,7 @@ def _word_unknown(
     if len(near) == 1 and near[0] in fault.value:
         return Problem(f"unknown field `{shown}`, like {names}, which is there too; remove one of them", path, Part.KEY)
     # Two misspelt names may mean one field, and only one of them can have it.
-    is_plain = len(near) == 1 and rivals.get(near[0], 0) < 2
+    is_plain = len(near) == 1 and not _has_rivals(schema, fault, near[0])
     repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
     return Problem(f"unknown field `{shown}`; did you mean {names}?", path, Part.KEY, repair=repair)
 

@@ -229,13 +229,16 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         yield from find_violations(schema, document, rubric.path, value)
 
 
+_CHECKS = tuple((rule.name, rule.check) for rule in RULES if rule.check)
+
+
 def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
     for rule, problem in find_shape_problems(document, rubric):
         yield _Found(rule, problem, document, rubric)
-    for name, _, check, *_ in RULES:
-        if check is None or name in without:
+    for name, check in _CHECKS:
+        if name in without:
             continue
         try:
             for problem in check(rubric):
@@ -261,13 +264,15 @@ def _make_findings(
     found: Iterable[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, write: Writer
 ) -> list[Finding]:
     """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
-    paths: dict[int, list[DataPath]] = {}
+    paths: dict[Document, list[DataPath]] = {}
     for holder, held in rubrics:
-        paths.setdefault(id(holder), []).append(held.path)
+        paths.setdefault(holder, []).append(held.path)
     mend = _Mending(paths).mend
     findings: dict[tuple[str, Span, str], Finding] = {}
+    enabled = {rule.name: _severity(rule.name, settings) for rule in RULES if _is_enabled(rule.name, settings)}
     for rule, problem, document, rubric in found:
-        if not _is_enabled(rule, settings):
+        severity = enabled.get(rule)
+        if severity is None:
             continue
         span = problem.span or document.span(problem.path, problem.part)
         key = (rule, span, problem.message)
@@ -279,7 +284,7 @@ def _make_findings(
             lines = (document.source.position(place.span.start).line for place in related)
             findings[key] = Finding(
                 rule=rule,
-                severity=_severity(rule, settings),
+                severity=severity,
                 message=name_criterion(problem, rubric) + write(problem.message, lines),
                 span=span,
                 pointer=pointer(_number(problem.path, document)),
@@ -297,9 +302,9 @@ def _make_findings(
 class _Mending:
     """Makes the fixes of a file; who shares what is worked out once for each document, given the `paths` of rubrics."""
 
-    def __init__(self, paths: Mapping[int, Collection[DataPath]]) -> None:
+    def __init__(self, paths: Mapping[Document, Collection[DataPath]]) -> None:
         self._paths = paths
-        self._sharings: dict[int, Sharing] = {}
+        self._sharings: dict[Document, Sharing] = {}
 
     def mend(self, document: Document, repair: Repair | None) -> tuple[Fix | None, str]:
         """The fix of a problem, or what is in its way."""
@@ -307,10 +312,10 @@ class _Mending:
             return None, ""
         from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix  # noqa: PLC0415  (clean files need no fix)
 
-        if id(document) not in self._sharings:
-            self._sharings[id(document)] = Sharing(document, self._paths.get(id(document), ()))
+        if (sharing := self._sharings.get(document)) is None:
+            sharing = self._sharings[document] = Sharing(document, self._paths.get(document, ()))
         try:
-            return make_fix(self._sharings[id(document)], repair), ""
+            return make_fix(sharing, repair), ""
         except ObstacleError as obstacle:
             return None, str(obstacle)
 

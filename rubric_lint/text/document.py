@@ -100,6 +100,11 @@ class Document:
         """Every mapping of the data once, in order, with the path that leads there first."""
         return tuple(walk_mappings(self.data))
 
+    @property
+    def quick_text(self) -> str:
+        """A text that has all of the document in it: the file's, unless that may hold thousands of documents."""
+        return self.source.text if self.number is None else self.written_at(())
+
     @cached_property
     def preamble(self) -> Span:
         """What precedes the content: comments, directives, the `---`."""

@@ -1,6 +1,6 @@
 """Plain data of a node tree: dict, list, str, number, bool and None, by the core schema of YAML 1.2."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -137,13 +137,18 @@ class Reader:
         return self.text[start : node_end(self.text, node)]
 
 
-def walk_mappings(root: Any) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
-    """Yield every mapping of plain data once, in order, with the path that leads there first."""
+def walk_mappings(
+    root: Any, without: Container[tuple[str | int, ...]] = ()
+) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Yield every mapping of plain data once, in order, with the path that leads there first.
+
+    What is at the paths `without` is left out; the caller may add to them on the way.
+    """
     stack: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
     seen: set[int] = set()  # what aliases repeat is the same object
     while stack:
         path, value = stack.pop()
-        if id(value) in seen:
+        if id(value) in seen or path in without:
             continue
         seen.add(id(value))
         if type(value) is dict:

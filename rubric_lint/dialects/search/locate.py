@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.dialects import find_views
+from rubric_lint.dialects import find_families, find_views
 from rubric_lint.format.recognition import FIELD, has_own_words, is_foreign, is_ours
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
@@ -108,10 +108,10 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
     is_only_named = claimed and claim is None and version is None
     is_other = is_only_named and is_foreign(document.data, document.written_at(()))
     is_claimed = (claimed and not is_other) or claim is not None
-    found, leftovers = _find(document.mappings, is_claimed=is_claimed)
+    families = () if is_claimed else find_families(document.quick_text)
+    found, leftovers = _find_fields(document, is_claimed=is_claimed, is_whole=bool(families))
     rubrics = [Location(path, follows) for path in found]
-    views = [] if is_claimed else find_views(document)
-    if views:
+    if families and (views := find_views(document, families)):
         taken = {view.path for view in views}
         rubrics = [location for location in rubrics if location.path not in taken]
         rubrics += [Location(view.path, CURRENT, view) for view in views]
@@ -120,9 +120,18 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-def _find(mappings: Iterable[tuple[Path, Mapping[str, Any]]], *, is_claimed: bool) -> tuple[list[Path], list[Path]]:
-    """Return the fields that hold a rubric and those that nearly do, of mappings in document order."""
-    found: list[Path] = []
+def _find_fields(document: Document, *, is_claimed: bool, is_whole: bool) -> tuple[list[Path], list[Path]]:
+    """Return the fields that hold a rubric and those that nearly do; `is_whole`: all mappings are needed anyway."""
+    if is_whole or document.has_aliases:  # an alias in a rubric may repeat what is met first there
+        return _find(document.mappings, {}, is_claimed=is_claimed)
+    found: dict[Path, None] = {}
+    return _find(walk_mappings(document.data, without=found), found, is_claimed=is_claimed)
+
+
+def _find(
+    mappings: Iterable[tuple[Path, Mapping[str, Any]]], found: dict[Path, None], *, is_claimed: bool
+) -> tuple[list[Path], list[Path]]:
+    """Add to `found` the fields that hold a rubric; return it with those that nearly do, of mappings in order."""
     leftovers: list[Path] = []
     last: Path = (None,)  # type: ignore[assignment]  # below the last rubric nothing is another one
     for path, mapping in mappings:
@@ -132,10 +141,10 @@ def _find(mappings: Iterable[tuple[Path, Mapping[str, Any]]], *, is_claimed: boo
             if key[:1] in _INITIALS and _resembles(key):
                 if key == FIELD and (is_claimed or is_ours(mapping[FIELD], path)):
                     last = (*path, FIELD)
-                    found.append(last)
+                    found[last] = None
                 else:
                     leftovers.append((*path, key))
-    return found, leftovers
+    return list(found), leftovers
 
 
 _INITIALS = ("r", "R")
@@ -148,4 +157,4 @@ def _resembles(key: str) -> bool:
 
 def holds_rubrics(value: Any) -> bool:
     """Return whether a piece of data holds rubrics of ours, by their shape."""
-    return bool(_find(walk_mappings(value), is_claimed=False)[0])
+    return bool(_find(walk_mappings(value), {}, is_claimed=False)[0])
