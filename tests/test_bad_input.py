@@ -149,7 +149,7 @@ SYNTAX = {
         "rubrics: &a\n  - *a\n",
         "*a",
         2,
-        "alias `*a` stands inside the value that it repeats",
+        "alias `*a` is inside the value that it repeats",
     ),
     "an alias bomb": (
         f"{BOMB}rubrics: *a11\n",

@@ -252,7 +252,7 @@ def test_texts_of_a_rubric_command_no_terminal(run, tmp_path):
     [
         (("old.yaml",), "Missing argument 'NEW'"),
         (("old.yaml", "none.yaml"), "none.yaml: does not exist"),
-        (("old.yaml", "outputs.jsonl"), "outputs.jsonl: holds no rubrics"),
+        (("old.yaml", "outputs.jsonl"), "outputs.jsonl: no rubrics found"),
         (("nowhere:old.yaml", "new.yaml"), "nowhere:old.yaml: no such file, and not a file in a Git revision"),
         (("-", "-"), "stdin can be read only once"),
         (("old.yaml", "new.yaml", "--rubric", "other"), "no rubric is named `other`; there are `old` and `new`"),

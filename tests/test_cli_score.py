@@ -240,7 +240,7 @@ def test_a12_records_of_one_id_are_counted_with_a_warning():
 def test_outputs_that_were_judged_by_another_meaning_are_told():
     told = {"judge": {"rubric_hash": "0" * 16}}
     out, err, code = call("r.rubric.yaml", "-", "-q", stdin=GOOD + record("e", 9, 9, **told))
-    message = "1 output was judged by another meaning of the rubric than it has now (`rubric_hash` differs)"
+    message = "1 output was judged by a rubric with a different meaning (`rubric_hash` differs)"
     assert (len(results(out)), code) == (2, 0)
     assert err == f"rubric-score: warning: {message}, the first at line 2\n"
 
@@ -298,9 +298,9 @@ def test_settings_are_those_of_the_rubrics_folder():
     ("args", "message"),
     [
         (["r.rubric.yaml"], "Missing argument 'OUTPUTS...'"),
-        (["r.rubric.yaml", "-", "--pass", "2"], "'2' is no score; expected a number from 0 to 1"),
-        (["r.rubric.yaml", "-", "--pass", "nan"], "'nan' is no score; expected a number from 0 to 1"),
-        (["r.rubric.yaml", "-", "--pass", "1e-999999999"], "'1e-999999999' is no score; expected a number from 0 to 1"),
+        (["r.rubric.yaml", "-", "--pass", "2"], "'2' is not a score; expected a number from 0 to 1"),
+        (["r.rubric.yaml", "-", "--pass", "nan"], "'nan' is not a score; expected a number from 0 to 1"),
+        (["r.rubric.yaml", "-", "--pass", "1e-999999999"], "'1e-999999999' is not a score; expected a number from 0 to 1"),
         (
             ["r.rubric.yaml", "-", "--pass", "0.5"],
             "the borderline threshold 0.6 is above the pass threshold 0.5; set both",
@@ -308,7 +308,7 @@ def test_settings_are_those_of_the_rubrics_folder():
         (["r.rubric.yaml", "nothing.jsonl"], "rubric-score: nothing.jsonl: No such file or directory"),
         (["r.rubric.yaml", "."], "rubric-score: .: it is a folder, neither a file nor a pipe"),
         (["nothing.yaml", "-"], "rubric-score: nothing.yaml: "),
-        (["r.rubric.yaml", "-"], "rubric-score: standard input: holds no outputs"),
+        (["r.rubric.yaml", "-"], "rubric-score: standard input: no outputs found"),
         (
             ["r.rubric.yaml", "-", "--isolated", "--config", "x"],
             "--config cannot be combined with --isolated",
@@ -327,7 +327,7 @@ def test_wrong_use_is_told(args, message):
         ("rubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n", "bad.yaml:1:1: weight: all weights are 0"),
         ("rubrics:\n  - {id: a, expected_outcome: ''}\n", "bad.yaml:2:31: empty-outcome: "),
         ("rubrics: [\n", "bad.yaml:1:10: syntax: "),
-        ("a: 1\n", "bad.yaml: holds no rubrics"),
+        ("a: 1\n", "bad.yaml: no rubrics found"),
     ],
 )
 def test_a_rubric_with_errors_is_refused_before_any_output_is_read(rubric, fault):
@@ -359,12 +359,12 @@ def test_what_is_bad_costs_one_error_each_and_the_rest_is_scored():
     assert [line["error"]["message"] for line in found[1::2]] == [
         "NaN is not JSON",
         "the number 1e400 is too large",
-        "the key `id` stands twice in one object",
+        "the key `id` occurs twice in one object",
         "byte ff at column 9 is not UTF-8",
-        "more than 10 MB, and no more are read of one entry",
+        "more than 10 MB, the limit for one entry",
         'the rubric has no criterion "Accuracy"; ids are compared exactly, and this differs from "accuracy"',
         "no rubric is named `other`; there is `r`",
-        "not JSON at column 27: this text has no closing quote",
+        "not JSON at column 27: this string has no closing quote",
     ]
     assert found[0::2] == [GOOD_RESULT] * 8
     assert [line["error"]["line"] for line in found[1::2]] == [2, 4, 6, 8, 10, 12, 14, 16]
@@ -385,7 +385,7 @@ def test_several_files_are_read_in_turn_and_errors_name_theirs():
 def test_an_empty_file_among_others_is_told():
     Path("empty.jsonl").touch()
     out, err, code = call("r.rubric.yaml", "empty.jsonl", "out.jsonl", "-q")
-    assert (len(results(out)), err, code) == (4, "rubric-score: empty.jsonl: holds no outputs\n", 2)
+    assert (len(results(out)), err, code) == (4, "rubric-score: empty.jsonl: no outputs found\n", 2)
 
 
 @pytest.mark.slow

@@ -439,8 +439,8 @@ def test_points_below_zero_are_no_weights_to_score_with():
         load_rubrics("a.json", dedent(HEALTHBENCH).encode())
     assert refused.value.faults == (
         (
-            "a.json:3:49: a criterion with `points` below 0 cannot be scored, only checked: HealthBench takes them off "
-            "the sum, and weights here are never below 0"
+            "a.json:3:49: a criterion with `points` below 0 cannot be scored, only linted: HealthBench subtracts "
+            "them from the sum, and weights here are never below 0"
         ),
     )
 

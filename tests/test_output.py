@@ -86,17 +86,17 @@ def test_reasons_are_kept():
             "holistic",
             {"score": 7, "Score": 3},
             "/Score",
-            "`Score` beside `score`: it is open which of them counts; leave one out",
+            "`Score` beside `score`: unclear which one counts; remove one",
         ),
-        ("holistic", {"Score": 7}, "", "missing field `score`; did you mean it by `Score`?"),
+        ("holistic", {"Score": 7}, "", "missing field `score`; did you mean `Score`?"),
         ("holistic", {}, "", 'missing field `score`; expected {"score"}'),
         (
             "holistic",
             {"score": 7, "level": 3},
             "/level",
-            '`level` cannot stand here: the rubric has the shape holistic, so expected is {"score"}',
+            '`level` is not allowed here: the rubric has the shape holistic; expected {"score"}',
         ),
-        ("holistic", {"score": 7, "reasoning": 3}, "/reasoning", "`reasoning` is 3, expected a text"),
+        ("holistic", {"score": 7, "reasoning": 3}, "/reasoning", "`reasoning` is 3, expected a string"),
         ("holistic", [7], "", "the judge output is a list, expected an object"),
         ("score_ranges", {"score": 7}, "", 'missing field `checks`; expected {"checks": [{"id", "score"}, ...]}'),
         ("score_ranges", {"checks": {}}, "/checks", "`checks` is an object, expected a list"),
@@ -137,7 +137,7 @@ def test_reasons_are_kept():
             "levels",
             {"checks": [{"id": "a", "level": 3}]},
             "/checks/0/level",
-            'level 3 of "a" may not be given: the levels are 1, 2 and 4',
+            'level 3 of "a" is not allowed: the levels are 1, 2 and 4',
         ),
         (
             "levels",
@@ -206,15 +206,15 @@ def test_python_values_that_stand_for_json_are_read(output):
         (
             {"score": 10**5000},
             "/score",
-            'score an integer of more than 300 digits of "overall" may not be given: the bands cover 0 to 10',
+            'score an integer with more than 300 digits of "overall" is not allowed: the bands cover 0 to 10',
         ),
         (
             {"score": 7, "reasoning": 10**5000},
             "/reasoning",
-            "`reasoning` is an integer of more than 300 digits, expected a text",
+            "`reasoning` is an integer with more than 300 digits, expected a string",
         ),
         ({"score": (7,)}, "/score", "`score` is a list, expected an integer"),
-        ({"score": 7, 1: 2}, "", "a key is 1, expected a text"),
+        ({"score": 7, 1: 2}, "", "a key is 1, expected a string"),
         ({"score": Fraction(7)}, "/score", "found a Python value of the type Fraction, expected JSON"),
         ({"score": 7j}, "/score", "found a Python value of the type complex, expected JSON"),
         ({"score": 7, "reasoning": b"x"}, "/reasoning", "found a Python value of the type bytes, expected JSON"),
@@ -240,7 +240,7 @@ def test_json_is_read_strictly_up_to_its_end():
     refused = {
         "9" * 301: ("", f"the number {'9' * 20}... has 301 digits"),
         '{"a": [NaN]}': ("/a/0", "NaN is not JSON"),
-        '{"a": 1, "b": 1, "a": 2}': ("/a", "the key `a` stands twice in one object"),
+        '{"a": 1, "b": 1, "a": 2}': ("/a", "the key `a` occurs twice in one object"),
         "[1e400]": ("/0", "the number 1e400 is too large"),
     }
     found = {}

@@ -53,27 +53,27 @@ def entries(*chunks):
         pytest.param(b"[1, 23]", [(1, "1"), (1, "23")], id="a-list-of-numbers"),
         pytest.param(
             b'[{"a":1}',
-            [(1, '{"a":1}'), (1, "the list is cut off or broken: expected `,` or `]` behind an entry")],
+            [(1, '{"a":1}'), (1, "the list is cut off or broken: expected `,` or `]` after an entry")],
             id="a-list-cut-off",
         ),
         pytest.param(
             b'[{"a":1},\n{"a":',
-            [(1, '{"a":1}'), (2, "not JSON at column 6: the file ends too early; nothing behind it is read")],
+            [(1, '{"a":1}'), (2, "not JSON at column 6: the file ends too early; nothing after it is read")],
             id="a-list-cut-off-in-an-output",
         ),
         pytest.param(
             b'[{"a":1},\n{"a" 2}]',
-            [(1, '{"a":1}'), (2, "not JSON at column 6: expecting ':' delimiter; nothing behind it is read")],
+            [(1, '{"a":1}'), (2, "not JSON at column 6: expecting ':' delimiter; nothing after it is read")],
             id="a-list-that-is-broken",
         ),
         pytest.param(
             b'[{"a":1},\n{"a":"2}]',
-            [(1, '{"a":1}'), (2, "not JSON at column 6: this text has no closing quote; nothing behind it is read")],
+            [(1, '{"a":1}'), (2, "not JSON at column 6: this string has no closing quote; nothing after it is read")],
             id="a-list-with-an-open-text",
         ),
         pytest.param(
             b'[{"a":1}]\n{"a":2}',
-            [(1, '{"a":1}'), (2, "text behind the end of the list, which is not read")],
+            [(1, '{"a":1}'), (2, "unexpected text after the end of the list; it is not read")],
             id="text-behind-a-list",
         ),
     ],
@@ -107,7 +107,7 @@ def test_g7_a_file_of_another_kind_is_named_once(data, kind):
 
 def test_a_line_that_is_too_long_costs_that_line_only():
     long = [b'{"a":"', *[b"x" * CHUNK] * (100 * 1_000_000 // CHUNK), b'"}\n{"a":2}\n']
-    message = f"more than {LIMIT / 1e6:.0f} MB, and no more are read of one entry"
+    message = f"more than {LIMIT / 1e6:.0f} MB, the limit for one entry"
     assert entries(b'{"a":1}\n', *long) == [(1, '{"a":1}'), (2, message), (3, '{"a":2}')]
     assert entries(*long) == [(1, message), (2, '{"a":2}')]
 
@@ -179,17 +179,17 @@ def test_an_entry_becomes_a_result(entry, expected):
 @pytest.mark.parametrize(
     ("entry", "head", "path", "message"),
     [
-        (b'{"id": "a", "output": {"sc', {}, "", "not JSON at column 24: this text has no closing quote"),
+        (b'{"id": "a", "output": {"sc', {}, "", "not JSON at column 24: this string has no closing quote"),
         (b'{"id": "\xff"}', {}, "", "byte ff at column 9 is not UTF-8"),
         (
             b'{"score": 7} {"score": 7}',
             {},
             "",
-            "more text behind the JSON value, at column 13; expected one entry a line",
+            "unexpected text after the JSON value, at column 13; expected one entry a line",
         ),
         (b"[7]", {}, "", "expected an object, a judge output or a record that holds one"),
-        (b'{"id": "a", "id": "b", "output": {"score": 7}}', {}, "/id", "the key `id` stands twice in one object"),
-        (b'{"output": {"score": 7, "score": 7}}', {}, "/score", "the key `score` stands twice in one object"),
+        (b'{"id": "a", "id": "b", "output": {"score": 7}}', {}, "/id", "the key `id` occurs twice in one object"),
+        (b'{"output": {"score": 7, "score": 7}}', {}, "/score", "the key `score` occurs twice in one object"),
         (b'{"output": {"score": NaN}}', {}, "/score", "NaN is not JSON"),
         (b'{"output": NaN}', {}, "", "NaN is not JSON"),
         (b'{"score": NaN}', {}, "/score", "NaN is not JSON"),
@@ -210,13 +210,13 @@ def test_an_entry_becomes_a_result(entry, expected):
             b'{"id": "a", "rubric": "one", "output": {"score": 7}, "output": {"score": 8}}',
             {"id": "a", "rubric": "one"},
             "/output",
-            "the key `output` stands twice in one object",
+            "the key `output` occurs twice in one object",
         ),
         (
             b'{"id": "a", "rubric": "one", "rubric": "two", "output": {"score": 7}}',
             {"id": "a"},
             "/rubric",
-            "the key `rubric` stands twice in one object",
+            "the key `rubric` occurs twice in one object",
         ),
         (b'{"id": [NaN], "rubric": "one", "output": {}}', {"rubric": "one"}, "/id/0", "NaN is not JSON"),
         (b'{"id": "a", "rubric": "ones", "output": {"score": NaN}}', {"id": "a"}, "/score", "NaN is not JSON"),
@@ -254,7 +254,7 @@ def test_an_entry_becomes_a_result(entry, expected):
             {"id": "a", "rubric": None, "output": {"score": 7}},
             {"id": "a"},
             "/rubric",
-            "`rubric` is no text; expected the name of a rubric",
+            "`rubric` must be a string: the name of a rubric",
         ),
         (
             {"id": "a", "rubric": "one", "output": {"score": 11}},
@@ -266,7 +266,7 @@ def test_an_entry_becomes_a_result(entry, expected):
             {"id": "a", "rubric": "one", "output": {"checks": None, "score": 7}},
             {"id": "a", "rubric": "one"},
             "/checks",
-            '`checks` cannot stand here: the rubric has the shape holistic, so expected is {"score"}',
+            '`checks` is not allowed here: the rubric has the shape holistic; expected {"score"}',
         ),
         (
             {"id": "a", "rubric": "one", "output": "Seven."},
@@ -284,7 +284,7 @@ def test_an_entry_becomes_a_result(entry, expected):
             {"id": "a", "rubric": "one", "score": 1, "output": {"score": 7}},
             {"id": "a"},
             "/score",
-            "the record's `score` would cover that of the result; give it another name",
+            "the record's `score` would overwrite that of the result; rename it",
         ),
     ],
 )

@@ -88,7 +88,7 @@ def test_one_sample_is_the_result():
         (
             {"outputs": [{"score": 7}], "output": {"score": 7}},
             "/outputs",
-            "`output` beside `outputs`: it is open which of them counts; leave one out",
+            "`output` beside `outputs`: unclear which one counts; remove one",
         ),
         ({"outputs": [{"score": 7}, {"score": 11}]}, "/outputs/1/score", "output 2 of 2: score 11 is outside 0..10"),
         (

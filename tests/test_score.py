@@ -182,10 +182,10 @@ def test_each_line_of_json_lines_is_a_case():
     [
         pytest.param(
             "tests:\n- {id: a, rubrics: [Is short]}\n- {id: a, rubrics: [Is short]}\n",
-            "suite.yaml:3:20: a second rubric goes by the name `a`, after the one at suite.yaml:2:20",
+            "suite.yaml:3:20: a second rubric is named `a`, after the one at suite.yaml:2:20",
             id="one-name-twice",
         ),
-        pytest.param("a: 1\n", "suite.yaml: holds no rubrics; a rubric is the value of a field `rubrics`", id="none"),
+        pytest.param("a: 1\n", "suite.yaml: no rubrics found; a rubric is the value of a field `rubrics`", id="none"),
         pytest.param(
             "rubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n",
             "suite.yaml:1:1: weight: all weights are 0, so there is no average; "
@@ -211,7 +211,7 @@ def test_each_line_of_json_lines_is_a_case():
         ),
         pytest.param(
             "# rubric-lint: ignore-file[schema]\nrubrics:\n  - {id: a, expected_outcome: Is short, required: maybe}\n",
-            "suite.yaml:3:3: the rubric has faults that a comment or a setting silences; mend them first",
+            "suite.yaml:3:3: the rubric has errors that a comment or a setting silences; fix them first",
             id="a-gate-that-is-no-gate-and-silenced",
         ),
     ],

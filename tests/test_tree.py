@@ -54,7 +54,7 @@ def test_each_document_knows_of_its_own_aliases():
     ("text", "written", "message"),
     [
         ("a: *x\n", "*x", "alias `*x` has no anchor `&x` before it"),
-        ("a: &x\n  b: *x\n", "*x", "alias `*x` stands inside the value that it repeats"),
+        ("a: &x\n  b: *x\n", "*x", "alias `*x` is inside the value that it repeats"),
         ("a: &x 1\n---\nb: *x\n", "*x", "alias `*x` has no anchor `&x` before it"),
         ("a: *x\nb: [\n", "*x", "alias `*x` has no anchor `&x` before it"),
     ],

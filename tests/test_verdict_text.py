@@ -54,11 +54,11 @@ def test_an_object_of_another_language_is_an_object_too(text):
         ("7", "", None, "found the number 7; expected a JSON object"),
         ("null", "", None, "found null; expected a JSON object"),
         ("true", "", None, "found true; expected a JSON object"),
-        ('"{}"', "", None, "found a text in quotes; expected a JSON object"),
+        ('"{}"', "", None, "found a string; expected a JSON object"),
         ('[{"score": 7}]', "", None, "found a list; expected a JSON object"),
-        ('Here: [\n{"score": 7}\n]', "", 2, "the JSON object at line 2 stands inside a list that is not JSON"),
-        ('{x:\n{"score": 7}\n}', "", 2, "the JSON object at line 2 stands inside braces that are not JSON"),
-        ('{"a": 1},\n{"score": 3}', "", 2, "the JSON object at line 2 stands inside a list that is not JSON"),
+        ('Here: [\n{"score": 7}\n]', "", 2, "the JSON object at line 2 is inside a list that is not JSON"),
+        ('{x:\n{"score": 7}\n}', "", 2, "the JSON object at line 2 is inside braces that are not JSON"),
+        ('{"a": 1},\n{"score": 3}', "", 2, "the JSON object at line 2 is inside a list that is not JSON"),
         ('"meta":\n{"score": 3}\n}', "", 3, "a `}` at line 3 closes nothing, so the JSON before it is broken"),
         ('{"score": 7}\n{"score": 7}', "", 2, "2 JSON objects, at lines 1, 2; expected one"),
         ('{"score": 7}\n' * 5_000, "", 2, "5000 JSON objects, at lines 1, 2, 3, 4, 5, ...; expected one"),
@@ -68,7 +68,7 @@ def test_an_object_of_another_language_is_an_object_too(text):
         ('{"score": NaN}', "/score", None, "NaN is not JSON"),
         ('{"score": -Infinity}', "/score", None, "-Infinity is not JSON"),
         ('{"score": 1e400}', "/score", None, "the number 1e400 is too large"),
-        ('{"a": [{"b": 1, "b": 2}]}', "/a/0/b", None, "the key `b` stands twice in one object"),
+        ('{"a": [{"b": 1, "b": 2}]}', "/a/0/b", None, "the key `b` occurs twice in one object"),
         ('{"score": ' + "1" * 5000 + "}", "/score", None, "the number 11111111111111111111... has 5000 digits"),
         ('{"a":' * 100_000, "", 1, "nested too deeply to be read"),
     ],
@@ -249,4 +249,4 @@ def test_a1_what_a_message_quotes_of_the_text_hides_nothing():
     assert caught.value.message == r'no JSON object in this text: "No \u202egrade\u001b[31m from #\x23[error] me."'
     with pytest.raises(OutputError) as caught:
         find_verdict('{"a\u202eb": 1, "a\u202eb": 2}')
-    assert caught.value.message == r"the key `a\u202eb` stands twice in one object"
+    assert caught.value.message == r"the key `a\u202eb` occurs twice in one object"

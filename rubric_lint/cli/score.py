@@ -38,7 +38,7 @@ def _read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | N
     except InvalidOperation:
         score = Decimal(-1)
     if not (score.is_finite() and 0 <= score <= 1) or len(value) > 30 or abs(score.adjusted()) > 30:
-        raise click.BadParameter(f"{value!r} is no score; expected a number from 0 to 1")
+        raise click.BadParameter(f"{value!r} is not a score; expected a number from 0 to 1")
     return score
 
 
@@ -139,7 +139,7 @@ def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progr
             return Exit.INTERRUPTED
         progress.clear()
         if not entries:
-            complain(f"{_label(name)}: holds no outputs")
+            complain(f"{_label(name)}: no outputs found")
             code = Exit.USAGE
     return code
 

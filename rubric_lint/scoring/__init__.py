@@ -1,4 +1,4 @@
-"""Scores by rubric and judge output, as a library: load the rubrics of a file, then score any number of outputs."""
+"""Score judge outputs from Python: load the rubrics of a file, then score any number of outputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ def score(
     answer: str | None = None,
     strict: bool = False,
 ) -> Scored:
-    """Return the score and verdict of one judge output: a valid one, the object, or the judge's raw text.
+    """Return the score and verdict of one judge output, given as a `JudgeOutput`, as an object or as raw text.
 
     Of a raw text the verdict is the one object that the judge gives, not what it drafts in its thoughts or quotes; with
     `strict` only the text as a whole. `answer` is the text that was judged: an object that it contains is a quote. An
@@ -48,7 +48,7 @@ def score_samples(
     answer: str | None = None,
     strict: bool = False,
 ) -> Scored:
-    """Return the median of several judge outputs for one answer; the verdict is always one that an output came to.
+    """Return the median of several judge outputs for one answer; at least one of the outputs has the returned verdict.
 
     Raises:
         OutputError: when there are none, or one of them is not valid for this rubric.

@@ -1,15 +1,15 @@
-"""What counts as blank beside an object: the one place that says so."""
+"""Define which characters count as blank around an object."""
 
 import re
 
 JSON_BLANK = " \t\r\n\ufeff"
-"""What may surround a text that as a whole is an object: the blanks of JSON, and the byte order mark."""
+"""The characters allowed around a text that is one object: JSON white space and the byte order mark."""
 
 IN_LINE = (
     " \t\v\f\r\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b"
     "\u200c\u200d\u200e\u200f\u202f\u205f\u2060\u3000\ufeff"
 )
-"""What nobody sees in a line: spaces of all widths, also of none, and the marks of direction that move nothing."""
+"""Characters that are invisible in a line: spaces of any width (zero too) and direction marks."""
 
 BLANK = IN_LINE + "\n"
 
@@ -17,31 +17,31 @@ _LONE_CR = re.compile(r"\r(?!\n)")
 
 
 def mend_line_ends(text: str) -> str:
-    """Return a text whose lines all end with LF; its length stays, and so does its JSON: no string may hold a CR."""
+    """Replace every line end with LF, keeping the length of the text and the meaning of its JSON."""
     return _LONE_CR.sub("\n", text) if "\r" in text else text
 
 
 def previous(text: str, offset: int, blanks: str = BLANK) -> str:
-    """Return the last character before an offset that is not blank, or nothing."""
+    """Return the last non-blank character before an offset, or an empty string."""
     while offset and text[offset - 1] in blanks:
         offset -= 1
     return text[offset - 1 : offset]
 
 
 def following(text: str, offset: int) -> str:
-    """Return the first character from an offset on that is not blank, or nothing."""
+    """Return the first non-blank character at or after an offset, or an empty string."""
     while offset < len(text) and text[offset] in BLANK:
         offset += 1
     return text[offset : offset + 1]
 
 
 def blank(text: str) -> str:
-    """Return as many spaces as a text has characters; its line ends stay."""
+    """Replace every character of a text with a space, keeping line ends."""
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
-    """Return a text with spaces in the place of these spans, which are in order."""
+    """Replace these spans of a text with spaces; the spans must be in order."""
     pieces, done = [], 0
     for start, end in spans:
         if end > done:

@@ -1,6 +1,6 @@
 """Find the verdict in what a judge wrote: the one object that it gives, among those that it drafts or quotes.
 
-What may be the verdict: the text as a whole, the content of a Markdown fence, or an object on lines of its own. In
+The verdict may be the whole text, the content of a Markdown fence, or an object on its own lines. In
 doubt there is none: a text that is refused costs one more request, a wrong verdict is believed.
 """
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.remarks import Words
 
 _MOST = 50
-"""How many objects are looked for in the judged answer: each costs a look at all of it, and no judge gives more."""
+"""The most objects to look up in the judged answer. Each look-up scans the whole answer; no judge gives more."""
 
 
 class Extract(StrEnum):
-    """How to look for the verdict in a raw text: by the rules above, or only as the whole of it."""
+    """How to find the verdict in raw text: by the rules above, or only if it is the whole text."""
 
     STANDARD = "standard"
     STRICT = "strict"
 
 
 class _Given(NamedTuple):
-    """An object that may be the verdict, its text, and where it begins."""
+    """A candidate for the verdict: the object, its text and its offset."""
 
     value: dict[str, Any]
     text: str
@@ -35,11 +35,11 @@ class _Given(NamedTuple):
 
 
 def find_verdict(text: str, *, answer: str | None = None, extract: Extract = Extract.STANDARD) -> dict[str, Any]:
-    """Return the one JSON object in a text that is a verdict; an object that the judged `answer` contains is a quote.
+    """Return the one JSON object in a text that is the verdict. An object that `answer` contains is a quote.
 
     Raises:
-        OutputError: for no such object, for more than one, and for one that is broken, cut off or part of something
-            broken: from an inner part of a broken output one could read a score that nobody gave.
+        OutputError: if there is no such object, more than one, or one that is broken, cut off or part of something
+            broken: part of a broken output could contain a score that the judge never gave.
     """
     text = mend_line_ends(text)
     is_strict = extract is Extract.STRICT
@@ -70,7 +70,7 @@ def find_verdict(text: str, *, answer: str | None = None, extract: Extract = Ext
 
 
 def unwrap(text: str, *, strict: bool) -> str:
-    """Return what a text holds as a whole: the content of a fence, unless `strict`, or all but the blanks around it."""
+    """Return the content of a text that is one fence (unless `strict`), else the text without surrounding blanks."""
     if strict:
         return text.strip(JSON_BLANK)
     body = text.strip(BLANK)
@@ -80,7 +80,7 @@ def unwrap(text: str, *, strict: bool) -> str:
 
 
 def _read_whole(body: str, text: str, *, strict: bool) -> list[_Given]:
-    """The object that a text as a whole is."""
+    """Read the text as a single object."""
     if body[0] == "{":
         try:
             value, end = decode_with_flaws(body)
@@ -93,22 +93,22 @@ def _read_whole(body: str, text: str, *, strict: bool) -> list[_Given]:
     else:
         _refuse_other_json(body)
     if strict:
-        raise OutputError(f"the text as a whole is no JSON object, which --extract strict asks for: {shorten(body)}")
+        raise OutputError(f"--extract strict needs the whole text to be one JSON object: {shorten(body)}")
     return []
 
 
 def _refuse_other_json(body: str) -> None:
-    """A text that as a whole is another JSON value holds no object between words."""
+    """Raise an error if the whole text is a JSON value other than an object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return
-    kind = {list: "a list", str: "a text in quotes", bool: str(value).lower(), type(None): "null"}
+    kind = {list: "a list", str: "a string", bool: str(value).lower(), type(None): "null"}
     raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
 
 
 def _read_rest(text: str, shown: str) -> tuple[list[_Given], "Words"]:
-    """What a text gives among other words, and these words; `shown` is what the judge may quote, without blanks."""
+    """Return the objects that a text gives, and the words around them; `shown` is quotable text without blanks."""
     from rubric_lint.scoring.prose import find_given  # noqa: PLC0415  (most texts need none of it)
 
     looks = iter(range(_MOST))
@@ -117,9 +117,9 @@ def _read_rest(text: str, shown: str) -> tuple[list[_Given], "Words"]:
 
 
 def read_quotable(*texts: object) -> str:
-    """Return all that a judge may quote of what it was shown: these texts, as they are and as a prompt shows them.
+    """Return everything that a judge may quote from its input: these texts, as they are and as a prompt shows them.
 
-    What is no text counts as none.
+    Values that are not strings are ignored.
     """
     known = "\n".join(text for text in texts if isinstance(text, str))
     broken = break_tokens(known)
@@ -127,5 +127,5 @@ def read_quotable(*texts: object) -> str:
 
 
 def squeeze(text: str) -> str:
-    """Return a text without its blanks, so that other line breaks hide no quote."""
+    """Remove all blanks from a text, so that quotes match whatever their line breaks."""
     return "".join(text.split())

@@ -33,7 +33,7 @@ TEMPLATE_TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-"""Matches the first character of a token, broken or not; the families are in the tests."""
+"""Matches the first character of a token, broken or not. The tests list the token families."""
 
 
 def break_tokens(text: str) -> str:

@@ -1,8 +1,8 @@
-"""Decode JSON fast, and let the strict reader decide what the fast one leaves open.
+"""Decode JSON with a fast reader, and fall back to the strict one where the fast one is unsure.
 
-msgspec needs a fraction of the time that the standard library does, but of two equal keys it keeps the last in silence.
-So whoever reads its values counts the texts that he meets, keys and values, and compares that with the quotes that the
-JSON has. Where msgspec is not installed or refuses JSON, the strict reader decodes it.
+msgspec is several times faster than the standard library, but it silently keeps the last of two equal keys. So the
+caller counts the strings in the decoded value, keys and values, and compares that with the number of quotes in the
+JSON. If msgspec is not installed or refuses the JSON, the strict reader decodes it.
 """
 
 from typing import Any, NamedTuple
@@ -30,34 +30,34 @@ _BLANK = " \t\r\n"
 _QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 
 _ODD = -(10**12)
-"""The number of texts in a value that may not stand in JSON: so few that no count of quotes equals it."""
+"""The string count of a value that may not be valid JSON: negative enough to equal no count of quotes."""
 
 _BEYOND, _BELOW = 10**MOST_DIGITS, -(10 ** (MOST_DIGITS - 1))
-"""The first integers that have too many characters."""
+"""The smallest positive and the largest negative integer with too many digits."""
 
 
 class Decoded(NamedTuple):
-    """An entry and, if keys may stand twice in it, its JSON; and whether it may hold half surrogate pairs."""
+    """An entry, its JSON if it may contain duplicate keys, and whether it may contain half surrogate pairs."""
 
     value: dict[str, Any]
     text: bytes | None = None
     has_halves: bool = True
 
     def settle(self, texts: int) -> None:
-        """Refuse a key that stands twice, unless the JSON has just as many texts as the entry.
+        """Raise an error for a duplicate key, unless `texts` equals the number of strings in the JSON.
 
         Raises:
-            OutputError: for that, and for other things that do not stand in JSON.
+            OutputError: for a duplicate key or anything else that is not valid JSON.
         """
         if self.text is not None and count_quotes(self.text) != 2 * texts:
             refuse_flaws(read_entry(self.text))
 
 
 def decode_entry(text: bytes | OutputError) -> Decoded:
-    """Decode an entry of OUTPUTS, which is an object.
+    """Decode an entry of OUTPUTS, which must be an object.
 
     Raises:
-        OutputError: for what is not JSON, for one that is given instead of the text, and maybe for equal keys.
+        OutputError: if the text is not JSON, if an error is given instead of the text, or (not always) for equal keys.
     """
     if IS_INSTALLED and not isinstance(text, OutputError):
         try:
@@ -72,10 +72,10 @@ def decode_entry(text: bytes | OutputError) -> Decoded:
 
 
 def read_entry(text: bytes | OutputError) -> dict[str, Any]:
-    """Decode an entry by the strict reader; single values in it may be none that stand in JSON.
+    """Decode an entry with the strict reader; single values in it may be invalid in JSON.
 
     Raises:
-        OutputError: for what is not JSON as a whole, or no object.
+        OutputError: if the text is not JSON or not an object.
     """
     if isinstance(text, OutputError):
         raise text
@@ -87,14 +87,14 @@ def read_entry(text: bytes | OutputError) -> dict[str, Any]:
     body = decoded.strip(_BLANK)
     value, end = decode_with_flaws(body)
     if end < len(body):
-        raise OutputError(f"more text behind the JSON value, at column {end + 1}; expected one entry a line")
+        raise OutputError(f"unexpected text after the JSON value, at column {end + 1}; expected one entry a line")
     if not isinstance(value, dict):
         raise OutputError("expected an object, a judge output or a record that holds one")
     return value
 
 
 def count_texts(value: Any) -> int:
-    """Return how many texts a value has, keys and values; a number below 0 where it may not stand in JSON."""
+    """Count the strings in a value, keys and values; return a negative number if it may be invalid in JSON."""
     try:
         return _count_texts(value)
     except RecursionError:
@@ -115,12 +115,12 @@ def _count_texts(value: Any) -> int:
 
 
 def is_whole_pair(text: bytes, name: str, output: str) -> bool:
-    """Return whether JSON of an object has nothing but two fields with these texts; it may say no of one that has."""
+    """Return whether the JSON is an object of just these two string fields. False negatives are possible."""
     return b"\\u0022" not in text and text.count(_QUOTE) == 8 + name.count('"') + output.count('"')
 
 
 def count_quotes(text: str | bytes) -> int:
-    """Return how many quotes begin or end a text in JSON."""
+    """Count the quotes that begin or end a string in JSON."""
     if isinstance(text, str):
         if "\\" not in text:
             return text.count('"')

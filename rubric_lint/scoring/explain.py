@@ -1,4 +1,4 @@
-"""Look a second time at an entry that was refused: what can be said of it beside the reason."""
+"""Read a refused entry again, to report its id and rubric besides the error."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ def explain(
     line: int,
     file: str | None = None,
 ) -> Outcome:
-    """Return the outcome of an entry that was refused for this fault, unless something in it does not stand in JSON."""
+    """Return the outcome of a refused entry: this error, or the first value that is not valid JSON."""
     head: dict[str, Any] = {}
     try:
         entry = read_entry(text)
@@ -36,7 +36,7 @@ def explain(
 
 
 def _name_rubric(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> str | None:
-    """Return the name of the rubric of a record, where it can be told."""
+    """Return the name of the rubric of a record, or None if it is unknown."""
     try:
         return find_rubric(record, rubrics).name
     except OutputError:
@@ -44,7 +44,7 @@ def _name_rubric(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]
 
 
 def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
-    """What the record has that is not JSON; a place within the judge output is told as from there."""
+    """Return the first error in the record that is not valid JSON; paths within the judge output start there."""
     try:
         refuse_flaws(entry)
     except OutputError as fault:

@@ -1,4 +1,4 @@
-"""Read JSON strictly: no key twice, no NaN, no number that a double would round."""
+"""Read JSON strictly: reject duplicate keys, NaN, and numbers that a double would round."""
 
 import json
 import math
@@ -12,10 +12,10 @@ from rubric_lint.messages import visible
 
 
 class OutputError(Exception):
-    """What is wrong with a judge output: a JSON Pointer into it, and the 1-based line of the raw text, if known.
+    """An invalid judge output: the reason, a JSON Pointer, and the 1-based line of the raw text, if known.
 
-    What the message quotes of the judge's text has no unseen characters. `offset` is where in the text JSON breaks,
-    None where it does not or where no more is to be read.
+    The message escapes invisible characters of the judge's text. `offset` is where the JSON breaks, or None if it
+    does not break or no more text is available.
     """
 
     def __init__(self, message: str, path: str = "", line: int | None = None, offset: int | None = None) -> None:
@@ -27,13 +27,13 @@ class OutputError(Exception):
 
 
 class _Flaw(NamedTuple):
-    """Stands for a value that Python's JSON reader takes and JSON, or a judge output, does not."""
+    """A placeholder for a value that Python's JSON reader accepts but JSON or a judge output does not allow."""
 
     message: str
 
 
 class _Repetitive(dict[str, Any]):
-    """An object that has a key twice."""
+    """An object with a duplicate key."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -42,23 +42,23 @@ class _Repetitive(dict[str, Any]):
 
 
 class Fractional(float):
-    """A number that is no integer, though the double nearest to it is one; as text it is what was written."""
+    """A fractional number whose nearest double is an integer; `str` gives it as written."""
 
     text: str
 
     def __new__(cls, text: str) -> Self:
-        """From the text of the number."""
+        """Create it from the text of the number."""
         found = super().__new__(cls, text)
         found.text = text
         return found
 
     def __str__(self) -> str:
-        """As it was written."""
+        """Return the number as written."""
         return self.text
 
 
 MOST_DIGITS = 300
-"""How many digits an integer may have."""
+"""The most digits an integer may have."""
 
 
 _DIGIT_ABOVE_0 = re.compile(r"-?[0.]*[1-9]")
@@ -70,12 +70,12 @@ def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_constant(text: str) -> Any:
-    """`NaN` and `Infinity`, which are none of the values of JSON."""
+    """Return a placeholder for `NaN` or `Infinity`, which JSON does not have."""
     return _Flaw(f"{text} is not JSON")
 
 
 def read_float(text: str) -> Any:
-    """A number with a point or an exponent, exactly: an integer is one only as it is written, not as a double."""
+    """Read a number with a point or an exponent exactly, so that rounding to a double never makes an integer of it."""
     number = float(text)
     if not number.is_integer():
         return number if math.isfinite(number) else _Flaw(f"the number {text[:20]} is too large")
@@ -83,7 +83,7 @@ def read_float(text: str) -> Any:
         return number
     try:
         exact = Decimal(text)
-    except InvalidOperation:  # an exponent beyond those of decimals, and as the double is finite, one far below 0
+    except InvalidOperation:  # the exponent is out of range for Decimal; as the double is finite, it is far below 0
         return Fractional(text)
     if exact == number:
         return number
@@ -100,10 +100,10 @@ _DECODER = json.JSONDecoder(
 
 
 def decode(text: str, start: int = 0) -> tuple[Any, int]:
-    """The JSON value at `start`, and where it ends.
+    """Decode the JSON value at `start`; return it and its end offset.
 
     Raises:
-        OutputError: for what is not JSON, for a key that stands twice, and for numbers beyond the range of doubles.
+        OutputError: for invalid JSON, a duplicate key, or a number beyond the range of doubles.
     """
     value, end = decode_with_flaws(text, start)
     refuse_flaws(value)
@@ -111,10 +111,10 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
 
 
 def decode_with_flaws(text: str, start: int = 0) -> tuple[Any, int]:
-    """The same, but single values in it may be none that stand in JSON.
+    """Decode like `decode`, but allow single values that are invalid in JSON.
 
     Raises:
-        OutputError: for what is not JSON as a whole.
+        OutputError: if the text as a whole is not JSON.
     """
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -127,21 +127,21 @@ def decode_with_flaws(text: str, start: int = 0) -> tuple[Any, int]:
 
 
 def word_fault(fault: json.JSONDecodeError, whole: str = "text") -> str:
-    """What is wrong with JSON, without the place; `whole` is what to call that which was read."""
+    """Describe a JSON error without its place; `whole` names the thing that was read."""
     if fault.pos >= len(fault.doc.rstrip()):
         return f"the {whole} ends too early"
     if fault.msg.startswith("Unterminated string"):
-        return "this text has no closing quote"
+        return "this string has no closing quote"
     return fault.msg[:1].lower() + fault.msg[1:].removesuffix(" at")
 
 
 def keys_twice(value: Any) -> tuple[str, ...]:
-    """The keys that stand more than once in an object."""
+    """Return the keys that occur more than once in an object."""
     return value.keys_twice if isinstance(value, _Repetitive) else ()
 
 
 def refuse_flaws(value: Any) -> None:
-    """Refuse a value with something in it that does not stand in JSON.
+    """Raise an error if a value contains anything that JSON does not allow.
 
     Raises:
         OutputError: at the first such place.
@@ -153,7 +153,7 @@ def refuse_flaws(value: Any) -> None:
             raise OutputError(item.message, pointer(path))
         if isinstance(item, _Repetitive):
             key = item.keys_twice[0]
-            raise OutputError(f"the key `{key}` stands twice in one object", pointer((*path, key)))
+            raise OutputError(f"the key `{key}` occurs twice in one object", pointer((*path, key)))
         if isinstance(item, dict):
             pending += [((*path, key), child) for key, child in reversed(item.items())]
         elif isinstance(item, list):
@@ -161,11 +161,11 @@ def refuse_flaws(value: Any) -> None:
 
 
 def line_of(text: str, offset: int) -> int:
-    """The 1-based line of an offset."""
+    """Return the 1-based line of an offset."""
     return text.count("\n", 0, offset) + 1
 
 
 def shorten(text: str) -> str:
-    """Return the begin of a text in quotes, in one line."""
+    """Return the start of a text in quotes, on one line."""
     shown = " ".join(text[:200].split())
     return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)

@@ -1,11 +1,11 @@
-"""What the label of a Markdown fence says about the object in it, and which fences of code name a score."""
+"""Read the labels of Markdown fences, and find code that sets a score."""
 
 import re
 from enum import Enum, auto
 
 
 class Label(Enum):
-    """What a fence holds by its label: a verdict, surely something else, or who knows what."""
+    """What the label of a fence says about its content: a verdict, something else, or unknown."""
 
     VERDICT = auto()
     OTHER = auto()
@@ -21,7 +21,7 @@ _VERDICT = frozenset(
         *("verdict", "result", "output", "response", "final", "grade", "score", "evaluation", "judgement", "judgment"),
     )
 )
-"""Languages in which such an object may be written, and names of what is asked for."""
+"""Fence labels that allow a verdict: names of languages, and names for the verdict itself."""
 
 _OTHER = frozenset(
     (
@@ -37,7 +37,7 @@ _WORD = re.compile(r"[\w/-]+")
 
 
 def read_label(info: str) -> Label:
-    """Return what the text behind the marks of a fence says."""
+    """Classify the text after the opening marks of a fence."""
     words = [word.lower() for word in _WORD.findall(info[:300])]
     if not _OTHER.isdisjoint(words):
         return Label.OTHER
@@ -54,5 +54,5 @@ _NAMES_SCORE = re.compile(
 
 
 def names_score(text: str, start: int, end: int) -> bool:
-    """Return whether a piece of code sets a score, as an object does, in whatever language."""
+    """Return whether a piece of code in any language sets a score, as a verdict would."""
     return _NAMES_SCORE.search(text, start, end) is not None

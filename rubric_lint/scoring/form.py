@@ -1,4 +1,4 @@
-"""Hold the object that a judge returned against the schema of its shape, and say what is wrong with it."""
+"""Validate the object that a judge returned against the schema of its shape, and describe what is wrong."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +16,10 @@ from rubric_lint.text.path import Path
 
 
 def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:
-    """Return the judge output that an object is.
+    """Validate an object as a judge output for this rubric.
 
-    Unknown fields are ignored, as the schemas that judges are given do; but not one that could be meant for a field
-    that decides the score, nor one that decides it in another shape.
+    Unknown fields are ignored, as in the schemas that judges are given, unless they may be a misspelt field that
+    decides the score, or decide the score in another shape.
 
     Raises:
         OutputError: when it is not valid for this rubric.
@@ -40,7 +40,7 @@ def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:
 
 
 def _refuse_message(value: Any) -> None:
-    """Refuse a message that holds no answer, as endpoints return it, and say what it holds."""
+    """Raise an error for an endpoint's message without an answer, and say what it contains."""
     if not isinstance(value, Mapping) or "score" in value or "checks" in value:
         return
     match value:
@@ -54,11 +54,11 @@ _EXTRAS = {
     "finished": "the object says itself that it is not the verdict",
     "scale": "the score is on another scale than 0 to 10; leave the field out if it is not",
 }
-"""What it means when a field breaks one of these definitions of the schema."""
+"""The message for a field that breaks one of these definitions of the schema."""
 
 
 class Form:
-    """The form of the judge outputs of one shape, as the schema states it; `field` holds the answer."""
+    """The form of the judge outputs of one shape, from the schema; the answer is in the field named `field`."""
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
@@ -73,15 +73,15 @@ class Form:
         self.check_fields = frozenset(name for name, schema in inner["properties"].items() if schema is not False)
 
     def check(self, value: Any) -> Mapping[str, Any]:
-        """The value itself when it has this form; half surrogate pairs, which are no characters, become `?`.
+        """Return the value if it has this form; half surrogate pairs, which are not characters, become `?`.
 
         Raises:
-            OutputError: at the first place that has not.
+            OutputError: at the first place that does not have this form.
         """
         plain = value
         try:
             errors = list(self._validator.iter_errors(plain))
-        except (ValueError, TypeError):  # what the validator takes for no JSON
+        except (ValueError, TypeError):  # what the validator rejects as not JSON
             plain = _as_plain(value, ())
             errors = list(self._validator.iter_errors(plain))
         if errors:
@@ -105,14 +105,14 @@ class Form:
         name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "the check" if path else "the judge output"
         if keyword == "required":
             missing = next(field for field in self._required(path) if field not in value)
-            hint = "".join(f"; did you mean it by `{near}`?" for near in _near_misses(value, (missing,)))
+            hint = "".join(f"; did you mean `{near}`?" for near in _near_misses(value, (missing,)))
             return OutputError(f"missing field `{missing}`{hint or f'; expected {self}'}", pointer(path))
         if keyword in ("minimum", "maximum"):
             return OutputError(f"{path[-1]} {_describe(value)} is outside 0..10", pointer(path))
         if keyword == "type":
             kind = self._kind(path)
             return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
-        message = f"{name} cannot stand here: the rubric has the shape {self._shape}, so expected is {self}"
+        message = f"{name} is not allowed here: the rubric has the shape {self._shape}; expected {self}"
         return OutputError(message, pointer(path))
 
     def _required(self, path: Path) -> tuple[str, ...]:
@@ -124,14 +124,14 @@ class Form:
         kinds = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
         if not path or isinstance(path[-1], int):
             return "an object"
-        return kinds.get(str(path[-1]), "a text")
+        return kinds.get(str(path[-1]), "a string")
 
     def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
         for near in _near_misses(value, self._required(path)):
             raise self._word_rival((*path, near))
 
     def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
-        """Say what is wrong with a field that the form allows only with values that leave the verdict as it is."""
+        """Describe the error of a field whose value contradicts the verdict."""
         for name, because in _EXTRAS.items():
             if pattern in self._extras[name]["patternProperties"]:
                 return OutputError(f"`{path[-1]}` is {_describe(value)}, so {because}", pointer(path))
@@ -140,16 +140,16 @@ class Form:
     def _word_rival(self, path: Path) -> OutputError:
         name, fields = str(path[-1]), self._required(path[:-1])
         field = (find_near(name, fields) or fields[-1:])[0]
-        return OutputError(f"`{name}` beside `{field}`: it is open which of them counts; leave one out", pointer(path))
+        return OutputError(f"`{name}` beside `{field}`: unclear which one counts; remove one", pointer(path))
 
     def __str__(self) -> str:
-        """The form in short."""
+        """Return the form as a short example."""
         return f'{{"checks": [{{"id", "{self.field}"}}, ...]}}' if self._holds_checks else f'{{"{self.field}"}}'
 
 
 @cache
 def form_of(shape: Shape) -> Form:
-    """The form of the judge outputs of a shape."""
+    """Return the form of the judge outputs of a shape."""
     return Form(shape)
 
 
@@ -169,17 +169,17 @@ def _describe(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
-        return f"an integer of more than {MOST_DIGITS} digits"
+        return f"an integer with more than {MOST_DIGITS} digits"
     if isinstance(value, str | int | float | list | tuple):
         return describe([] if isinstance(value, tuple) else value, "")
     return "an object" if isinstance(value, Mapping) else f"a Python value of the type {type(value).__name__}"
 
 
 def _as_plain(value: Any, path: Path) -> Any:
-    """A Python value as JSON has it, of the types that stand for JSON themselves and not of kinds of them.
+    """Convert a Python value to plain JSON types, without subclasses.
 
     Raises:
-        OutputError: for what is none of these.
+        OutputError: for a value of any other type.
     """
     try:
         return _simplify(value, path)
@@ -194,7 +194,7 @@ def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each typ
         case str():
             return value.encode("utf-8", "replace").decode()
         case Fractional():
-            return 0.5  # one that the validator takes for no integer either
+            return 0.5  # the validator does not accept it as an integer either
         case int():
             return int(value)
         case float():
@@ -204,13 +204,13 @@ def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each typ
         case Mapping():
             for key in value:
                 if not isinstance(key, str):
-                    raise OutputError(f"a key is {_describe(key)}, expected a text", pointer(path))
+                    raise OutputError(f"a key is {_describe(key)}, expected a string", pointer(path))
             return {_simplify(key, path): _simplify(item, (*path, key)) for key, item in value.items()}
     raise OutputError(f"found {_describe(value)}, expected JSON", pointer(path))
 
 
 def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
-    """The number of the check of each criterion."""
+    """Return the index in `checks` of each criterion."""
     known = [criterion.id for criterion in rubric.criteria]
     found: dict[str, int] = {}
     for place, check in enumerate(checks):
@@ -244,12 +244,12 @@ def _fold(name: str) -> str:
 
 
 def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> AnswerValue:
-    answer = value if isinstance(value, bool) else int(value)  # the form lets no other number through than 7 and 7.0
+    answer = value if isinstance(value, bool) else int(value)  # the form allows only integers, such as 7 and 7.0
     if criterion.grade(answer):
         return answer
     allowed = list_scores(int(grade.answer) for grade in criterion.grades)
     field = path[-1]
     kinds = "the levels are" if field == "level" else "the bands cover"
     raise OutputError(
-        f'{field} {_describe(answer)} of "{criterion.id}" may not be given: {kinds} {allowed}', pointer(path)
+        f'{field} {_describe(answer)} of "{criterion.id}" is not allowed: {kinds} {allowed}', pointer(path)
     )

@@ -1,4 +1,4 @@
-"""Grade judge outputs: what each answer is worth, and the exact arithmetic from answers to score and verdict."""
+"""Grade judge outputs: turn answers into a score and a verdict with exact arithmetic."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
@@ -11,14 +11,14 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric
 
 AnswerValue = bool | int
-"""What a judge says of one criterion: whether it is satisfied, a score, or a level."""
+"""A judge's answer for one criterion: satisfied or not, a score, or a level."""
 
 OVERALL = "overall"
 """The id under which results list the one score of a holistic rubric."""
 
 
 class Verdict(StrEnum):
-    """What an answer comes to."""
+    """The verdict on an answer."""
 
     PASS = "pass"  # noqa: S105 (no password)
     BORDERLINE = "borderline"
@@ -26,9 +26,9 @@ class Verdict(StrEnum):
 
 
 class Grade(NamedTuple):
-    """What one answer to one criterion is worth: normalised to 0..1, and in the integer points of its rubric.
+    """The worth of one answer to one criterion: normalised to 0..1, and in the integer points of its rubric.
 
-    `outcome` is that of the band or level; of a checklist criterion it is what was expected.
+    `outcome` is the outcome of the band or level, or of a checklist criterion.
     """
 
     answer: AnswerValue
@@ -40,10 +40,10 @@ class Grade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScoringCriterion:
-    """One thing that is judged: every answer that may be given, in ascending order, and what it is worth.
+    """One criterion: every allowed answer, in ascending order, and its worth.
 
-    `share` is its exact part in the average. `gate` is the least score or level, None for none. `outcome` says what is
-    judged, where the rubric says it.
+    `share` is its exact part in the average. `gate` is the lowest score or level that passes, or None. `outcome` is
+    what is judged, if the rubric says it.
     """
 
     id: str
@@ -54,13 +54,13 @@ class ScoringCriterion:
     grades: tuple[Grade, ...]
 
     def grade(self, answer: AnswerValue) -> Grade | None:
-        """The grade of an answer; None for one that may not be given."""
+        """Return the grade of an answer, or None if the answer is not allowed."""
         return next((grade for grade in self.grades if grade.answer == answer), None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CriterionResult:
-    """What one criterion came to; of several samples, `share` of them gave this answer."""
+    """The result of one criterion; with several samples, `share` of them gave this answer."""
 
     criterion: ScoringCriterion
     grade: Grade
@@ -71,7 +71,7 @@ class CriterionResult:
         return f"<CriterionResult {self.criterion.id!r}: {self.grade.answer!r}>"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the criterion as results list it."""
+        """Return the criterion as it appears in results."""
         share = {} if self.share is None else {"share": float(self.share)}
         return {
             "id": self.criterion.id,
@@ -87,9 +87,9 @@ class CriterionResult:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Scored:
-    """What one answer came to. `score` is exact, in 0..1; only the printed score is rounded to a float.
+    """The result of one answer. `score` is exact, in 0..1; only the printed score is rounded to a float.
 
-    `samples` are the results of which this one is the median, none where the answer was judged once.
+    `samples` are the results of which this one is the median; empty if the answer was judged once.
     """
 
     rubric: "ScoringRubric"
@@ -101,13 +101,13 @@ class Scored:
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
-        """How many samples came to each verdict."""
+        """The number of samples with each verdict."""
         given = [sample.verdict for sample in self.samples or (self,)]
         return {verdict: given.count(verdict) for verdict in Verdict}
 
     @property
     def stable(self) -> bool:
-        """Whether all samples came to one verdict."""
+        """Whether all samples have the same verdict."""
         return sum(map(bool, self.verdicts.values())) == 1
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Scored:
         return f"<Scored {self.rubric.name!r}: {self.verdict}, {self.score}, {{{answers}}}>"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as it is written, without what the record adds to it."""
+        """Return the result as JSON, without the fields that the record adds."""
         return {
             **self.rubric.to_json(),
             "score": float(self.score),
@@ -141,11 +141,10 @@ class JudgeOutput:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ScoringRubric:
-    """A rubric made ready for scoring: weights and normalised scores are whole numbers of points.
+    """A rubric prepared for scoring: weights and normalised scores are whole numbers of points.
 
-    `name` is what records call it, `hash` the canonical hash of what it means, however it is written, `model` the
-    rubric as it was linted, `full` the points of the best answer; `pass_from` and `borderline_from` are the points from
-    which those verdicts hold.
+    `name` is the name that records use, `hash` the canonical hash of its meaning, `model` the rubric as it was linted,
+    `full` the points of the best answer; `pass_from` and `borderline_from` are the lowest points with those verdicts.
     """
 
     name: str
@@ -165,16 +164,16 @@ class ScoringRubric:
         return f"<ScoringRubric {self.name!r}: {self.shape}, {self.hash}, [{ids}]>"
 
     def __getstate__(self) -> list[Any]:
-        """Return what a pickle keeps: not the file that the rubric was read from, which the model may lead to."""
+        """Return the state to pickle, without the model, which may refer to the file of the rubric."""
         model = self.model._replace(replacements={}, ambiguous=(), view=None)
         return [model if each.name == "model" else getattr(self, each.name) for each in fields(self)]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a result says of its rubric."""
+        """Return the rubric as it appears in results."""
         return {"rubric": self.name, "rubric_hash": self.hash, "shape": str(self.shape)}
 
     def weigh(self, grades: Iterable[Grade]) -> tuple[int, Verdict]:
-        """Return the points and the verdict that the grades of all criteria come to."""
+        """Return the points and the verdict for the grades of all criteria."""
         points, gates_met = 0, True
         for grade in grades:
             points += grade.points
@@ -184,7 +183,7 @@ class ScoringRubric:
         return points, Verdict.PASS if points >= self.pass_from else Verdict.BORDERLINE
 
     def grade(self, output: JudgeOutput) -> Scored:
-        """The score and verdict of a valid output."""
+        """Return the score and verdict of a valid output."""
         grades = [criterion.grade(answer) for criterion, answer in zip(self.criteria, output.answers, strict=True)]
         graded = tuple(
             CriterionResult(criterion, grade, reason)

@@ -1,4 +1,4 @@
-"""Notice records that share an id, in nine bytes a record however many there are."""
+"""Find records that share an id, using nine bytes for each record."""
 
 from array import array
 from collections.abc import Iterator
@@ -10,21 +10,21 @@ _LAST = _BUCKETS - 1
 
 
 class RecordPlace(NamedTuple):
-    """Where a record begins: the number of its file and its 1-based line."""
+    """The start of a record: the number of its file and its 1-based line."""
 
     file: int
     line: int
 
 
 def make_key(rubric: str, name: object) -> int:
-    """Return what stands for the id of a record; records of two rubrics may share one."""
+    """Return the key for the id of a record; records of different rubrics may share an id."""
     return hash((rubric, name if type(name) is str else (repr(name),)))
 
 
 class Ids:
-    """Remembers of each id a hash of 64 bits, and in order the buckets of these; places only where a line is left out.
+    """A set of 64-bit hashes of ids, with their buckets in order; it stores places only where lines are skipped.
 
-    A dictionary would take ten times the memory, and there may be millions of records.
+    A dictionary would need ten times the memory, and there may be millions of records.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Ids:
         self._expected = RecordPlace(0, 0)
 
     def add(self, file: int, lines: list[int], keys: list[int | None]) -> None:
-        """Remember the keys of records and the lines on which they begin, one after the other; None for no id."""
+        """Add the keys of consecutive records (None for no id) and the lines on which they begin."""
         known = [key for key in keys if key is not None]
         if not known:
             return
@@ -60,7 +60,7 @@ class Ids:
         self._order.extend([key & _LAST for key in keys])
 
     def repeated(self, most: int) -> tuple[int, list[tuple[RecordPlace, RecordPlace]]]:
-        """Return how many records repeat an id, and the places of the first few, each after that of the earlier one."""
+        """Return how many records repeat an id, and the first few as pairs: the earlier place, then the repeat."""
         count = 0
         firsts: dict[tuple[int, int], int] = {}
         for bucket, hashes in enumerate(self._hashes):
@@ -74,7 +74,7 @@ class Ids:
         return count, [(self._place(first), self._place(second)) for first, second in pairs]
 
     def _find(self, firsts: dict[tuple[int, int], int]) -> Iterator[tuple[int, int]]:
-        """The numbers of records that repeat an id, in order, each after that of the record which it repeats."""
+        """Yield the records that repeat an id, in order, as pairs of numbers: the earlier record, then the repeat."""
         wanted = {(bucket, first) for (bucket, _), first in firsts.items()}
         numbers: dict[tuple[int, int], int] = {}
         lengths = [0] * _BUCKETS

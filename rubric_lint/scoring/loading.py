@@ -1,4 +1,4 @@
-"""The bytes of a file to its rubrics, ready for scoring and by the names that records call them by."""
+"""Load the rubrics of a file for scoring, by the names that records use."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -35,11 +35,11 @@ DECIDING = frozenset(
         "weight",
     }
 )
-"""The rules whose errors leave it open what a score would be."""
+"""The rules whose errors make a score ambiguous."""
 
 
 class RubricError(Exception):
-    """A file whose rubrics cannot be scored; `faults` says why, each with its place."""
+    """A file whose rubrics cannot be scored; `faults` lists the reasons, each with its place."""
 
     def __init__(self, *faults: str) -> None:
         super().__init__("\n".join(faults))
@@ -47,9 +47,9 @@ class RubricError(Exception):
 
 
 class Loaded(NamedTuple):
-    """A rubric as it was linted, by its name, and the document that it stands in.
+    """A rubric as it was linted, its name, and its document.
 
-    `case` is the name of its case where that has several rubrics, and `label` what it is called there.
+    If its case has several rubrics, `case` is the name of the case and `label` the name of the rubric in it.
     """
 
     name: str
@@ -59,28 +59,28 @@ class Loaded(NamedTuple):
     label: str = ""
 
     def place(self, path: Path) -> str:
-        """Where a part of the rubric stands, as messages begin."""
+        """Return the place of a part of the rubric, as messages begin."""
         view = self.rubric.view
         return self.place_in_document(view.place(path) if view else path)
 
     def place_in_document(self, path: Path) -> str:
-        """The same for a path as the document has it, which may be written in a dialect."""
+        """Return the place of a path of the document, which may be written in a dialect."""
         is_named = isinstance(self.document.value(path), dict) and bool(path) and isinstance(path[-1], str)
         part = Part.KEY if is_named else Part.VALUE
         return _write_place(self.document.source, self.document.span(path, part).start)
 
     def position(self, path: Path) -> Position:
-        """The line and column of a part of the rubric; of what is not written, those of what would hold it."""
+        """Return the line and column of a part of the rubric, or of its parent if the part is not written."""
         place = self.rubric.view.place(path) if self.rubric.view else path
         while not _is_there(self.document, place):
             place = place[:-1]
         return self.document.source.position(self.document.span(place).start)
 
     def prepare(self) -> ScoringRubric:
-        """The rubric ready for scoring.
+        """Prepare the rubric for scoring.
 
         Raises:
-            RubricError: when no score can be made of it.
+            RubricError: if it cannot be scored.
         """
         self._refuse_deductions()
         try:
@@ -89,7 +89,7 @@ class Loaded(NamedTuple):
             raise RubricError(f"{self.place(self.rubric.path)}: the rubric {fault}") from None
 
     def _refuse_deductions(self) -> None:
-        """Refuse what counts against an answer, which other systems know: sound there, and no weight here."""
+        """Raise an error for negative points, which are valid in other systems but cannot be scored here."""
         view = self.rubric.view
         for criterion in self.rubric.criteria if view else ():
             weight = (criterion.fields or {}).get("weight")
@@ -97,8 +97,8 @@ class Loaded(NamedTuple):
                 field = self.rubric.word_field("weight")
                 place = self.place(criterion.path_of("weight"))
                 raise RubricError(
-                    f"{place}: a criterion with {field} below 0 cannot be scored, only checked: {view.dialect.title} "
-                    "takes them off the sum, and weights here are never below 0"
+                    f"{place}: a criterion with {field} below 0 cannot be scored, only linted: {view.dialect.title} "
+                    "subtracts them from the sum, and weights here are never below 0"
                 )
 
 
@@ -111,25 +111,25 @@ def _is_there(document: Document, path: Path) -> bool:
 
 
 def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:
-    """The rubrics of a file, by name: `case-id`, or `case-id/evaluator-name` where a case has several.
+    """Return the rubrics of a file by name: `case-id`, or `case-id/evaluator-name` if a case has several.
 
-    The suffix of `name` says what kind of file it is. A rubric that belongs to no case goes by its evaluator, or by the
-    name of the file without its suffixes; a case or evaluator without a name goes by its place, such as `tests/0`.
+    The suffix of `name` selects the file format. A rubric outside all cases is named after its evaluator or the file
+    (without suffixes); a case or evaluator without a name is named after its place, such as `tests/0`.
 
     Raises:
-        RubricError: when the file has error findings, no rubric, or two rubrics of one name.
+        RubricError: if the file has error findings, no rubric, or two rubrics with the same name.
     """
     models = load_models(name, as_bytes(data), claim_by_name(name, settings))
     return {called: loaded.prepare() for called, loaded in models.items()}
 
 
 def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:
-    """The same before they are made ready for scoring.
+    """Return the rubrics of a file by name, before they are prepared for scoring.
 
     Raises:
-        RubricError: as there.
+        RubricError: as `load_rubrics`.
     """
-    # What decides a score holds here also where the settings leave it out; for the rest they count.
+    # Rules that decide a score apply here even if the settings ignore them; the settings decide the others.
     enabled = settings.enabled
     settings = settings._replace(enabled=None if enabled is None else enabled | DECIDING)
     if kind := name_other_kind(name):
@@ -149,18 +149,18 @@ def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> di
 
 
 def _word_absence(name: str, unread: tuple[Unread, ...]) -> Iterator[str]:
-    """Say that a file holds no rubrics, and what nearly is one, each reason once."""
+    """Yield messages for a file without rubrics: each reason why something is nearly a rubric, once."""
     if not unread:
-        yield f"{name}: holds no rubrics; a rubric is the value of a field `rubrics`"
+        yield f"{name}: no rubrics found; a rubric is the value of a field `rubrics`"
     firsts: dict[str, Unread] = {}
     for each in unread:
         firsts.setdefault(each.reason, each)
     for each in firsts.values():
-        yield f"{name}:{each.line}:{each.column}: holds no rubrics: {each.reason}"
+        yield f"{name}:{each.line}:{each.column}: no rubrics found: {each.reason}"
 
 
 class _Located(NamedTuple):
-    """A rubric that is still data; `case` and `label` as they are when it is loaded."""
+    """A rubric that is still data; `case` and `label` as in `Loaded`."""
 
     document: Document
     location: Location
@@ -169,7 +169,7 @@ class _Located(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it stands, as messages begin."""
+        """The place of the rubric, as messages begin."""
         source = self.document.source
         return _write_place(source, self.document.span(self.location.path).start)
 
@@ -190,12 +190,12 @@ def _load(item: _Located, name: str, settings: FileSettings) -> Loaded:
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     rubric = build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
     if not rubric.schema.is_valid(document.value(path)):
-        raise RubricError(f"{item.place}: the rubric has faults that a comment or a setting silences; mend them first")
+        raise RubricError(f"{item.place}: the rubric has errors that a comment or a setting silences; fix them first")
     return Loaded(name, rubric, document, item.case, item.label)
 
 
 def _name(located: list[_Located], stem: str) -> dict[str, _Located]:
-    """Each rubric by its name."""
+    """Return the rubrics by name."""
     owners = [_read_owner(item.document, item.location.path) for item in located]
     count = Counter(owner.key for owner in owners)
     named: dict[str, _Located] = {}
@@ -205,7 +205,7 @@ def _name(located: list[_Located], stem: str) -> dict[str, _Located]:
         name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or stem
         if name in named:
             first = named[name].place
-            raise RubricError(f"{item.place}: a second rubric goes by the name `{name}`, after the one at {first}")
+            raise RubricError(f"{item.place}: a second rubric is named `{name}`, after the one at {first}")
         is_one_of_several = owner.name and count[owner.key] > 1
         is_told_apart = all(other.key == owner.key for other in owners if other.name == owner.name)
         case = owner.name if is_one_of_several and is_told_apart else ""
@@ -214,7 +214,7 @@ def _name(located: list[_Located], stem: str) -> dict[str, _Located]:
 
 
 class _Owner(NamedTuple):
-    """Whom a rubric belongs to: a key that is the case's alone, the case's name, the evaluators' names within it."""
+    """The owner of a rubric: a key unique to the case, the name of the case, and the names of the evaluators in it."""
 
     key: tuple[int | None, Path]
     name: str
@@ -223,7 +223,7 @@ class _Owner(NamedTuple):
 
 def _read_owner(document: Document, path: Path) -> _Owner:
     value: Any = document.data
-    # Of several documents each is a case of its own.
+    # With several documents in a file, each document is a case.
     name = "" if document.number is None else _label(value, ("id", "name"), str(document.number))
     key: Path = ()
     inner: list[str] = []
@@ -252,6 +252,6 @@ def _label(value: Any, fields: tuple[str, ...], otherwise: str) -> str:
 
 @cache
 def _case_lists() -> frozenset[str]:
-    """The names of the lists of a suite that hold its cases."""
+    """Return the names of the lists that contain the cases of a suite."""
     fields = load(f"{CURRENT}/suite.json")["definitions"]["part"]["properties"].items()
     return frozenset(name for name, schema in fields if schema.get("$ref") == "#/definitions/cases")

@@ -1,4 +1,4 @@
-"""What a rubric means, apart from how it is written: the one notion that the hash and `rubric-lint diff` share.
+"""Compute the meaning of a rubric, independent of how it is written, for the hash and `rubric-lint diff`.
 
 Comments, order, notation, line breaks, deprecated names and the rubric's own name mean nothing. Weights count as shares
 of the average, so doubling all of them changes nothing. A gate that no score can miss is no gate.
@@ -15,27 +15,27 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.scoring.grading import ScoringCriterion
 
 HASH_LENGTH = 16
-"""How many hexadecimal digits a hash of a meaning has."""
+"""The number of hexadecimal digits in a hash."""
 
 _VERSION = 1
-"""The version of the canonical form. It changes when the notion does, so that hashes of two notions never match."""
+"""The version of the canonical form. Change it with the form, so that hashes of different versions never match."""
 
 Words = tuple[str, ...] | None
-"""A text by its words, None for none."""
+"""The words of a text, or None without a text."""
 
 
 def words(text: str | None) -> Words:
-    """Return the words of a text: where its lines break changes nothing that it says."""
+    """Return the words of a text; line breaks and other white space do not change its meaning."""
     return None if text is None else tuple(text.split())
 
 
 def read_outcomes(criterion: ScoringCriterion) -> dict[int, str | None]:
-    """Return what each score or level earns; nothing for yes and no."""
+    """Return the outcome of each score or level; empty for a checklist criterion."""
     return {grade.answer: grade.outcome for grade in criterion.grades if not isinstance(grade.answer, bool)}
 
 
 def read_scores(criterion: ScoringCriterion) -> tuple[tuple[int, Words], ...]:
-    """Return what each score earns, in words and in ascending order."""
+    """Return each score and the words of its outcome, in ascending order."""
     return tuple((score, words(outcome)) for score, outcome in read_outcomes(criterion).items())
 
 
@@ -46,24 +46,24 @@ def read_levels(criterion: Criterion) -> tuple[tuple[int, str | None, Words], ..
 
 
 def read_task(rubric: Rubric) -> str | None:
-    """Return what is judged as a whole, where the dialect of the rubric says it."""
+    """Return what the rubric judges as a whole, if its dialect states it."""
     return (rubric.view.task if rubric.view else "") or None
 
 
 def read_gate(criterion: Criterion, scoring: ScoringCriterion) -> int | None:
-    """Return the gate, if it can be missed; on a checklist each gate that can be missed means the same."""
+    """Return the gate if it can be missed; on a checklist all such gates mean the same."""
     if all(grade.gate_met for grade in scoring.grades):
         return None
     return criterion.gate if criterion.scale or criterion.levels else 10
 
 
 def says(criterion: Criterion, scoring: ScoringCriterion) -> Hashable:
-    """Return all that a judge is told of a criterion but its id."""
+    """Return everything that a judge sees of a criterion except its id."""
     return words(criterion.outcome), read_scores(scoring), read_levels(criterion)
 
 
 def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> str:
-    """Return the canonical hash of what a rubric means; `criteria` are its own, as they are scored."""
+    """Return the canonical hash of the meaning of a rubric; `criteria` are its criteria as they are scored."""
     canonical = json.dumps([_VERSION, _describe(rubric, criteria)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_LENGTH]
 

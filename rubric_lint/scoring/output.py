@@ -1,4 +1,4 @@
-"""Read what a judge returned, its raw text or the object, and look up what its answers come to."""
+"""Read what a judge returned, as raw text or as an object, and look up the result for its answers."""
 
 import json
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.plain import types_of
 
 MOST_KNOWN = 20_000
-"""How many combinations of answers are remembered at once."""
+"""The most combinations of answers to remember at once."""
 
 Answers = tuple[AnswerValue, ...]
 """The answers of an output, in the rubric's order."""
 
 
 class Known:
-    """What some answers come to, and how often a run met them; the score is `points` of the rubric's `full`."""
+    """The result for some answers, and how often they occurred; the score is `points` out of the rubric's `full`."""
 
     __slots__ = ("answers", "count", "points", "rubric", "text", "verdict")
 
@@ -42,7 +42,7 @@ class Known:
 
 
 class Judged(NamedTuple):
-    """A valid output: what its answers come to, how many texts its JSON has, and the output itself."""
+    """A valid output: the result for its answers, the number of strings in its JSON, and the output itself."""
 
     known: Known
     texts: int
@@ -50,7 +50,7 @@ class Judged(NamedTuple):
 
     @property
     def output(self) -> JudgeOutput:
-        """The output as a rubric grades it."""
+        """The output in the form that a rubric grades."""
         source, answers = self.source, self.known.answers
         if isinstance(source, JudgeOutput):
             return source
@@ -63,14 +63,14 @@ class Judged(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """One answer to one criterion: its grade, and its part of the result as JSON."""
+    """One answer to one criterion: its grade, and its part of the JSON result."""
 
     grade: Grade
     text: str
 
 
 class Reader:
-    """Reads the outputs for one rubric."""
+    """A reader of outputs for one rubric."""
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
@@ -84,10 +84,10 @@ class Reader:
     def read(
         self, output: Any, answer: str | None = None, extract: Extract = Extract.STANDARD, *, has_halves: bool = True
     ) -> Judged:
-        """Read a raw text, or an object that may hold half surrogate pairs or not.
+        """Read raw text, or an object; `has_halves` says whether it may contain half surrogate pairs.
 
         Raises:
-            OutputError: when there is not exactly one object, or it is not valid for this rubric.
+            OutputError: if there is not exactly one object, or it is not valid for this rubric.
         """
         if not isinstance(output, str):
             return self.read_object(output, has_halves=has_halves)
@@ -97,7 +97,7 @@ class Reader:
         return self._read_checked(find_verdict(output, answer=answer, extract=extract), 1)
 
     def glance(self, output: str, extract: Extract) -> Known | None:
-        """Return what a raw text comes to that as a whole is an output of the very form; None for any other."""
+        """Return the result for raw text that is, as a whole, an output of exactly the expected form, else None."""
         found = self._glance(unwrap(output, strict=extract is Extract.STRICT))
         return found and found[0]
 
@@ -121,7 +121,7 @@ class Reader:
         return Judged(self._know(output.answers), texts, output)
 
     def look_up(self, output: Any) -> tuple[Known, int] | None:
-        """Return what an output of the very form comes to, and how many texts it has; None for one with a fault."""
+        """Return the result for an output of exactly the expected form, and its number of strings; else None."""
         try:
             if self._is_holistic:
                 return self._know((output.score,)), 1 if output.reasoning is None else 3
@@ -141,10 +141,10 @@ class Reader:
             return None
 
     def _know(self, answers: Answers) -> Known:
-        """Look up what answers come to.
+        """Look up the result for some answers.
 
         Raises:
-            KeyError: for one that may not be given.
+            KeyError: if an answer is not allowed.
         """
         found = self.known.get(answers)
         if found is None:
@@ -154,7 +154,7 @@ class Reader:
     def _learn(self, answers: Answers) -> Known:
         pieces = [graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)]
         points, verdict = self.rubric.weigh([piece.grade for piece in pieces])
-        score = points / self.rubric.full  # of integers, so it is the nearest float as well
+        score = points / self.rubric.full  # the points are integers, so this is the nearest float
         criteria = ", ".join([piece.text for piece in pieces])
         text = f'{self._head}, "score": {score!r}, "verdict": "{verdict}", "criteria": [{criteria}]'
         return Known(self.rubric, answers, points, verdict, text)
@@ -167,12 +167,12 @@ def read_output(
     answer: str | None = None,
     extract: Extract = Extract.STANDARD,
 ) -> JudgeOutput:
-    """Return the judge output that a raw text or an object holds.
+    """Read a judge output from raw text or an object.
 
-    `answer` is what was judged, where it is known: an object that it contains is a quote.
+    `answer` is the judged answer, if known: an object that it contains is a quote.
 
     Raises:
-        OutputError: when there is not exactly one object, or it is not valid for this rubric.
+        OutputError: if there is not exactly one object, or it is not valid for this rubric.
     """
     reader = _reader_of(rubric)
     if len(reader.known) > MOST_KNOWN:

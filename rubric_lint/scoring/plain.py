@@ -1,6 +1,6 @@
-"""Decode outputs that have the very fields and types of their form, as almost all have; msgspec does it at once.
+"""Decode outputs that have exactly the fields and types of their form, as most do, in one step with msgspec.
 
-Where msgspec is not installed nothing is plain, and everything is held against the schema.
+Without msgspec, every output is validated against the schema instead.
 """
 
 from functools import cache
@@ -20,7 +20,7 @@ else:
 
 
 class PlainTypes:
-    """The types of the outputs of one shape."""
+    """The msgspec types of the outputs of one shape."""
 
     def __init__(self, shape: Shape) -> None:
         self.output = _define_output(shape) if IS_INSTALLED else None
@@ -29,7 +29,7 @@ class PlainTypes:
             self._decode = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
 
     def convert(self, value: Any) -> Any:
-        """Return an object as an output; None unless it has these fields and no others."""
+        """Convert an object to an output; return None unless it has exactly these fields."""
         if not IS_INSTALLED:
             return None
         try:
@@ -38,7 +38,7 @@ class PlainTypes:
             return None
 
     def decode(self, text: str) -> Any:
-        """Return JSON as an output; None unless it has these fields and no others."""
+        """Decode JSON as an output; return None unless it has exactly these fields."""
         if not IS_INSTALLED:
             return None
         try:
@@ -47,7 +47,7 @@ class PlainTypes:
             return None
 
     def decode_record(self, text: Any) -> Any:
-        """Return a record that has a text as its `id`, an output or a raw text, and nothing else; None for others."""
+        """Decode a record of a string `id` and an output or raw text; return None for any other."""
         if not IS_INSTALLED:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Turn the model of a rubric into whole numbers of points, ready for scoring."""
+"""Prepare the model of a rubric for scoring, in whole numbers of points."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,18 +14,18 @@ from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCrit
 from rubric_lint.scoring.meaning import hash_meaning
 
 _WIDEST = 1000
-"""How many digits lie at most between the first digit of the largest weight and the last of the finest."""
+"""The most digits from the first digit of the largest weight to the last digit of the most precise one."""
 
 
 class UnscorableError(Exception):
-    """A rubric that cannot be scored, and why."""
+    """A rubric cannot be scored; the message says why."""
 
 
 def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     """Make a rubric ready for scoring.
 
     Raises:
-        UnscorableError: for what no score can be made of, also where a comment or a setting silences the finding.
+        UnscorableError: if the rubric cannot be scored, even if a comment or a setting silences the finding.
     """
     shape = rubric.shape
     if shape is None:
@@ -57,7 +57,7 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
 
 
 class _Allowed(NamedTuple):
-    """An answer that may be given, and what it comes to by itself."""
+    """An allowed answer, its normalised score and its outcome."""
 
     answer: AnswerValue
     score: Fraction
@@ -66,7 +66,7 @@ class _Allowed(NamedTuple):
 
 
 class _Draft(NamedTuple):
-    """A criterion before its weight is known beside the others'."""
+    """A criterion whose share of the total weight is not yet known."""
 
     id: str
     weight: Decimal
@@ -80,7 +80,7 @@ def _draft(rubric: Rubric, shape: Shape) -> Iterator[_Draft]:
         yield _Draft(OVERALL, Decimal(1), None, None, _scores(rubric.scales[0], None))
     for criterion in rubric.criteria:
         if criterion.weight is None or not math.isfinite(float(criterion.weight)):
-            raise UnscorableError(f"the weight of `{criterion.id}` is no finite number of at least 0")
+            raise UnscorableError(f"the weight of `{criterion.id}` is not a finite number of at least 0")
         yield _Draft(criterion.id, criterion.weight, criterion.gate, criterion.outcome, _answers(criterion))
 
 
@@ -97,7 +97,7 @@ def _answers(criterion: Criterion) -> tuple[_Allowed, ...]:
 
 
 def _scores(scale: Scale, gate: int | None) -> tuple[_Allowed, ...]:
-    # Of bands that overlap, an error that a comment may silence, the first one counts.
+    # If bands overlap (an error that a comment may silence), the first one counts.
     outcomes = {score: band.outcome for band in reversed(scale.bands) for score in band.scores}
     return tuple(
         _Allowed(score, Fraction(score, HIGHEST), gate is None or score >= gate, outcomes[score])
@@ -121,18 +121,18 @@ def _refuse_repeated_ids(drafts: Sequence[_Draft]) -> None:
     if repeated := [name for name in dict.fromkeys(ids) if ids.count(name) > 1]:
         raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
     if empty := [draft.id for draft in drafts if not draft.answers]:
-        raise UnscorableError(f"`{empty[0]}` has no score that a judge may give")
+        raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
     if not any(draft.weight for draft in drafts):
         raise UnscorableError("has weights that are all 0, so there is nothing to divide by")
 
 
 def _as_integers(weights: Sequence[Decimal]) -> list[int]:
-    """The weights as the smallest integers in the same proportion."""
+    """Scale the weights to the smallest integers in the same proportion."""
     parts = [weight.as_tuple() for weight in weights]
     finest = min(int(part.exponent) for part, weight in zip(parts, weights, strict=True) if weight)
     if max(weight.adjusted() for weight in weights if weight) - finest > _WIDEST:
         raise UnscorableError(f"has weights that are more than {_WIDEST} digits apart")
-    # Arithmetic on decimals would round to the digits of their context; making one does not.
+    # Arithmetic on decimals rounds to the precision of the context; creating one does not.
     whole = [
         int(Decimal((0, part.digits, int(part.exponent) - finest))) if weight else 0
         for part, weight in zip(parts, weights, strict=True)

@@ -1,4 +1,4 @@
-"""Tell the JSON objects in prose apart: given on lines of their own or in a fence, quoted, or within a line."""
+"""Classify the JSON objects in prose: on their own lines, in a fence, quoted, or within a line."""
 
 import re
 from bisect import bisect_right
@@ -17,7 +17,7 @@ from rubric_lint.scoring.turns import blank_quotes, refuse_other_turns, refuse_t
 
 
 class Kind(Enum):
-    """How an object stands in a text; only one that is `GIVEN` may be a verdict."""
+    """The context of an object in a text; only a `GIVEN` object may be a verdict."""
 
     GIVEN = auto()
     INLINE = auto()
@@ -29,7 +29,7 @@ class Kind(Enum):
 
 
 class Object(NamedTuple):
-    """An object in a text: how and where it stands."""
+    """An object in a text: its kind and place."""
 
     kind: Kind
     start: int
@@ -38,17 +38,17 @@ class Object(NamedTuple):
 
 
 class Given(NamedTuple):
-    """The objects that a text gives, and the words beside them."""
+    """The objects that a text gives, and the words around them."""
 
     objects: list[Object]
     words: Words
 
 
 def find_given(text: str, is_quote: Callable[[str], bool]) -> Given:
-    """Return the objects that a text gives besides its thoughts and quotes, at least one, and the words beside them.
+    """Return the objects (at least one) that a text gives outside thoughts and quotes, and the words around them.
 
     Raises:
-        OutputError: for none; for a thought that never ends; and as `read_prose`.
+        OutputError: if there is none, if a thought never ends, or as `read_prose`.
     """
     rest = blank_thoughts(text)
     body = rest.strip(BLANK)
@@ -78,24 +78,24 @@ def find_given(text: str, is_quote: Callable[[str], bool]) -> Given:
 
 
 def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
-    """Why a text gives no verdict."""
+    """Explain why a text gives no verdict."""
     if objects:
         line = line_of(rest, objects[0].start)
         return OutputError(
-            f"the JSON object at line {line} {_REASONS[objects[0].kind]}, so it is no verdict", line=line
+            f"the JSON object at line {line} {_REASONS[objects[0].kind]}, so it is not the verdict", line=line
         )
     return OutputError(f"no JSON object in this text: {shorten(body)}")
 
 
-_RIVALS = {Kind.INLINE: "in the midst of", Kind.FENCED: "in a fence beside other text at"}
+_RIVALS = {Kind.INLINE: "in the middle of", Kind.FENCED: "in a fence beside other text at"}
 
 _REASONS = {
-    Kind.INLINE: "stands in the midst of a line",
-    Kind.QUOTED: "stands in quotes or back ticks",
-    Kind.TAGGED: "stands in tags",
-    Kind.BLOCK_QUOTE: "stands in a block quote",
-    Kind.FENCED: "stands in a fence beside other text",
-    Kind.LABELLED: "stands in a fence whose label does not name a verdict",
+    Kind.INLINE: "is in the middle of a line",
+    Kind.QUOTED: "is in quotes or backticks",
+    Kind.TAGGED: "is in tags",
+    Kind.BLOCK_QUOTE: "is in a block quote",
+    Kind.FENCED: "is in a fence beside other text",
+    Kind.LABELLED: "is in a fence whose label does not name a verdict",
 }
 
 
@@ -113,7 +113,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*(?:\}|"(?!(?:[^"\\\n]|\\.){0,200}"[ \t\r\n]*[,}]))')
-"""Not a set of texts, as mathematics and other languages write it."""
+"""The start of a JSON object, but not of a set of strings as in mathematics or other languages."""
 
 _BEGINS_VERDICT = re.compile(r'\{[ \t\r\n]*"(?:checks|score|level|satisfied|reasoning|overall_reasoning)"')
 _VERDICT_FIELDS = frozenset({"checks", "score", "level", "satisfied"})
@@ -127,20 +127,20 @@ _RESEMBLES_OBJECT = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Written as Python or JavaScript do; any other word before a colon may be mathematics."""
+"""An object in Python or JavaScript syntax; any other word before a colon may be mathematics."""
 
 _MARKS = {"`": 0, '"': 1, "“": 2, "”": 2, "„": 2, "«": 3, "»": 3, "「": 4, "」": 4, "『": 5, "』": 5, "~": 6}
-"""Quotes, back ticks and strikes by what they pair with: after an odd number of them one is open."""
+"""Quotes, backticks and strikethroughs by their partner: after an odd number of them one is open."""
 
 _OPENERS, _CLOSERS = "\"'`“„‘‚«「『", "\"'`“”’‘»」』"  # noqa: RUF001 (quotes of many languages)
 _LONE_TAGS = frozenset({"br", "hr", "img", "wbr", "input", "p", "li"})
-"""Tags that nobody closes."""
+"""Tags that have no closing tag."""
 
 Marks = tuple[int, ...]
 
 
 class _Draft(NamedTuple):
-    """An object before it is known what follows it: the marks and the braces that were met before."""
+    """An object whose following text is not yet read: the marks and braces before it."""
 
     found: Object
     marks: Marks
@@ -149,7 +149,7 @@ class _Draft(NamedTuple):
 
 
 class _Reader:
-    """Reads a text once, from its begin to its end."""
+    """A reader that scans a text once, from start to end."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -169,7 +169,7 @@ class _Reader:
         self.asides: list[tuple[int, int]] = []
 
     def read(self) -> None:
-        """Take in all objects, and what may stand around them."""
+        """Collect all objects, and the marks that may surround them."""
         while token := _TOKEN.search(self._text, self._position, self._end):
             self._position = token.end()
             if token.start() > self._line_end:
@@ -189,13 +189,13 @@ class _Reader:
                 self._read_tag(token)
 
     def _begin_line(self, offset: int) -> None:
-        """Note how many marks come before the line of an offset, which is the first one of interest in it."""
+        """Record how many marks precede the line of an offset; the offset is the first relevant one in its line."""
         self._line_marks = [*self._marks]
         end = self._text.find("\n", offset)
         self._line_end = len(self._text) if end < 0 else end
 
     def _is_quoting(self) -> bool:
-        """Whether a quote or a back tick is open that this line opens."""
+        """Return whether this line opens a quote or a backtick that is still open."""
         return any((count - before) % 2 for count, before in zip(self._marks, self._line_marks, strict=True))
 
     def _leave_brace(self, offset: int) -> None:
@@ -258,7 +258,7 @@ class _Reader:
             self._depth += 1
 
     def _begins_line(self, offset: int) -> tuple[bool, int]:
-        """Whether nothing stands before an offset in its line, and where the line before it ends."""
+        """Return whether an offset begins its line, and where the line before it ends."""
         while offset and self._text[offset - 1] in IN_LINE:
             offset -= 1
         return not offset or self._text[offset - 1] == "\n", offset - 1
@@ -289,10 +289,10 @@ class _Reader:
             self._drafts.append(_Draft(Object(kind, start, end, value), tuple(self._marks), self._depth, in_fence))
 
     def settle(self) -> list[Object]:
-        """Say of each object how it stands, now that all that follows it is known.
+        """Classify each object, once the whole text is read.
 
         Raises:
-            OutputError: for one that may be a verdict and stands in something broken.
+            OutputError: if a possible verdict is inside something broken.
         """
         unclosed = [(start, self._end) for starts in self._open_tags.values() for start in starts]
         tagged = sorted([*self._tagged, *(span for span in unclosed if span[0] in self._lone_tags)])
@@ -311,7 +311,7 @@ class _Reader:
         return objects
 
     def _is_in_marks(self, draft: _Draft) -> bool:
-        """Whether a quote or a back tick is open before an object, and one closes it behind."""
+        """Return whether a quote or a backtick opens before an object and closes after it."""
         if any(count % 2 and total > count for count, total in zip(draft.marks, self._marks, strict=True)):
             return True
         if draft.in_fence:
@@ -327,14 +327,14 @@ class _Reader:
         if is_listed or draft.depth:
             line = line_of(text, start)
             around = "a list that is" if is_listed else "braces that are"
-            raise OutputError(f"the JSON object at line {line} stands inside {around} not JSON", line=line)
+            raise OutputError(f"the JSON object at line {line} is inside {around} not JSON", line=line)
         if self._unopened is not None:
             line = line_of(text, self._unopened)
             raise OutputError(f"a `}}` at line {line} closes nothing, so the JSON before it is broken", line=line)
 
 
 def _is_verdict(value: dict[str, Any]) -> bool:
-    """Whether an object claims to be a verdict as a whole; a note about one criterion, with its id, is none."""
+    """Return whether an object claims to be a whole verdict; a note about one criterion, with its id, does not."""
     return not _VERDICT_FIELDS.isdisjoint(value) and "id" not in value
 
 
@@ -344,7 +344,7 @@ def _closing_fence(mark: str, length: int) -> re.Pattern[str]:
 
 
 def _ends_item(text: str, offset: int) -> bool:
-    """Whether the comma before an offset follows another object or list."""
+    """Return whether the comma before an offset follows another object or list."""
     while text[offset - 1] != ",":
         offset -= 1
     return previous(text, offset - 1) in ("}", "]")

@@ -1,4 +1,4 @@
-"""Tell what the records of OUTPUTS hold, and what became of each of them."""
+"""Read the fields of records in OUTPUTS, and describe the outcome of each record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,29 +12,29 @@ from rubric_lint.scoring.ids import make_key
 from rubric_lint.scoring.output import Judged, render
 
 RESERVED = frozenset({"rubric", "rubric_hash", "shape", "score", "verdict", "verdicts", "stable", "criteria", "error"})
-"""The fields of a result, which no field of a record may cover."""
+"""The fields of a result; a record's own fields must not overwrite them."""
 
 COVERING = RESERVED - {"rubric", "rubric_hash"}
-"""Those of them that a record may not have: it says itself by which rubric it was judged."""
+"""The fields of a result that a record must not have. A record may have the others: they say how it was judged."""
 
 HELD = frozenset({"output", "outputs"})
-"""The fields of a record that hold what a judge returned, once or several times for one answer."""
+"""The fields of a record with the judge's output or outputs for one answer."""
 
 SHOWN = ("answer", "question", "reference")
-"""The fields of a record that hold what the judge was shown; an object in them is no verdict."""
+"""The fields of a record with the judge's input; an object in them is not a verdict."""
 
 _JUDGEMENTS = ("checks", "score")
 _TAKEN = RESERVED | HELD | {"id"}
-"""The fields of a record that are not carried through."""
+"""The fields of a record that are not copied to its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one entry: a result, or the error that says why there is none.
+    """The outcome of one entry: a result, or the error that says why there is none.
 
-    `line` is where the entry begins, `file` what it came from, None where there is but one. `head` is the record's
-    `id`, if it has one, and `rest` its other fields, both to be carried through. `judged_by` is the hash of the rubric
-    that the judge was told, where the record says it.
+    `line` is where the entry begins, `file` its file, or None if there is only one. `head` is the record's `id`, if
+    any, and `rest` its other fields; both are copied to the result. `judged_by` is the hash of the rubric that the
+    judge used, if the record says it.
     """
 
     line: int
@@ -48,11 +48,11 @@ class Outcome:
 
     @property
     def has_other_meaning(self) -> bool:
-        """Whether the judge was told another meaning of the rubric than the one that scores now."""
+        """Whether the judge used a rubric with a different meaning than the current one."""
         return self.result is not None and self.judged_by not in (None, self.result.rubric.hash)
 
     def to_json(self) -> dict[str, Any]:
-        """The line of results that stands for the entry."""
+        """Return the line of results for the entry."""
         found: dict[str, Any] = dict(self.head)
         if self.result:
             return {**found, **self.result.to_json(), **self.rest}
@@ -64,14 +64,14 @@ class Outcome:
         return {**found, **self.rest}
 
     def render(self) -> str:
-        """The same as JSON in one line."""
+        """Return the line of results as JSON text."""
         return render(self.to_json())
 
 
 class Entry(NamedTuple):
-    """A valid entry: the object, whether it is a record that holds what was judged, and what that comes to.
+    """A valid entry: the object, whether it is a record around an output, and the result.
 
-    `judged` is None where the record holds several outputs, and `samples` is their median then.
+    `judged` is None if the record has several outputs; `samples` is then their median.
     """
 
     value: Mapping[str, Any]
@@ -81,7 +81,7 @@ class Entry(NamedTuple):
     samples: Scored | None = None
 
     def render(self) -> str:
-        """Return its line of results."""
+        """Return the line of results for the entry as JSON text."""
         value, judged = self.value, self.judged
         text = judged.known.text if judged else render(self.result.to_json())[1:-1]
         if not self.is_record:
@@ -94,28 +94,28 @@ class Entry(NamedTuple):
 
     @property
     def result(self) -> Scored:
-        """What it comes to, in full."""
+        """The full result."""
         return self.rubric.grade(self.judged.output) if self.judged else cast("Scored", self.samples)
 
     @property
     def key(self) -> int | None:
-        """What stands for its id, None where it has none."""
+        """The key for its id, or None without one."""
         return make_key(self.rubric.name, self.value["id"]) if self.is_record and "id" in self.value else None
 
     @property
     def rest(self) -> dict[str, Any]:
-        """The fields that are carried through."""
+        """The fields that are copied to the result."""
         return {key: value for key, value in self.value.items() if key not in _TAKEN} if self.is_record else {}
 
     @property
     def has_other_meaning(self) -> bool:
-        """Whether the judge was told another meaning of the rubric than the one that scores now."""
+        """Whether the judge used a rubric with a different meaning than the current one."""
         value = self.value
         is_told = self.is_record and ("judge" in value or "rubric_hash" in value)
         return is_told and read_judged_by(value) not in (None, self.rubric.hash)
 
     def tell(self, line: int, file: str | None = None) -> Outcome:
-        """Return all that is known of it."""
+        """Return the full outcome of the entry."""
         value = self.value
         if not self.is_record:
             return Outcome(line, file, result=self.result)
@@ -124,17 +124,17 @@ class Entry(NamedTuple):
 
 
 def read_judged_by(record: Mapping[str, Any]) -> str | None:
-    """Return the hash of the rubric that a judge was told, as a record says it."""
+    """Return the hash of the rubric that the judge used, if a record has it."""
     about = record.get("judge")
     named = record.get("rubric_hash", about.get("rubric_hash") if isinstance(about, dict) else None)
     return named if isinstance(named, str) else None
 
 
 def refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
-    """Refuse an object that neither holds an output nor looks like one.
+    """Raise an error for an object that neither contains an output nor looks like one.
 
     Raises:
-        OutputError: with what it has instead.
+        OutputError: listing the fields that it has.
     """
     if "id" in entry or "rubric" in entry:
         found = ", ".join([*entry][:6])
@@ -152,10 +152,10 @@ Named = TypeVar("Named")
 
 
 def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Named:
-    """Return what belongs to the rubric that a record names, or to the only one that there is.
+    """Return the value for the rubric that a record names, or for the only rubric.
 
     Raises:
-        OutputError: for a record that names none of them.
+        OutputError: if the record does not name one of several rubrics.
     """
     if "rubric" not in record:
         if len(rubrics) == 1:
@@ -164,7 +164,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
         raise OutputError(f"the record does not say which rubric; name it in `rubric`: {known}", "/rubric")
     name = record["rubric"]
     if not isinstance(name, str):
-        raise OutputError("`rubric` is no text; expected the name of a rubric", "/rubric")
+        raise OutputError("`rubric` must be a string: the name of a rubric", "/rubric")
     if name in rubrics:
         return rubrics[name]
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")

@@ -1,7 +1,7 @@
-"""Refuse an object that the words around it overrule: that they retract, contradict or give to somebody else.
+"""Reject an object that the words around it retract, contradict or attribute to someone else.
 
-Words before the object may weigh other scores, so only the last score that they settle on counts. Words behind it may
-name no other score. A sentence about what would have to be otherwise names none.
+Words before the object may weigh other scores, so only the last score that they settle on counts. Words after it must
+not name another score. Hypothetical sentences do not count as naming a score.
 """
 
 import re
@@ -13,21 +13,21 @@ from rubric_lint.scoring.blanks import BLANK, IN_LINE
 from rubric_lint.scoring.extract import OutputError, line_of, shorten
 
 _INTRODUCTION = 300
-"""How many characters before an object are looked at for what they call it."""
+"""The number of characters before an object to search for what they call it."""
 
 
 class Words(NamedTuple):
-    """A text with spaces for its thoughts, objects, fences and block quotes, and where the last three of them stand."""
+    """A text with spaces for its thoughts, objects, fences and block quotes, and the spans of the last three."""
 
     text: str
     asides: list[tuple[int, int]]
 
 
 def refuse_overruled(beside: Words, start: int, value: Mapping[str, Any]) -> None:
-    """Refuse an object at `start` if the words beside it overrule it.
+    """Raise an error if the words around an object at `start` overrule it.
 
     Raises:
-        OutputError: with the words and their line.
+        OutputError: quoting the words, with their line.
     """
     words = beside.text
     if words.strip(BLANK):
@@ -69,7 +69,7 @@ _OTHERS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
-"""What is somebody else's, or not yet the verdict."""
+"""Words for an object of someone else, or for one that is not yet the verdict."""
 
 _SAYS = re.compile(
     r"""
@@ -96,7 +96,7 @@ _SENTENCE_END = re.compile(rf"[{_STOPS}]\s|\n(?![a-z])")
 
 
 def _refuse_introduction(words: str, floor: int, start: int) -> None:
-    """Refuse an object that the sentence before it calls a draft, an example or another's."""
+    """Raise an error if the sentence before an object calls it a draft, an example or the words of others."""
     floor = max(floor, start - _INTRODUCTION)
     before = words[floor:start].rstrip(BLANK + "*_")
     ends = [found.end() for found in _SENTENCE_END.finditer(before, 0, max(0, len(before) - 1))]
@@ -170,7 +170,7 @@ _DOUBTS = re.compile(
     r"|\b(?:10|[0-9])\s(?:is|would\sbe|seems|looks)\s(?:more\s)?(?:fair(?:er)?|right|correct|better|accurate|appropriate)\b",
     re.IGNORECASE,
 )
-"""What denies the verdict behind it, whatever the words: a sentence about it that says no."""
+"""A sentence that denies the verdict before it."""
 
 _GOES_ON = re.compile(
     r"""
@@ -182,11 +182,11 @@ _GOES_ON = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""How a sentence goes on in whose midst an object stands that is not the judge's."""
+"""How a sentence continues after an object that is not the judge's own."""
 
 
 def _refuse_retraction(words: str, start: int, ceiling: int) -> None:
-    """Refuse an object that the words behind it take back, or that they call another's."""
+    """Raise an error if the words after an object retract it or attribute it to someone else."""
     body = len(words) - len(words[start:].lstrip(BLANK + "*_.。,;:"))
     found = (
         (_GOES_ON.match(words, body) if body < ceiling else None)
@@ -209,7 +209,7 @@ _SCORE = (
     r"|puntaje|calificaci[oó]n|pontua[cç][aã]o|оценка|балл|评分|分数|得分|評価|スコア|点数)"
 )
 _MAY_BE_SCORE = r"(?:marks?|points|result|total|ergebnis|note|nota)"
-"""Words for a score where nothing but the end of the line or the scale follows the number."""
+"""Words for a score, if only the scale or the end of the line follows the number."""
 _CLAIM = re.compile(
     rf"""
     (?:^[^\w\n]*|\b(?:the|my|our|this|that|its|correct|final|right|true|real|actual|overall|proper|fair|honest|total)\s+)
@@ -244,7 +244,7 @@ _HYPOTHETICAL = re.compile(
 
 
 def _refuse_other_scores(words: str, start: int, value: Mapping[str, Any]) -> None:
-    """Refuse an object if the words before it settle on another score, or those behind it name one."""
+    """Raise an error if the words before an object settle on another score, or those after it name one."""
     allowed = _find_scores(value)
     if not allowed:
         return
@@ -259,7 +259,7 @@ def _refuse_other_scores(words: str, start: int, value: Mapping[str, Any]) -> No
 
 
 def _find_claims(words: str) -> Iterator[re.Match[str]]:
-    """Find the scores that words name as given."""
+    """Find the scores that the words claim to give."""
     for claim in _CLAIM.finditer(words):
         begin = max(
             claim.start() - 200,
@@ -273,7 +273,7 @@ def _find_claims(words: str) -> Iterator[re.Match[str]]:
 
 
 def _find_scores(value: Mapping[str, Any]) -> tuple[Fraction, Fraction] | None:
-    """Return the least and the greatest score of an object."""
+    """Return the lowest and the highest score of an object."""
     checks = value.get("checks")
     if isinstance(checks, list):
         held = [check.get("score") for check in checks if isinstance(check, Mapping)]

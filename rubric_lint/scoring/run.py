@@ -1,4 +1,4 @@
-"""One run of `rubric-score`: every entry of every stream to its result, in order, with nothing kept but counts."""
+"""Run `rubric-score`: score every entry of every stream in order, keeping only counts."""
 
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -22,27 +22,27 @@ Write = Callable[[list[str]], object]
 
 
 class Observer(Protocol):
-    """Sees all results, most of them as counts, and in full only those that it wants."""
+    """An observer of all results: most arrive as counts, and in full only those that it wants."""
 
     def add(self, outcome: Outcome) -> None:
-        """Take what became of one entry."""
+        """Add the outcome of one entry."""
 
     def wants(self, known: Known) -> bool:
-        """Return whether to `keep` a result that comes to this."""
+        """Return whether to `keep` a full outcome with this result."""
 
     def keep(self, outcome: Outcome) -> None:
-        """Take an outcome in full; `count` counts it."""
+        """Keep a full outcome; `count` counts it separately."""
 
     def count(self, known: Known) -> None:
-        """Take the results that had these answers."""
+        """Count the results with these answers."""
 
 
 _MOST_PLACES = 5
-"""How many places a warning lists."""
+"""The most places that a warning lists."""
 
 
 class Interruption:
-    """Ctrl-C, held back until a result is whole; while input is waited for, or the second time, it acts at once."""
+    """Holds Ctrl-C back until a result is complete; a second one, or one while waiting for input, acts at once."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -57,10 +57,10 @@ class Interruption:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """While input is waited for."""
+        """Let Ctrl-C act at once while the block waits for input."""
         self.waiting = True
         try:
-            if self.asked:  # since the last result, or it would wait as long as the input does
+            if self.asked:  # pressed since the last result; otherwise it would have to wait for input
                 raise KeyboardInterrupt
             yield
         finally:
@@ -73,7 +73,7 @@ class Interruption:
 
 
 class Scoring:
-    """Scores streams of outputs, writes each result as a line, and counts; `line` is where the last entry began.
+    """A run that scores streams of outputs, writes a line for each result, and counts; `line` is the last entry's line.
 
     `several`: errors name their file.
     """
@@ -104,10 +104,10 @@ class Scoring:
         self._first_otherwise: RecordPlace | None = None
 
     def run(self, name: str, stream: Any) -> int:
-        """Score one buffered binary stream; how many entries it had.
+        """Score one buffered binary stream and return its number of entries.
 
         Raises:
-            KeyboardInterrupt: on Ctrl-C, when everything until then is written and counted.
+            KeyboardInterrupt: on Ctrl-C, after everything so far is written and counted.
         """
         entries = line = 0
         file = name if self._several else None
@@ -138,7 +138,7 @@ class Scoring:
 
     def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
         while True:
-            self._flush()  # who waits for input has all results of what came before
+            self._flush()  # before waiting for input, write all results so far
             with interruption.at_once():
                 chunk = stream.read1(CHUNK)
             if not chunk:
@@ -147,7 +147,7 @@ class Scoring:
             yield chunk
 
     def _score(self, text: bytes | OutputError, line: int, file: str | None) -> str:
-        """Score and count an entry, and return its line of results."""
+        """Score and count an entry; return its line of results."""
         try:
             entry = self._scorer.score(text)
         except OutputError as fault:
@@ -162,7 +162,7 @@ class Scoring:
         return entry.render()
 
     def _take(self, outcome: Outcome) -> str:
-        """Count an outcome and return its line of results."""
+        """Count an outcome; return its line of results."""
         named = outcome.name if "id" in outcome.head else None
         self._keys.append(None if named is None else make_key(named, outcome.head["id"]))
         if outcome.has_other_meaning:
@@ -177,7 +177,7 @@ class Scoring:
         return outcome.render()
 
     def warnings(self) -> Iterator[str]:
-        """Yield what is to be said of the run besides its totals: what was counted twice, or judged otherwise."""
+        """Yield warnings about the run: repeated ids, and outputs judged by a different rubric."""
         repeated, firsts = self._ids.repeated(_MOST_PLACES)
         if repeated:
             listed = [f"{self._name(first)} and {self._name(second)}" for first, second in firsts]
@@ -188,7 +188,7 @@ class Scoring:
             count = self._judged_otherwise
             told = "1 output was" if count == 1 else f"{count:,} outputs were"
             yield (
-                f"warning: {told} judged by another meaning of the rubric than it has now (`rubric_hash` differs), the "
+                f"warning: {told} judged by a rubric with a different meaning (`rubric_hash` differs), the "
                 f"first at {self._name(place)}"
             )
 

@@ -10,15 +10,15 @@ _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 
 
 def combine(samples: Sequence[Scored]) -> Scored:
-    """Return the median of results of one rubric: a verdict that a sample has, never one that none has.
+    """Return the median of results of one rubric; at least one sample has its verdict.
 
-    The verdict is the median of the verdicts, not that of a combined output: samples that each miss another gate fail
-    alike, while the medians of their criteria would pass. Of two verdicts or answers in the middle the worse one
-    counts. The score is the median of the scores, and may lie between two.
+    The verdict is the median of the verdicts, not the verdict on a combined output: samples that each miss a different
+    gate all fail, while the medians of their criteria would pass. If two verdicts or answers are in the middle, the
+    worse one counts. The score is the median of the scores, and may lie between two of them.
     """
     if len(samples) == 1:
         return samples[0]
-    lower, upper = (len(samples) - 1) // 2, len(samples) // 2  # the two in the middle, or twice the one
+    lower, upper = (len(samples) - 1) // 2, len(samples) // 2  # the two in the middle, or the middle one twice
     verdict = sorted((sample.verdict for sample in samples), key=_FROM_WORST.index)[lower]
     scores = sorted(sample.score for sample in samples)
     score = (scores[lower] + scores[upper]) / 2
@@ -28,7 +28,7 @@ def combine(samples: Sequence[Scored]) -> Scored:
 
 
 def _combine_criterion(given: Sequence[CriterionResult]) -> CriterionResult:
-    """The median of what was given, with the reason of the first sample that gave it."""
+    """Return the median answer, with the reason of the first sample that gave it."""
     answers = [each.grade.answer for each in given]
     answer = sorted(answers)[(len(answers) - 1) // 2]
     return replace(given[answers.index(answer)], share=Fraction(answers.count(answer), len(answers)))

@@ -1,4 +1,4 @@
-"""Score the entries of OUTPUTS: the one way from an entry to its result."""
+"""Score the entries of OUTPUTS."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from rubric_lint.scoring.samples import combine
 
 
 class Scorer:
-    """Scores entries by some rubrics."""
+    """A scorer of entries for some rubrics."""
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.STANDARD) -> None:
         self._rubrics = rubrics
@@ -23,9 +23,9 @@ class Scorer:
         self._extract = extract
 
     def glance(self, text: Any) -> tuple[str, Known] | None:
-        """Score a record that has a text as its `id`, an output for the only rubric, and nothing else.
+        """Score a record of just a string `id` and an output for the only rubric.
 
-        Return the id and what the answers come to; None for any other entry, which `score` decides.
+        Return the id and the result for the answers, or None for any other entry, which needs `score`.
         """
         reader = self._only
         if reader is None or (record := reader.types.decode_record(text)) is None:
@@ -41,7 +41,7 @@ class Scorer:
         """Score an entry: a judge output, or a record that holds one.
 
         Raises:
-            OutputError: for one that is not valid; `tell` says more of it.
+            OutputError: if the entry is not valid; `tell` returns the details.
         """
         decoded = decode_entry(text)
         value = decoded.value
@@ -54,14 +54,14 @@ class Scorer:
         return Entry(value, False, reader.rubric, judged)  # noqa: FBT003 (by name takes longer)
 
     def tell(self, text: bytes | OutputError, line: int, file: str | None = None) -> Outcome:
-        """Score an entry, and tell all that is known of it."""
+        """Score an entry and return its full outcome."""
         try:
             return self.score(text).tell(line, file)
         except OutputError as fault:
             return self.explain(text, fault, line, file)
 
     def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
-        """Look again at an entry that `score` refused, and tell all that is known of it."""
+        """Read an entry again that `score` rejected, and return its full outcome."""
         return explain(text, fault, self._rubrics, line, file)
 
     def _score_record(self, decoded: Decoded) -> Entry:
@@ -72,7 +72,7 @@ class Scorer:
                 continue
             if name in COVERING:
                 raise OutputError(
-                    f"the record's `{name}` would cover that of the result; give it another name", f"/{name}"
+                    f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}"
                 )
             texts += 1 if type(item) is str else count_texts(item)
         reader = self._only if self._only and "rubric" not in record else find_rubric(record, self._readers)
@@ -87,7 +87,7 @@ class Scorer:
         else:
             judged = self._read(reader, output, decoded)
             texts += judged.texts
-        if fault:  # the judge run knew more, such as how strictly to read the text
+        if fault:  # the judge run knew more, such as how strictly to read the output
             raise OutputError(f"invalid when it was judged: {fault}")
         decoded.settle(texts)
         return Entry(record, True, reader.rubric, judged, samples)  # noqa: FBT003 (by name takes longer)
@@ -96,7 +96,7 @@ class Scorer:
         """Return the median of the outputs of a record."""
         record = decoded.value
         if "output" in record:
-            raise OutputError("`output` beside `outputs`: it is open which of them counts; leave one out", "/outputs")
+            raise OutputError("`output` beside `outputs`: unclear which one counts; remove one", "/outputs")
         outputs = record["outputs"]
         if not isinstance(outputs, list) or not outputs:
             raise OutputError(
@@ -123,11 +123,11 @@ class Scorer:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many combinations of answers are remembered that they should be taken."""
+        """Whether so many combinations of answers are stored that `take_counts` should be called."""
         return sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN
 
     def take_counts(self) -> Iterator[Known]:
-        """Yield what was counted since the last time, and forget it."""
+        """Yield the counts since the last call, and reset them."""
         for reader in self._readers.values():
             for known in reader.known.values():
                 if known.count:
@@ -136,7 +136,7 @@ class Scorer:
 
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:
-    """Return what was wrong with an output when it was judged, as a record says it."""
+    """Return the error that a record reports from the judge run, if any."""
     about = record["judge"]
     fault = about.get("fault") if isinstance(about, dict) else None
     return fault if isinstance(fault, str) else None

@@ -1,4 +1,4 @@
-"""The entries of a stream of JSON Lines or JSON, one by one, however many there are."""
+"""Read the entries of a stream of JSON Lines or JSON one by one, in bounded memory."""
 
 import codecs
 import json
@@ -9,24 +9,24 @@ from itertools import chain
 from rubric_lint.scoring.extract import OutputError, word_fault
 
 LIMIT = 10_000_000
-"""How many bytes an entry may have; a judge output has some hundreds."""
+"""The most bytes in an entry; a judge output has a few hundred."""
 
 CHUNK = 1 << 16
-"""How many bytes are read at a time: so few that their lines and results stay in the cache of the processor."""
+"""The number of bytes to read at a time: few enough for their lines and results to stay in the processor cache."""
 
 
 Entry = tuple[int, bytes | OutputError]
-"""The 1-based line on which an entry begins, and its text or why there is none."""
+"""The 1-based line on which an entry begins, and its text or the error that prevents reading it."""
 
 _BLANK = b" \t\r\n"
 _OPEN_ENDS = (b"{", b"[", b",")
 
 
 def read_entries(chunks: Iterable[bytes]) -> Iterator[Entry]:
-    """The entries of a list, of JSON written over several lines, or of JSON Lines; blank lines are no entries.
+    """Yield the entries of a list, of JSON over several lines, or of JSON Lines; skip blank lines.
 
-    Nothing but the text decides which of these it is. Where JSON over several lines is broken, what follows cannot be
-    told apart and is not read; a broken line of JSON Lines costs that line only.
+    The text alone decides which of these it is. If JSON over several lines is broken, the rest is not read; a broken
+    line of JSON Lines affects only that line.
     """
     source = iter(chunks)
     head = next(source, b"").removeprefix(codecs.BOM_UTF8)
@@ -57,11 +57,11 @@ _MAGIC = {
     b"SQLite format 3\0": "an SQLite database",
 }
 _CELLS = {b"id", b"output", b"outputs", b"score", b"answer", b"rubric", b"checks", b"satisfied", b"level"}
-"""The columns by which a table of judge outputs is known."""
+"""The column names that identify a table of judge outputs."""
 
 
 def _name_kind(head: bytes) -> str | None:
-    """What another kind of file is called, by its first bytes or its first line."""
+    """Return the name of an unsupported kind of file, judging by its first bytes or its first line."""
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
@@ -99,7 +99,7 @@ def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:
 
 
 def _refuse_size() -> OutputError:
-    return OutputError(f"more than {LIMIT / 1e6:.0f} MB, and no more are read of one entry")
+    return OutputError(f"more than {LIMIT / 1e6:.0f} MB, the limit for one entry")
 
 
 def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
@@ -117,7 +117,7 @@ def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
             yield from text.refuse_rest()
             return
         if not text.take(","):
-            yield text.refuse("the list is cut off or broken: expected `,` or `]` behind an entry")
+            yield text.refuse("the list is cut off or broken: expected `,` or `]` after an entry")
             return
 
 
@@ -135,7 +135,7 @@ _DECODER = json.JSONDecoder()
 
 
 class _Text:
-    """Text that comes in chunks, read value by value."""
+    """A text that arrives in chunks and is read value by value."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
@@ -146,7 +146,7 @@ class _Text:
         self._ended = False
 
     def peek(self) -> str:
-        """The next character that is not blank; none at the end."""
+        """Return the next non-blank character, or an empty string at the end."""
         while True:
             found = _NO_SPACE.search(self._text, self._position)
             end = found.start() if found else len(self._text)
@@ -156,14 +156,14 @@ class _Text:
             self._fill(CHUNK)
 
     def take(self, mark: str) -> bool:
-        """Step over the next character if it is this one."""
+        """Skip the next character if it is this one; return whether it was."""
         if self.peek() != mark:
             return False
         self._position += 1
         return True
 
     def read_value(self) -> Entry:
-        """The next JSON value as text, or what is wrong with it."""
+        """Return the next JSON value as text, or the error in it."""
         self.peek()
         line = self._line
         while True:
@@ -182,13 +182,13 @@ class _Text:
             self._fill(CHUNK)
 
     def refuse(self, message: str) -> Entry:
-        """An entry that says what is wrong here."""
+        """Return an entry with an error at this place."""
         return (self._line, OutputError(message))
 
     def refuse_rest(self) -> Iterator[Entry]:
-        """The entry that says that something stands behind the end, if so."""
+        """Yield an error entry if text follows the end of the list."""
         if self.peek():
-            yield self.refuse("text behind the end of the list, which is not read")
+            yield self.refuse("unexpected text after the end of the list; it is not read")
 
     def _refuse_value(self, line: int, fault: Exception) -> Entry:
         message = "nested too deeply to be read"
@@ -197,9 +197,9 @@ class _Text:
         if isinstance(fault, json.JSONDecodeError):
             line = self._line + self._text.count("\n", self._position, fault.pos)
             column = fault.pos - self._text.rfind("\n", 0, fault.pos)
-            message = f"not JSON at column {column}: {word_fault(fault, 'file')}; nothing behind it is read"
+            message = f"not JSON at column {column}: {word_fault(fault, 'file')}; nothing after it is read"
         elif isinstance(fault, ValueError):
-            message = "a number has more digits than can be read; nothing behind it is read"
+            message = "a number has more digits than can be read; nothing after it is read"
         return (line, OutputError(message))
 
     def _advance(self, end: int) -> None:

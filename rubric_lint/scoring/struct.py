@@ -1,4 +1,4 @@
-"""Read judge outputs out of columns of structs, as Arrow, pandas and NumPy hand them over."""
+"""Convert struct values from Arrow, pandas and NumPy to plain data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +7,13 @@ from rubric_lint.scoring.extract import OutputError
 
 
 def read_struct(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a struct as plain data: no fields that are null, lists for arrays, and Python's numbers.
+    """Convert a struct to plain data: without null fields, and with lists and Python numbers.
 
-    A column of structs has every field in each of them, null where a row lacks it. What has `tolist`, as arrays and
-    numbers of NumPy have, or `as_py`, as values of Arrow have, says itself what it is.
+    Each struct of a column has all fields, with null where a row lacks one. Values with `tolist` (NumPy) or `as_py`
+    (Arrow) are converted by that method.
 
     Raises:
-        OutputError: for one that is nested too deeply.
+        OutputError: if the struct is nested too deeply.
     """
     try:
         return {key: _simplify(item) for key, item in value.items() if item is not None}

@@ -1,4 +1,4 @@
-"""Take the thoughts of a reasoning model out of what it wrote."""
+"""Remove the thoughts of a reasoning model from its text."""
 
 import re
 from collections.abc import Iterator
@@ -7,20 +7,20 @@ from rubric_lint.scoring.blanks import IN_LINE, blank
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of
 
 MOST_BROKEN = 50
-"""How many broken objects are looked at in one text. Each costs a look at the whole of it, and no judge writes more."""
+"""The most broken objects to examine in one text. Each may scan the whole text; no judge writes more."""
 
 Spans = list[tuple[int, int]]
 
 
 def blank_thoughts(text: str) -> str:
-    """Return a text with blanks in the place of its thoughts; lines and offsets stay.
+    """Replace the thoughts in a text with blanks; lines and offsets stay the same.
 
-    Thoughts are what stands between tags such as `<think>`, all text before a closing one that nothing opens, because
-    servers often cut the opening one off, and the thinking channels of the Harmony format.
+    Thoughts are: text between tags such as `<think>`; all text before a closing tag without an opening one, because
+    servers often remove the opening tag; and the thinking channels of the Harmony format.
 
     Raises:
-        OutputError: for a thought that is never closed, for what follows may be a draft; and for a closing tag that
-            leaves it open whether an object before it is one.
+        OutputError: if a thought is never closed, so that the rest may be a draft; or if a closing tag makes it unclear
+            whether an object before it is a draft.
     """
     messages = _read_messages(text) if _HARMONY.search(text) else [(_end_of_bare_channels(text), len(text))]
     kept = [span for message in messages for span in _remove_tags(text, *message)]
@@ -36,14 +36,14 @@ _HARMONY = re.compile(r"<\|(?:channel|message)\|>")
 _TOKEN = re.compile(r"<\|(start|channel|constrain|message|end|return|call)\|>")
 _ENDS = ("end", "return", "call")
 _SHOWN = ("", "final")
-"""The channels for the reader; all others hold thoughts and calls of tools."""
+"""The channels for the reader; all others contain thoughts and tool calls."""
 
 _BARE_CHANNEL = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?:(?=[A-Z{])|[ \t\r]*\n|[ \t]+to=)")
 _BARE_FINAL = re.compile(r"assistant ?final(?=[^a-z])")
 
 
 def _end_of_bare_channels(text: str) -> int:
-    """Where the thoughts end in Harmony whose tokens a server took out: `analysisWe judge.assistantfinal{...}`."""
+    """Return where the thoughts end in Harmony without its tokens: `analysisWe judge.assistantfinal{...}`."""
     opening = _BARE_CHANNEL.match(text)
     if not opening:
         return 0
@@ -52,12 +52,12 @@ def _end_of_bare_channels(text: str) -> int:
         raise _cut_off(text, len(text) - len(text.lstrip()))
     if len(ends) > 1:
         line = line_of(text, ends[1])
-        raise OutputError(f"`assistantfinal` at line {line} stands there again: one of them is a quote", line=line)
+        raise OutputError(f"`assistantfinal` at line {line} occurs there again: one of them is a quote", line=line)
     return ends[0]
 
 
 def _read_messages(text: str) -> Iterator[tuple[int, int]]:
-    """Where the messages to the reader stand, and text outside of all messages."""
+    """Yield the spans of messages to the reader and of text outside all messages."""
     header, role, channel = "", "", ""
     start = 0
     in_message = False
@@ -99,18 +99,18 @@ _TAG = (
     rf"((?:[\w-]{{1,40}}:)?(?:{_NAME}))(?:\s[^<>&\u25c1\uff1c\uff1e]*)?(/?)"
     r"(?:[|\uff5c]?>|\uff1e|&gt;|\u25b7|\])"
 )
-"""As in <think>, < think >, </seed:think>, <|START_THINKING|>, [THINK], &lt;think&gt;, and in triangles."""
+"""Tags such as <think>, < think >, </seed:think>, <|START_THINKING|>, [THINK], &lt;think&gt;, and in triangles."""
 
 _THOUGHT = re.compile(_TAG, re.IGNORECASE)
 _OBJECT = r'\{[ \t\r\n]*["}]'
 _LANDMARK = re.compile(rf"{_TAG}|^[{IN_LINE}]*[*_]{{0,3}}(?={_OBJECT})", re.IGNORECASE | re.MULTILINE)
-"""The tag of a thought, or where a line begins with an object: a tag in one of its texts is no tag."""
+"""The tag of a thought, or the start of a line with an object: a tag inside a string of the object does not count."""
 
 _BEGINS_OBJECT = re.compile(rf"[{IN_LINE}\n]*(?={_OBJECT})")
 
 
 def _remove_tags(text: str, begin: int, end: int) -> Spans:
-    """The pieces of a part of the text that stand in no tag of a thought."""
+    """Return the spans of a part of the text that are outside all thoughts."""
     kept: Spans = []
     start = position = begin
     has_thought = has_object = False
@@ -144,7 +144,7 @@ def _remove_tags(text: str, begin: int, end: int) -> Spans:
 
 
 def _end_of_thought(text: str, opening: re.Match[str], end: int) -> int:
-    """Where a thought ends. One that is opened again in itself has to be closed as often."""
+    """Return where a thought ends; a thought that opens again inside itself must close as often."""
     name, depth = opening[2].lower(), 1
     for mark in _THOUGHT.finditer(text, opening.end(), end):
         if mark[2].lower() == name and not mark[3]:

@@ -1,4 +1,4 @@
-"""What a run of scoring came to: counts, means and spreads, exact until they are printed."""
+"""Count the results of a run, with means and spreads that are exact until printed."""
 
 import math
 from collections import Counter
@@ -13,19 +13,19 @@ from rubric_lint.scoring.output import Known
 
 @dataclass(slots=True)
 class CriterionTotals:
-    """How often a criterion got which answer."""
+    """The answers to one criterion, with counts."""
 
     criterion: ScoringCriterion
     answers: Counter[AnswerValue] = field(default_factory=Counter)
 
     @property
     def mean(self) -> Fraction | None:
-        """The mean of the normalised scores; None without any."""
+        """The mean of the normalised scores, or None without scores."""
         return _mean(self._scores())
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation of the normalised scores, taken as all there are; None without any."""
+        """The population standard deviation of the normalised scores, or None without scores."""
         mean = self.mean
         if mean is None:
             return None
@@ -34,7 +34,7 @@ class CriterionTotals:
 
     @property
     def gates_missed(self) -> int | None:
-        """How often the gate was missed; None without a gate."""
+        """How often the gate was missed, or None without a gate."""
         if self.criterion.gate is None:
             return None
         return sum(self.answers[grade.answer] for grade in self.criterion.grades if not grade.gate_met)
@@ -44,7 +44,7 @@ class CriterionTotals:
             yield grade.score, self.answers[grade.answer]
 
     def to_json(self) -> dict[str, Any]:
-        """The criterion as totals list it; `answers` in ascending order."""
+        """Return the criterion as it appears in the totals, with `answers` in ascending order."""
         return {
             "id": self.criterion.id,
             "mean": _as_float(self.mean),
@@ -61,7 +61,7 @@ class CriterionTotals:
 
 @dataclass(slots=True)
 class RubricTotals:
-    """What the outputs of one rubric came to."""
+    """The totals of the outputs for one rubric."""
 
     rubric: ScoringRubric
     criteria: tuple[CriterionTotals, ...]
@@ -69,20 +69,20 @@ class RubricTotals:
     points: Fraction = Fraction(0)
     sampled: int = 0
     stable: int = 0
-    """How many answers were judged several times, and how many of these came to one verdict."""
+    """The number of answers judged several times, and of those with the same verdict each time."""
 
     @property
     def scored(self) -> int:
-        """How many outputs have a score."""
+        """The number of outputs with a score."""
         return self.verdicts.total()
 
     @property
     def mean(self) -> Fraction | None:
-        """The mean score; None without any."""
+        """The mean score, or None without scores."""
         return self.points / (self.rubric.full * self.scored) if self.scored else None
 
     def to_json(self) -> dict[str, Any]:
-        """The rubric as totals list it."""
+        """Return the rubric as it appears in the totals."""
         return {
             "rubric": self.rubric.name,
             "rubric_hash": self.rubric.hash,
@@ -95,7 +95,7 @@ class RubricTotals:
 
 
 class Totals:
-    """Counts over all outputs; those that are invalid have no part in means and spreads."""
+    """The totals of all outputs; means and spreads leave out invalid ones."""
 
     def __init__(self, rubrics: Iterable[ScoringRubric]) -> None:
         self.invalid = 0
@@ -104,7 +104,7 @@ class Totals:
         }
 
     def count(self, known: Known) -> None:
-        """Count the outputs that had these answers."""
+        """Count the outputs with these answers."""
         totals, times = self.rubrics[known.rubric.name], known.count
         totals.verdicts[known.verdict] += times
         totals.points += times * known.points
@@ -123,21 +123,21 @@ class Totals:
 
     @property
     def verdicts(self) -> Counter[Verdict]:
-        """How often each verdict was given."""
+        """The number of outputs with each verdict."""
         return sum((totals.verdicts for totals in self.rubrics.values()), Counter())
 
     @property
     def outputs(self) -> int:
-        """How many outputs were read, the invalid ones too."""
+        """The number of outputs read, including invalid ones."""
         return self.invalid + self.verdicts.total()
 
     @property
     def mean(self) -> Fraction | None:
-        """The mean score of all valid outputs; None without any."""
+        """The mean score of all valid outputs, or None without any."""
         return _mean((totals.mean or Fraction(0), totals.scored) for totals in self.rubrics.values())
 
     def to_json(self) -> dict[str, Any]:
-        """The totals as `--format json` writes them."""
+        """Return the totals as `--format json` writes them."""
         return {
             "outputs": self.outputs,
             "invalid": self.invalid,
@@ -147,14 +147,14 @@ class Totals:
         }
 
     def __str__(self) -> str:
-        """All counts in one line."""
+        """Return all counts on one line."""
         counts = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in Verdict)
         mean = "" if self.mean is None else f"; mean score {float(self.mean):.3f}"
         return f"{self.outputs} output{'' if self.outputs == 1 else 's'}: {counts}, {self.invalid} invalid{mean}"
 
 
 def _mean(scores: Iterable[tuple[Fraction, int]]) -> Fraction | None:
-    """The mean of scores, each with how often it counts."""
+    """Return the mean of scores, each with its count, or None without any."""
     total, count = Fraction(0), 0
     for score, times in scores:
         total += score * times

@@ -1,4 +1,4 @@
-"""Tell the judge's own turn from others by the tokens of chat templates in a text."""
+"""Separate the judge's turn from others by the chat-template tokens in a text."""
 
 import re
 
@@ -14,13 +14,13 @@ _OWN = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""What begins and ends the judge's own turn."""
+"""The tokens that begin and end the judge's own turn."""
 
 _END_TOKENS = (
     *("<|im_end|>", "<|end|>", "<|return|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"),
     *("<end_of_turn>", "<turn|>", "<｜end▁of▁sentence｜>", "<|END_RESPONSE|>", "<|END_OF_TURN_TOKEN|>"),  # noqa: RUF001
 )
-"""What chat templates put behind a message, and servers sometimes leave there."""
+"""The tokens that chat templates put after a message, which servers sometimes leave there."""
 
 _QUOTED = re.compile(r'`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”|«[^«»\n]*»')
 _WHOLE_TOKEN = re.compile(r"[^\s>\]]{1,70}[>\]]?")
@@ -30,20 +30,20 @@ _TOOL_CALL = re.compile(r"<(?:\||｜)?(?:tool|function)[_▁]calls?\b|\[TOOL_CAL
 
 
 def blank_quotes(text: str, objects: list[tuple[int, int]]) -> str:
-    """Return a text with spaces for its objects, and dots for what its lines quote."""
+    """Replace the objects of a text with spaces, and quotes within its lines with dots."""
     return _QUOTED.sub(_blank_quote, blank_spans(text, objects))
 
 
 def _blank_quote(found: re.Match[str]) -> str:
-    """Dots for a quote, unless it is a number: a score, rather."""
+    """Return dots for a quote, unless it is a number and so probably a score."""
     return found[0] if found[0][1:-1].strip().isdigit() else "…" * len(found[0])
 
 
 def refuse_tool_calls(words: str) -> None:
-    """Refuse a text whose words call a tool.
+    """Raise an error if a text calls a tool.
 
     Raises:
-        OutputError: if they do.
+        OutputError: if it does.
     """
     if found := _TOOL_CALL.search(words):
         line = line_of(words, found.start())
@@ -51,9 +51,9 @@ def refuse_tool_calls(words: str) -> None:
 
 
 def refuse_other_turns(text: str) -> None:
-    """Refuse words, without objects and quotes, that have a token of a template.
+    """Raise an error if a text, without objects and quotes, contains a chat-template token.
 
-    Whose turn begins there, and whether it is a thought, only the template of the model says.
+    Only the model's template says whose turn begins there and whether it is a thought.
 
     Raises:
         OutputError: at the first such token.
@@ -66,13 +66,13 @@ def refuse_other_turns(text: str) -> None:
         if token and "\\" not in token[0]:
             line = line_of(rest, found.start())
             message = (
-                f"`{token[0]}` at line {line} begins or ends a turn, so it is open whether the verdict is the judge's"
+                f"`{token[0]}` at line {line} begins or ends a turn, so the verdict may not be the judge's"
             )
             raise OutputError(message, line=line)
 
 
 def skip_end_tokens(text: str) -> int:
-    """Where a text ends, without what a chat template put there."""
+    """Return where a text ends, without the end tokens of a chat template."""
     end = len(text)
     for _ in range(5):
         while end and text[end - 1] in BLANK:

@@ -117,7 +117,7 @@ def _find_anchor(anchors: dict[str, _Anchor], name: str, site: Span, *, is_root:
     if anchor is None:
         raise SyntaxFaultError(f"alias `*{name}` has no anchor `&{name}` before it", site)
     if anchor.is_open:
-        raise SyntaxFaultError(f"alias `*{name}` stands inside the value that it repeats", site)
+        raise SyntaxFaultError(f"alias `*{name}` is inside the value that it repeats", site)
     if is_root:
         raise SyntaxFaultError(f"alias `*{name}` cannot be a whole document", site)
     return anchor
