@@ -300,7 +300,10 @@ def test_settings_are_those_of_the_rubrics_folder():
         (["r.rubric.yaml"], "Missing argument 'OUTPUTS...'"),
         (["r.rubric.yaml", "-", "--pass", "2"], "'2' is not a score; expected a number from 0 to 1"),
         (["r.rubric.yaml", "-", "--pass", "nan"], "'nan' is not a score; expected a number from 0 to 1"),
-        (["r.rubric.yaml", "-", "--pass", "1e-999999999"], "'1e-999999999' is not a score; expected a number from 0 to 1"),
+        (
+            ["r.rubric.yaml", "-", "--pass", "1e-999999999"],
+            "'1e-999999999' is not a score; expected a number from 0 to 1",
+        ),
         (
             ["r.rubric.yaml", "-", "--pass", "0.5"],
             "the borderline threshold 0.6 is above the pass threshold 0.5; set both",

@@ -396,7 +396,7 @@ def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
             action.edit = None
             assert (await editor.resolve(action)).edit is None
             assert [each.message for each in editor.client.messages] == [
-                "rubric-lint: there is no place for a comment that would silence overlap here"
+                "rubric-lint: no ignore comment can be placed here to silence overlap"
             ]
             editor.client.messages.clear()
 

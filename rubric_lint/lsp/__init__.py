@@ -1,1 +1,1 @@
-"""The language server: the engine's findings, fixes and facts in the terms of the Language Server Protocol."""
+"""Serve findings, fixes and facts about rubrics over the Language Server Protocol."""

@@ -1,4 +1,4 @@
-"""What can be done about findings: one fix, all fixes, an ignore comment."""
+"""Offer code actions for findings: one fix, all fixes, or an ignore comment."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
@@ -17,19 +17,19 @@ from rubric_lint.report.visible import visible
 from rubric_lint.text.source import Source, Span
 
 FIX_ALL = "source.fixAll.rubric-lint"
-"""The kind of the action that makes all safe fixes, for editors that do so on saving."""
+"""The kind of the action that makes all safe fixes, for editors that fix on save."""
 
 _QUICK = types.CodeActionKind.QuickFix.value
 
 KINDS = [_QUICK, FIX_ALL]
-"""The kinds of actions that there are."""
+"""All kinds of actions."""
 
 
 class Abilities(NamedTuple):
-    """What an editor can do with actions.
+    """The editor's capabilities for actions.
 
-    `versioned`: take edits that name the version they are for. `lazy`: ask for an edit later. `confirms`: show edits
-    that ask for it before it makes them.
+    `versioned`: edits may name a document version. `lazy`: the editor can request an edit later. `confirms`: the editor
+    can show an edit for confirmation before applying it.
     """
 
     versioned: bool
@@ -38,7 +38,7 @@ class Abilities(NamedTuple):
 
 
 class Deferred(StrEnum):
-    """An action whose edit is worked out once somebody has chosen it."""
+    """An action whose edit is computed only when the user selects it."""
 
     IGNORE = "ignore"
     FIX_ALIKE = "fix-alike"
@@ -47,9 +47,9 @@ class Deferred(StrEnum):
 def make_actions(
     analysis: Analysis, place: Span, wanted: Sequence[str] | None, abilities: Abilities, *, asked: bool
 ) -> Iterator[types.CodeAction]:
-    """Make the actions for the findings at a place. `wanted` are the kinds that the editor asks for, None all.
+    """Make the actions for the findings at a place. `wanted` are the kinds that the editor requests, None for all.
 
-    `asked`: a person asks, so that what takes time is worth it.
+    `asked`: the user requested the actions, so slow ones are worth computing.
     """
     if _is_wanted(_QUICK, wanted):
         found = [finding for finding in analysis.findings if _touches(finding.span, place)]
@@ -67,11 +67,11 @@ def make_actions(
 
 
 def find_edit(analysis: Analysis, kind: Deferred, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
-    """Work out the edit of an action that was put off; None where there is none any more."""
+    """Compute the edit of a deferred action; return None if it no longer applies."""
     return (_find_comment if kind is Deferred.IGNORE else _find_alike)(analysis, finding, abilities)
 
 
-_MOST = 10  # of fixes, and of comments: each is proven by reading the whole text
+_MOST = 10  # limits for fixes and comments: proving each one reads the whole text
 
 
 def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
@@ -83,7 +83,7 @@ def _touches(span: Span, place: Span) -> bool:
 
 
 def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool:
-    """Return whether these fixes together do what they say, which is proven as rubric-fix proves it."""
+    """Return whether these fixes together change only what they claim, proven as by rubric-fix."""
     old, settings = analysis.source, analysis.state.settings
     new = Source(old.name, splice(old.text, [edit for _, repair in chosen for edit in repair.edits]))
     changes = [DataChange(finding.pointer, repair.intents, repair.edits, repair.safe) for finding, repair in chosen]
@@ -102,7 +102,7 @@ def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities
 
 
 def _fix_alike(analysis: Analysis, finding: Finding, abilities: Abilities) -> Iterator[types.CodeAction]:
-    """All fixes of a rule in the document, where there are several."""
+    """Yield an action that makes all fixes of a rule in the document, if there are several."""
     alike = _choose_alike(analysis, finding.rule)
     if len(alike) > 1:
         is_safe = all(repair.safe for _, repair in alike)
@@ -115,7 +115,7 @@ def _choose_alike(analysis: Analysis, rule: str) -> list[tuple[Finding, Fix]]:
 
 
 def _find_alike(analysis: Analysis, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
-    """Make all fixes of a rule that can be made at once; several unsafe ones are shown first where that can be."""
+    """Return the edit with all compatible fixes of a rule; several unsafe ones need confirmation if possible."""
     alike = _choose_alike(analysis, finding.rule)
     if not alike or not _is_sound(analysis, alike):
         return None
@@ -125,7 +125,7 @@ def _find_alike(analysis: Analysis, finding: Finding, abilities: Abilities) -> t
 
 
 def _ignore(analysis: Analysis, finding: Finding, abilities: Abilities) -> Iterator[types.CodeAction]:
-    """An ignore comment, where one can stand; for a lazy editor, where one may."""
+    """Yield an action that adds an ignore comment, if one can be placed (for a lazy editor: may be placed)."""
     if not abilities.lazy or can_be_silenced(analysis.source.name, finding):
         yield from _defer(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
 
@@ -140,7 +140,7 @@ def _find_comment(analysis: Analysis, finding: Finding, abilities: Abilities) ->
 def _defer(
     analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities
 ) -> Iterator[types.CodeAction]:
-    """An action without its edit for an editor that asks for it later; for another one with it, if there is one."""
+    """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
     edit = None if abilities.lazy else find_edit(analysis, kind, finding, abilities)
     if edit or abilities.lazy:
         state = analysis.state
@@ -155,7 +155,7 @@ def _defer(
 
 
 def _fix_all(analysis: Analysis, abilities: Abilities) -> Iterator[types.CodeAction]:
-    """All safe fixes as rubric-fix makes them, those too that an earlier fix makes possible."""
+    """Yield an action with all safe fixes, including those that an earlier fix makes possible, as in rubric-fix."""
     state = analysis.state
     if state.settings is None or analysis.result is None or not analysis.result.rubrics:
         return
@@ -170,7 +170,7 @@ def _fix_all(analysis: Analysis, abilities: Abilities) -> Iterator[types.CodeAct
 
 
 def _edit(state: State, edits: Iterable[Edit], abilities: Abilities, *, confirm: str = "") -> types.WorkspaceEdit:
-    """The edits for the editor; with `confirm`, a title, it shows them first if it can."""
+    """Convert edits for the editor; with `confirm` (a title), it shows them first if it can."""
     changes = [state.text.edit(edit) for edit in edits]
     if not abilities.versioned:
         return types.WorkspaceEdit(changes={state.uri: changes})

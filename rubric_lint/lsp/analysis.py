@@ -1,4 +1,4 @@
-"""What the engine makes of one state of a document: findings, and the rubrics in it."""
+"""Lint one state of a document, and find the rubrics in it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +28,8 @@ from rubric_lint.text.source import Source, Span
 class State:
     """A document at one moment.
 
-    `settings` are None where it is no concern of ours. `obstacle` says why they are not known, and `obstacle_file` is
-    the settings file to be mended.
+    `settings` are None if rubric-lint ignores the document. `obstacle` says why the settings are unknown, and
+    `obstacle_file` is the settings file to fix.
     """
 
     uri: str
@@ -42,34 +42,34 @@ class State:
     obstacle_file: str = ""
 
     def under(self, settings: FileSettings | None) -> "State":
-        """This state, with what holds for it."""
+        """Return this state with its settings."""
         return replace(self, settings=settings)
 
     def blocked(self, fault: SettingsError) -> "State":
-        """This state, with what keeps its settings from being known."""
+        """Return this state with the error that makes its settings unknown."""
         return replace(self, obstacle=f"{fault.path}: {'; '.join(fault.faults)}", obstacle_file=fault.path)
 
 
 Named = tuple[str, Span, str]
-"""A finding by its rule, its place and its message."""
+"""The identity of a finding: its rule, its place and its message."""
 
 
 class Located(NamedTuple):
-    """One rubric and the document that holds it."""
+    """A rubric and its document."""
 
     document: Document
     rubric: Rubric
 
     def place(self, path: Path) -> Path:
-        """Where in the document a path of the model leads."""
+        """Return the path in the document for a path of the model."""
         return self.rubric.view.place(path) if self.rubric.view else path
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found in a state: as a `whole`, or in each of its `cases`; `notice` says why, where it was not checked.
+    """The result for a state: for the `whole` text or for each of its `cases`; `notice` says why it was not linted.
 
-    `shown` are the findings of the whole that no baseline holds.
+    `shown` are the findings of the whole that are not in a baseline.
     """
 
     state: State
@@ -82,12 +82,12 @@ class Analysis:
 
     @cached_property
     def result(self) -> Result | None:
-        """What the text came to; None where it was not checked."""
+        """The result for the text, or None if it was not linted."""
         return join_cases(self.source, self.cases) if self.cases else self.whole
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings to show, in order of place."""
+        """The findings to show, ordered by place."""
         return self.result.findings if self.cases and self.result else self.shown
 
     @property
@@ -97,7 +97,7 @@ class Analysis:
 
     @cached_property
     def documents(self) -> list[Document]:
-        """The documents that can be read, whether or not they hold rubrics."""
+        """The readable documents, with or without rubrics."""
         if self.examined:
             return self.examined.documents
         return read_documents(self.source)[0] if self.state.settings else []
@@ -116,7 +116,7 @@ class Analysis:
 
     @cached_property
     def shape_findings(self) -> dict[Named, bool]:
-        """The findings that come from the JSON Schema alone, and whether a schema server is sure to have each."""
+        """The findings that come from the JSON Schema alone, and whether a schema server certainly reports each."""
         found = {}
         for located in self.rubrics:
             document, rubric = located
@@ -127,9 +127,9 @@ class Analysis:
         return found
 
     def _is_served(self, located: Located) -> bool:
-        """Return whether a schema server checks a rubric by the same schema: it goes by the name of the file.
+        """Return whether a schema server uses the same schema for a rubric, which it selects by file name.
 
-        A file may also name a schema, but whether a server reads that, and can load it, nobody tells us.
+        A file may also name a schema, but it is unknown whether a server reads that and can load the schema.
         """
         document, rubric = located
         settings = self.state.settings
@@ -137,7 +137,7 @@ class Analysis:
         return is_named and rubric.path == (FIELD,) and rubric.version == CURRENT and rubric.view is None
 
     def locate(self, offset: int) -> tuple[Document, Path] | None:
-        """The innermost field or list item that holds an offset."""
+        """Return the innermost field or list item that contains an offset."""
         for document in self.documents:
             found: Path = ()
             for path, (start, end) in document.entries():
@@ -149,13 +149,13 @@ class Analysis:
 
 
 def is_on_key(document: Document, path: Path, offset: int) -> bool:
-    """Whether an offset is on the key of the field at `path`."""
+    """Return whether an offset is on the key of the field at `path`."""
     start, end = document.span(path, Part.KEY)
     return isinstance(path[-1], str) and start <= offset <= end
 
 
 Sift = Callable[[Result], Result]
-"""What leaves findings out; it may raise `SettingsError`."""
+"""A function that removes findings, such as those in a baseline; it may raise `SettingsError`."""
 
 
 def analyse(state: State, memory: Memory | None = None, sift: Sift | None = None) -> Analysis:
@@ -182,7 +182,7 @@ def analyse(state: State, memory: Memory | None = None, sift: Sift | None = None
 
 
 def _check(state: State, source: Source, memory: Memory, sift: Sift | None) -> Analysis:
-    """Check a text case by case where that can be, else as a whole."""
+    """Lint a text case by case if possible, else as a whole."""
     settings = state.settings or FileSettings()
     if cases := memory.examine(source, settings):
         if sift is None:

@@ -1,4 +1,4 @@
-"""The cases of a suite, cut apart at their indent so that each can be read on its own."""
+"""Split a suite into its cases by indentation, so that each can be read on its own."""
 
 import re
 from itertools import pairwise
@@ -14,14 +14,14 @@ from rubric_lint.text.events import has_old_line_ends
 from rubric_lint.text.tree import SyntaxFaultError, may_have_aliases, walk_nodes
 
 _LEAST = 250
-"""How many characters the cases must have on average; it takes more time to check shorter ones apart."""
+"""The average case length, in characters, from which linting cases separately is faster."""
 
 _TOP_LINE = re.compile(r"\n(?=[^\s#-])")
 _FIRST_CASE = re.compile(r"[^\r\n]*\r?\n(?: *(?:#[^\n]*)?\r?\n)*( *)- ")
 
 
 class Cut(NamedTuple):
-    """A suite as what precedes its list of cases, the cases, and what follows them; together they are the text."""
+    """A suite as the text before its list of cases, the cases, and the text after them."""
 
     head: str
     cases: tuple[str, ...]
@@ -29,14 +29,14 @@ class Cut(NamedTuple):
     indent: int
 
     def excerpt(self, case: str) -> str:
-        """Return the suite with one of its cases alone."""
+        """Return the suite with only one of its cases."""
         return f"{self.head}{case}{self.tail}"
 
 
 def cut(text: str) -> Cut | None:
-    """Cut a suite apart; None for a text whose parts may depend on each other, or are not worth it.
+    """Split a suite; return None if its parts may depend on each other or splitting is not worth it.
 
-    Whether the parts are what they look like shows when they are composed: see `compose_case`.
+    `compose_case` verifies that the parts are what they look like.
     """
     if _may_depend(text):
         return None
@@ -56,7 +56,7 @@ def cut(text: str) -> Cut | None:
 
 
 def _may_depend(text: str) -> bool:
-    """Return whether something in a text may reach from one case into others, or from one document into the next."""
+    """Return whether a text contains anything that may affect other cases or the next document."""
     return (
         any(sign in text for sign in ("\n---", "\n...", "\n%", OTHER_LINE))
         or text.startswith("%")
@@ -68,7 +68,7 @@ def _may_depend(text: str) -> bool:
 
 
 class Composed(NamedTuple):
-    """The nodes of an excerpt, the key of the list in which the case stands, and how many items that has."""
+    """The nodes of an excerpt, the key of its list of cases, and the number of items in that list."""
 
     root: Any
     key: str
@@ -76,10 +76,10 @@ class Composed(NamedTuple):
 
 
 def compose_case(parts: Cut, case: str) -> Composed | None:
-    """Compose an excerpt; None where it cannot be read, or means something else without the cases around it.
+    """Compose an excerpt; return None if it cannot be read or depends on the cases around it.
 
-    The parser must begin the list at the case, and what follows at its place. It is then in the same state before each
-    case and after it, so that a text of such cases means what they mean one by one.
+    The parser must begin the list at the case, and the rest at its place. It is then in the same state before and after
+    each case, so the whole text means the same as its cases one by one.
     """
     text = parts.excerpt(case)
     try:
@@ -109,7 +109,7 @@ _DOUBTFUL_IN_BRACKETS = re.compile(r"""\?|\#|:(?![ \n])|[\s\[{,]-|\r""")
 
 
 def is_plain(text: str, root: Any) -> bool:
-    """Return whether the pure parser takes a text as the C parser does: it has nothing that they are at odds about."""
+    """Return whether the pure parser reads a text as the C parser does: it has nothing on which they differ."""
     if _DOUBTFUL.search(text) or not text.translate(_BREAKS).isprintable():
         return False
     nodes = list(walk_nodes(root))

@@ -1,4 +1,4 @@
-"""What may be typed: the fields that the schemas know, and the addresses of the schemas themselves."""
+"""Complete the fields of the schemas and the URLs of the schemas themselves."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ _JSON = (".json", ".jsonl")
 
 
 def complete(state: State, position: types.Position, *, snippets: bool) -> list[types.CompletionItem]:
-    """What can be typed at a position. `snippets`: the editor lets one jump through what is to be filled in."""
+    """Return the completions at a position. `snippets`: the editor supports snippets with placeholders."""
     if state.settings is None:
         return []
     source, offset = Source(state.name, state.text.body), state.text.offset(position)
@@ -79,7 +79,7 @@ def _list(cursor: Cursor) -> list[FieldFacts]:
 
 
 def _fits(cursor: Cursor, field: FieldFacts) -> bool:
-    """Whether a field can stand beside those that are there."""
+    """Return whether a field is allowed next to the existing ones."""
     if field.is_deprecated or field.name in cursor.mapping:
         return False
     if cursor.steps is None or len(cursor.steps) != 1:
@@ -91,7 +91,7 @@ def _fits(cursor: Cursor, field: FieldFacts) -> bool:
 
 
 def _offer_band(state: State, cursor: Cursor, fields: list[FieldFacts]) -> types.CompletionItem:
-    """A whole band, from where the others end."""
+    """Return a completion for a whole band that starts where the others end."""
     filler = _Filler(cursor, snippets=True)
     text = filler.join(field.name + filler.fill(field) for field in fields)
     return types.CompletionItem(
@@ -105,21 +105,21 @@ def _offer_band(state: State, cursor: Cursor, fields: list[FieldFacts]) -> types
 
 
 class _Filler:
-    """Writes what follows the name of a field, with numbered stops where the editor takes them."""
+    """A writer of the text after a field name, with numbered stops if the editor supports snippets."""
 
     def __init__(self, cursor: Cursor, *, snippets: bool) -> None:
         self._cursor = cursor
         self._snippets = snippets
         self._stops = count(1)
-        # An editor indents further lines like the line of the cursor; the key may stand behind dashes on it.
+        # Editors indent further lines like the line of the cursor, where the key may follow dashes.
         self._margin = " " * (cursor.column - cursor.indent)
 
     def join(self, fields: Iterable[str], margin: str = "") -> str:
-        """Fields below each other, or side by side in braces."""
+        """Write fields one per line, or on one line in braces."""
         return (", " if self._cursor.is_flow else f"\n{self._margin}{margin}").join(fields)
 
     def fill(self, field: FieldFacts) -> str:
-        """A colon, and what the schema lets one expect."""
+        """Write a colon and the value that the schema suggests."""
         if "items" not in field.schema:
             return f": {self._stop(_suggest(field))}"
         if field.schema.get("maxItems") == 2:
@@ -142,13 +142,13 @@ class _Filler:
 
 
 def _suggest(field: FieldFacts) -> object:
-    """Return the scalar that the schema suggests for a field: its only snippet, or what holds without it."""
+    """Return the scalar that the schema suggests for a field: its only snippet, or its default."""
     bodies = [snippet["body"] for snippet in field.schema.get("x-snippets", ())]
     return bodies[0] if len(bodies) == 1 else field.schema.get("default", "")
 
 
 def _next_score(bands: list[Any]) -> int:
-    """Where the bands that are there end."""
+    """Return the first score after the existing bands."""
     ranges = [band.get("score_range") for band in bands if isinstance(band, dict)]
     ends = [as_integer(bounds[1]) for bounds in ranges if isinstance(bounds, list) and len(bounds) == 2]
     last = max((end for end in ends if end is not None), default=LOWEST - 1)

@@ -1,4 +1,4 @@
-"""Where in a rubric somebody is typing: half-typed text is read with a field in the place of the word."""
+"""Find where in a rubric the user is typing, by reading the text with a field in place of the half-typed word."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _STAND_IN = "rubric-lint-cursor"
 
 
 class Cursor(NamedTuple):
-    """A place for a field: `word` is what stands there of it, `mapping` the other fields beside it.
+    """A place for a field: `word` is the part typed so far, `mapping` the other fields of its mapping.
 
     `steps` leads from the `rubrics` value to the mapping, and is None at the top of a file. `column` is where the key
     begins, `indent` where its line does. `has_value`: a colon follows. `is_flow`: the mapping is in braces.
@@ -40,7 +40,7 @@ class Cursor(NamedTuple):
 
 
 def find_cursor(source: Source, settings: FileSettings, offset: int) -> Cursor | None:
-    """What may be typed at an offset, None where it is no field of ours."""
+    """Return the cursor at an offset, or None if no field of a rubric can be there."""
     text = source.text
     start, end = source.line_span(source.position(offset).line)
     before = text[start:offset]
@@ -75,7 +75,7 @@ def find_cursor(source: Source, settings: FileSettings, offset: int) -> Cursor |
 
 
 def _find_place(document: Document, settings: FileSettings, path: Path) -> tuple[str, Path | None] | None:
-    """The version, and the steps from the `rubrics` value around the mapping at `path`; None where it is not ours."""
+    """Return the version and the steps from the `rubrics` value to the mapping at `path`; None outside rubrics."""
     claim = find_claim(document)
     if claim and not claim.is_known:
         return None
@@ -92,14 +92,14 @@ def _find_place(document: Document, settings: FileSettings, path: Path) -> tuple
 
 
 def _find_owners(path: Path) -> Iterator[int]:
-    """After how many steps a `rubrics` value with a list may begin, the innermost first."""
+    """Yield the lengths of the path prefixes at which a `rubrics` list may begin, the innermost first."""
     for at in range(len(path) - 1, 0, -1):
         if path[at - 1] == FIELD and isinstance(path[at], int):
             yield at
 
 
 def _may_be_ours(document: Document, owner: Path, path: Path, has_others: bool) -> bool:
-    """Whether a list that says nothing yet will be a rubric: where a rubric is to be expected, of nothing strange."""
+    """Return whether a still empty list will be a rubric: it is where a rubric belongs, with no unknown content."""
     is_expected = len(owner) == 1 or has_others or (len(owner) > 2 and owner[-3] in case_lists())
     entries = document.value(owner)
     fields = schema_for().entry_fields

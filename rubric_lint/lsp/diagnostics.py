@@ -1,4 +1,4 @@
-"""Findings as diagnostics."""
+"""Convert findings to diagnostics."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.text.source import Span
 
 SOURCE = "rubric-lint"
-"""Who says it, as editors show it."""
+"""The source of the diagnostics, as editors show it."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -36,7 +36,7 @@ _TAGS = {
 
 
 def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> str:
-    """Return the diagnostics of a document as JSON, without those that another server has, as far as that is wanted."""
+    """Return the diagnostics of a document as JSON, leaving out those of another server if the settings say so."""
     if analysis.notice:
         return _write([_word_notice(analysis)])
     if not analysis.cases:
@@ -57,11 +57,11 @@ def _write(diagnostics: Iterable[types.Diagnostic]) -> str:
     return json.dumps(_converter().unstructure(list(diagnostics)))
 
 
-_LINE = re.compile(r'"line": (\d+)')  # no string has this in it, as a quote in one comes with a backslash
+_LINE = re.compile(r'"line": (\d+)')  # no JSON string contains this, because its quotes are escaped
 
 
 def _write_case(state: State, case: Placed, shape_errors: When, *, schema_server: bool) -> str:
-    """Return the diagnostics of a case, without the brackets around; all but their lines is kept with its excerpt."""
+    """Return the diagnostics of a case, without brackets; everything except line numbers is cached in its excerpt."""
     excerpt = case.excerpt
     key = (state.uri, state.text.pieces.encoding, shape_errors, schema_server, excerpt.names_lines and case.lines)
     if key not in excerpt.written:
@@ -77,7 +77,7 @@ def _write_case(state: State, case: Placed, shape_errors: When, *, schema_server
 
 
 def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
-    """One finding as a diagnostic."""
+    """Convert a finding to a diagnostic."""
     text = state.text
     return types.Diagnostic(
         range=text.range(finding.span),
@@ -98,7 +98,7 @@ def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
 
 
 def _word_notice(analysis: Analysis) -> types.Diagnostic:
-    """What stands at the top of a document that was not looked at: no findings must not mean no faults."""
+    """Return a notice for the top of a document that was not linted, so that it does not look clean."""
     top = analysis.state.text.range(Span(0, 0))
     file = analysis.state.obstacle_file
     place = types.Location(uri_of(file), types.Range(types.Position(0, 0), types.Position(0, 0)))
@@ -112,10 +112,10 @@ def _word_notice(analysis: Analysis) -> types.Diagnostic:
 
 
 def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, schema_server: bool) -> bool:
-    """Return whether another server says it, and no worse.
+    """Return whether another server reports the same finding at least as well.
 
-    That is a server for YAML with our schemas. It knows no near-matches and no fixes, so those stay, and it may read
-    text in which it should have found a fault of syntax.
+    That is a YAML server with our schemas. It offers no near-matches and no fixes, so findings with these stay, and it
+    may accept text with syntax errors.
     """
     is_yaml = not analysis.state.name.lower().endswith((".json", ".jsonl"))
     if shape_errors == "always" or (shape_errors == "auto" and not (schema_server and is_yaml)):
@@ -130,7 +130,7 @@ def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, sc
 
 
 def has_schema(analysis: Analysis) -> bool:
-    """Whether a schema server knows that the document follows our schema: by its name, or as it says so."""
+    """Return whether a schema server knows that the document uses our schema, by file name or by declaration."""
     settings = analysis.state.settings
     return bool(settings and settings.is_rubric_file) or any(find_claim(document) for document in analysis.documents)
 

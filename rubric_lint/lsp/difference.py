@@ -1,4 +1,4 @@
-"""Two texts to the edits that make the one of the other: what lies between them stays where an editor has it."""
+"""Find the edits that turn one text into another, leaving everything between them untouched."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -10,9 +10,9 @@ _FARTHEST = 400
 
 
 def find_edits(old: str, new: str) -> Iterator[Edit]:
-    """Few and short edits that make `new` of `old`, in order and disjoint; made for texts that differ here and there.
+    """Yield few, short edits that turn `old` into `new`, in order and disjoint; suited to texts with small differences.
 
-    Whole lines are compared, then what differs in those that do. It takes time in proportion to the text.
+    Compares whole lines, then the differing lines character by character, in time proportional to the text.
     """
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     at = row = other = 0
@@ -22,7 +22,7 @@ def find_edits(old: str, new: str) -> Iterator[Edit]:
             row, other = row + 1, other + 1
             continue
         height, other_height = _find_end(before, row, after, other)
-        # Line by line, and what one side has more of at the end.
+        # Line by line, then the rest of the longer side.
         lines, other_lines = before[row : row + height], after[other : other + other_height]
         for line, other_line in zip_longest(lines, other_lines, fillvalue=""):
             yield from _narrow(at, line, other_line)
@@ -31,7 +31,7 @@ def find_edits(old: str, new: str) -> Iterator[Edit]:
 
 
 def _find_end(before: list[str], row: int, after: list[str], other: int) -> tuple[int, int]:
-    """Return how many lines differ on both sides until some are alike again."""
+    """Return how many lines on each side differ before the texts match again."""
     rest, other_rest = len(before) - row, len(after) - other
     for distance in range(1, min(rest + other_rest, _FARTHEST) + 1):
         for height in range(max(distance - other_rest, 0), min(distance, rest) + 1):
@@ -42,7 +42,7 @@ def _find_end(before: list[str], row: int, after: list[str], other: int) -> tupl
 
 
 def _narrow(at: int, old: str, new: str) -> Iterator[Edit]:
-    """One edit of what differs between two texts, of which the first stands at `at`."""
+    """Yield one edit for the difference of two texts; the first begins at `at`."""
     if old != new:
         head = _count_alike(old, new)
         tail = _count_alike(old[head:][::-1], new[head:][::-1])

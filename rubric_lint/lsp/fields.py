@@ -1,4 +1,4 @@
-"""What the schemas say about the field at a path: its description, kind, default, bounds and replacement."""
+"""Look up what the schemas say about a field: description, type, default, bounds and replacement."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ class FieldFacts(NamedTuple):
 
     @property
     def facts(self) -> Iterator[str]:
-        """What it takes, each fact in a few words."""
+        """The values that it takes, each fact in a few words."""
         types = self.schema.get("type", [])
         names = [types] if isinstance(types, str) else types
         yield self.schema.get("x-expected") or " or ".join(_TYPES.get(name, name) for name in names)
@@ -31,36 +31,36 @@ class FieldFacts(NamedTuple):
 
     @property
     def description(self) -> str:
-        """What it means."""
+        """The meaning of the field."""
         return str(self.schema.get("description", ""))
 
     @property
     def is_deprecated(self) -> bool:
-        """Whether it is better not written any more."""
+        """Whether the field is deprecated."""
         return bool(self.schema.get("deprecated"))
 
 
 def find_field(schema: RubricSchema, steps: Path, name: str) -> FieldFacts | None:
-    """The field at `steps` below a rubric, which is called `name`; with no steps, the one that holds the rubric."""
+    """Return the field `name` at `steps` below a rubric; without steps, the field that contains the rubric."""
     node = schema.find(steps)
     return FieldFacts(name, node) if "description" in node else None
 
 
 def list_fields(schema: RubricSchema, steps: Path) -> list[FieldFacts]:
-    """The fields that a mapping at `steps` below a `rubrics` value may have."""
+    """List the fields that a mapping at `steps` below a `rubrics` value may have."""
     properties = schema.find(steps).get("properties", {})
     return [FieldFacts(name, resolve(schema.contents, field)) for name, field in properties.items()]
 
 
 def needed_fields(schema: RubricSchema, steps: Path) -> list[FieldFacts]:
-    """Those of them that it must have, when no deprecated one stands in."""
+    """List the fields that this mapping must have, unless a deprecated one replaces them."""
     node = schema.find(steps)
     needed = {*node.get("required", ()), *node.get("then", {}).get("required", ())}
     return [field for field in list_fields(schema, steps) if field.name in needed]
 
 
 def find_suite_field(source: str, name: str) -> FieldFacts | None:
-    """A field of a suite that may lead to rubrics, such as its list of cases, where a schema knows of suites."""
+    """Return a field of a suite that may lead to rubrics, such as its list of cases, if a schema defines it."""
     contents = load(source)
     schema = contents["definitions"].get("part", {}).get("properties", {}).get(name)
     resolved = resolve(contents, schema) if schema else {}

@@ -1,4 +1,4 @@
-"""What is told about the thing under the cursor: the rule that found it, the field that it is, the criterion."""
+"""Describe the finding, the field and the criterion under the cursor."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from rubric_lint.text.source import Span
 
 
 def make_hover(analysis: Analysis, offset: int) -> types.Hover | None:
-    """What to show for an offset: cards about the findings on it, the field, and the criterion, as far as there are."""
+    """Return the hover text: the finding's rule, the field and the criterion at an offset; None without any."""
     cards: list[str] = []
     spans: list[Span] = []
     for finding in analysis.findings:
@@ -46,7 +46,7 @@ _WHY = re.compile(r"^## Why\n+(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTAL
 
 
 def explain(finding: Finding) -> str:
-    """What a rule is about, from its page."""
+    """Return the explanation of a rule from its page."""
     rule = BY_NAME[finding.rule]
     why = _WHY.search(rule.page)
     paragraphs = [f"**{rule.name}**: {rule.summary}"]
@@ -73,7 +73,7 @@ def _describe(analysis: Analysis, document: Document, path: Path, offset: int) -
 
 
 def _find_rubric(analysis: Analysis, document: Document, path: Path) -> Located | None:
-    """The innermost rubric around a place: of several assertions one may stand in a list that is a rubric itself."""
+    """Return the innermost rubric around a place; a rubric may be in a list that is a rubric itself."""
     around = [
         located
         for located in analysis.rubrics
@@ -85,7 +85,7 @@ def _find_rubric(analysis: Analysis, document: Document, path: Path) -> Located 
 def _describe_suite_field(
     analysis: Analysis, document: Document, path: Path, offset: int
 ) -> Iterator[tuple[Span, str]]:
-    """A field on the way to rubrics."""
+    """Yield the card of a suite field that leads to rubrics."""
     inside = [each for each in analysis.rubrics if each.document is document and each.rubric.path[: len(path)] == path]
     if not inside or not is_on_key(document, path, offset):
         return
@@ -96,7 +96,7 @@ def _describe_suite_field(
 
 
 def _find_head(document: Document, criterion: Path, path: Path, offset: int) -> Span | None:
-    """What stands for the whole criterion, where the offset is on it: the id, the first key, its scale, or the text."""
+    """Return the id, first key, scale or text that represents the criterion, if the offset is on it."""
     if path == criterion:
         span = document.span(path, Part.ENTRY)
         return span if span.start <= offset <= span.end else None
@@ -110,13 +110,13 @@ def _find_head(document: Document, criterion: Path, path: Path, offset: int) -> 
 
 
 def word_field(field: FieldFacts) -> str:
-    """The card of a field."""
+    """Write the card of a field."""
     facts = "; ".join(fact for fact in field.facts if fact)
     return f"**`{field.name}`**{': ' if facts else ''}{facts}\n\n{field.description}"
 
 
 def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
-    """The card of a criterion: what it is called, its share, its gate, and its bands or levels."""
+    """Write the card of a criterion: its name, share, gate, and bands or levels."""
     lines = [f"**{escape(criterion.id)}**: weight {_word_share(rubric, criterion)}; gate: {_word_gate(criterion)}"]
     if criterion.levels is not None:
         rows = [
@@ -132,7 +132,7 @@ def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
 
 
 def word_rubric(rubric: Rubric) -> str:
-    """The card of a rubric: its bands where it is one scale, else its criteria."""
+    """Write the card of a rubric: its bands if it is holistic, else its criteria."""
     if rubric.shape is Shape.HOLISTIC:
         return "**holistic scale**\n\n" + "\n\n".join(_tabulate_bands(scale.bands) for scale in rubric.scales)
     rows = [(escape(entry.id), _word_share(rubric, entry), _word_gate(entry)) for entry in rubric.entries]
@@ -168,7 +168,7 @@ def _show(number: float | None) -> str:
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A Markdown table."""
+    """Write a Markdown table."""
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -177,5 +177,5 @@ _LONGEST = 200
 
 
 def escape(text: str | None) -> str:
-    """Text of a file so that Markdown shows it as it is, on one line and not too long."""
+    """Escape text of a file for Markdown, on one line and shortened."""
     return escape_markdown(shorten(" ".join((text or "").split()), _LONGEST))

@@ -1,4 +1,4 @@
-"""The open documents: each is looked at again when it has changed and its author has paused."""
+"""Track the open documents, and lint each again when it has changed and its author pauses."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from rubric_lint.version import __version__
 
 @dataclass(slots=True, eq=False)
 class Open:
-    """A document that is open in the editor. `job` is the analysis of its present state, once somebody wants it."""
+    """A document that is open in the editor. `job` is the analysis of its current state, once requested."""
 
     uri: str
     language: str
@@ -39,12 +39,12 @@ class Open:
 
     @property
     def origin(self) -> Origin:
-        """What it is called."""
+        """The path and name of the document."""
         return find_origin(self.uri, self.language)
 
 
 class OpenDocuments:
-    """Holds the open documents, has them analysed one at a time, and publishes what was found."""
+    """The open documents; analyses them one at a time and publishes the findings."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -55,11 +55,11 @@ class OpenDocuments:
         self.has_schema_server = False
 
     async def run(self, text: Text, task: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Do something with a text, away from the loop, which stays free to hear of changes."""
+        """Run a task on a text in a worker thread, so that the loop can still receive changes."""
         return await self._lanes.run(text.length, task, *arguments)
 
     def use(self, workspace: Workspace) -> None:
-        """Look at all documents again, with these settings."""
+        """Lint all documents again, with these settings."""
         self._workspace = workspace
         self._is_ready = True
         for document in self._documents.values():
@@ -67,47 +67,47 @@ class OpenDocuments:
         self.look_again()
 
     def look_again(self) -> None:
-        """Look at all documents again."""
+        """Lint all documents again."""
         for document in self._documents.values():
             self._schedule(document, 0)
 
     def open(self, item: types.TextDocumentItem, encoding: str) -> None:
-        """Take a document up."""
+        """Add a document."""
         self._drop(item.uri)
         document = Open(item.uri, item.language_id, item.version, Text.of(item.text, encoding))
         self._documents[item.uri] = document
         self._schedule(document, 0)
 
     def change(self, uri: str, version: int, changes: Iterable[Change]) -> None:
-        """Take changes of a document down."""
+        """Apply changes to a document."""
         if document := self._documents.get(uri):
             document.text, document.version = document.text.change(changes), version
             self._schedule(document, self._folder_of(document).options.debounce / 1000)
 
     def close(self, uri: str) -> None:
-        """Put a document away, with its findings."""
+        """Remove a document and its findings."""
         if self._drop(uri):
             self._connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def end(self) -> None:
-        """Put everything away."""
+        """Remove all documents."""
         for uri in list(self._documents):
             self._drop(uri)
 
     def options_for(self, uri: str) -> Options:
-        """What the editor's settings say for a document."""
+        """Return the editor's settings for a document."""
         document = self._documents.get(uri)
         return self._folder_of(document).options if document else Options()
 
     async def state(self, uri: str) -> State | None:
-        """The present state of a document, None where it is not open."""
+        """Return the current state of a document, or None if it is not open."""
         document = self._documents.get(uri)
         if document is None:
             return None
         return await self.run(document.text, self._read_state, document, document.version, document.text)
 
     async def analysis(self, uri: str) -> Analysis | None:
-        """What is found in the present state of a document, None where it is not open."""
+        """Return the analysis of the current state of a document, or None if it is not open."""
         while document := self._documents.get(uri):
             job = document.job
             if job is None:
@@ -120,7 +120,7 @@ class OpenDocuments:
         return None
 
     async def readable(self, uri: str) -> Analysis | None:
-        """The analysis of the last state of a document that could be read."""
+        """Return the analysis of the last readable state of a document."""
         found = await self.analysis(uri)
         document = self._documents.get(uri)
         if found is None or document is None:
@@ -139,7 +139,7 @@ class OpenDocuments:
         document.job = None
         if document.timer:
             document.timer.cancel()
-        if self._is_ready:  # else `use` comes, and what is found without settings may not be wanted
+        if self._is_ready:  # otherwise `use` follows; findings without settings may be unwanted
             document.timer = asyncio.ensure_future(self._publish(document, delay))
 
     async def _publish(self, document: Open, delay: float) -> None:
@@ -166,7 +166,7 @@ class OpenDocuments:
 
     def _analyse(self, document: Open, version: int | None, text: Text) -> Analysis | None:
         if document.text is not text:
-            return None  # overtaken while it waited
+            return None  # superseded while it waited
         folder = self._folder_of(document)
         sift = partial(folder.sift, document.origin) if folder.has_baseline(document.origin) else None
         return analyse(self._read_state(document, version, text), document.memory, sift)
@@ -184,11 +184,11 @@ class OpenDocuments:
             self.report(found.fault, document.uri)
 
     def report(self, fault: Exception, uri: str) -> None:
-        """Log a crash, with what to report."""
+        """Log a crash, with the details to report."""
         origin = fault.__cause__ or fault
         frames = traceback.extract_tb(origin.__traceback__)
         place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
         self._connection.log(
             f"{uri}: rubric-lint {__version__} crashed: {type(fault).__name__}: {fault}{place}; "
-            f"this is a bug, please report this line and the file\n{''.join(traceback.format_exception(fault))}"
+            f"please report this bug with this message and the file\n{''.join(traceback.format_exception(fault))}"
         )

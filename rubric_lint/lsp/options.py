@@ -1,11 +1,11 @@
-"""What the editor's own settings say, read with patience: what makes no sense is told and takes its default."""
+"""Read the editor's settings; an invalid one is reported and replaced with its default."""
 
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 SECTION = "rubric-lint"
-"""What the names of the settings begin with in an editor."""
+"""The prefix of the settings' names in an editor."""
 
 When = Literal["auto", "always", "never"]
 
@@ -13,8 +13,8 @@ When = Literal["auto", "always", "never"]
 class Options(NamedTuple):
     """The settings of an editor for one folder.
 
-    `configuration`: the settings file for everything, "" for the nearest one. `shape_errors`, `completion`: whether to
-    say what a server with our JSON Schemas says too; `auto`: where there is none. `debounce`: milliseconds of silence.
+    `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`, `completion`: whether to
+    report what a server with our JSON Schemas also reports; `auto`: if there is none. `debounce`: milliseconds.
     """
 
     enable: bool = True
@@ -36,7 +36,7 @@ _LONGEST_DEBOUNCE = 10_000
 
 
 def read_options(value: Any) -> tuple[Options, list[str]]:
-    """The options that an editor sends, and what is wrong with them. Names that are the client's own are left alone."""
+    """Return the options that an editor sends, and the errors in them; ignore names that are the client's own."""
     settings = value if isinstance(value, Mapping) else {}
     given = {field: settings[name] for name, field in _NAMES.items() if settings.get(name) is not None}
     faults = list(_find_faults(given))
@@ -60,6 +60,6 @@ def _find_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def expand(path: str, folder: str | None) -> str:
-    """A path from the settings as an absolute one; relative paths start at the folder."""
+    """Make a path from the settings absolute, relative to the folder."""
     path = path.replace("${workspaceFolder}", folder or "")
     return os.path.abspath(os.path.join(folder or "", os.path.expanduser(path)))  # noqa: PTH100, PTH111, PTH118

@@ -1,4 +1,4 @@
-"""A text in pieces of bounded length, so that finding a place or replacing a part never reads the whole text.
+"""Store a text in pieces of bounded length, so that finding a place or replacing a part never reads all of it.
 
 This is the only module that counts in the units of the protocol: lines, and characters in utf-8, utf-16 or utf-32.
 """
@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from rubric_lint.lsp.prefix_sums import PrefixSums
 
-# The line ends of the protocol; form feeds, NEL and U+2028, at which Python splits lines too, are not among them.
+# The line ends of the protocol; they do not include form feeds, NEL and U+2028, at which Python also splits lines.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
@@ -73,12 +73,12 @@ class Pieces:
         return self._offsets.before(index) + at
 
     def replace(self, start: int, end: int, text: str) -> None:
-        """Replace what lies between two offsets."""
+        """Replace the text between two offsets."""
         first, begin = last, after = self._offsets.find(start)
         if end > start:
             last, after = self._offsets.find(end)
         head, tail = self._texts[first][:begin], self._texts[last][after:]
-        # What borders on another piece may make a CRLF, or a character, with it.
+        # Adjacent pieces may form a CRLF, or a character, at their border.
         while not head and first:
             first -= 1
             head = self._texts[first]
@@ -88,7 +88,7 @@ class Pieces:
         self._put(first, last + 1, _join_surrogates(head + text + tail))
 
     def _put(self, first: int, end: int, text: str) -> None:
-        """Put a text in the place of some pieces; as long as it is short, their number stays."""
+        """Replace some pieces with a text; if it is short, their number stays the same."""
         is_short = len(text) <= 4 * _SIZE and end - first <= _SIZE
         texts = [text] + [""] * (end - first - 1) if is_short else list(_cut(text))
         self._texts[first:end] = texts
@@ -97,20 +97,20 @@ class Pieces:
         self._units.replace(first, end, map(self._count_units, texts))
 
     def _find_line_end(self, line: int) -> tuple[int, re.Match[str] | None]:
-        """Return the piece that holds the end of a line, and that end; None for the last line and those past it."""
+        """Return the piece with the end of a line, and that end; None for the last line and beyond."""
         index, before = self._lines.find(line)
         line_ends = _LINE_END.finditer(self._texts[index])
         return index, next(islice(line_ends, before, None) if before else line_ends, None)
 
     def _find_line(self, line: int) -> tuple[int, int] | None:
-        """Return the piece in which a line begins, and where in it; None past the last line."""
+        """Return the piece in which a line begins, and the offset in it; None past the last line."""
         if not line:
             return 0, 0
         index, line_end = self._find_line_end(line - 1)
         return (index, line_end.end()) if line_end else None
 
     def _unit(self, index: int, at: int) -> int:
-        """Return how many units are before a place in a piece."""
+        """Return the number of units before a place in a piece."""
         return self._units.before(index) + self._count_units(self._texts[index][:at])
 
     def _count_units(self, text: str) -> int:
@@ -118,11 +118,11 @@ class Pieces:
         return len(text) if text.isascii() else len(text.encode(codec, "surrogatepass")) // size
 
     def _count_characters(self, text: str, units: int) -> int:
-        """Return how many whole characters of a text are in so many units."""
+        """Return the number of whole characters in the first `units` units of a text."""
         if text.isascii():
             return min(units, len(text))
         codec, size = _UNITS[self.encoding]
-        # The replacement of half a pair is as long.
+        # The replacement has the same length.
         return len(replace_surrogates(text[:units]).encode(codec)[: units * size].decode(codec, "ignore"))
 
 
@@ -141,14 +141,14 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def _join_surrogates(text: str) -> str:
-    """Return the text with adjacent halves of a surrogate pair as the one character that they are."""
+    """Join adjacent halves of surrogate pairs into single characters."""
     if _has_surrogates(text):
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
 
 
 def replace_surrogates(text: str) -> str:
-    """Return the text with U+FFFD for half surrogate pairs, which no file can hold."""
+    """Replace half surrogate pairs, which cannot be saved in a file, with U+FFFD."""
     return _SURROGATES.sub("\ufffd", text) if _has_surrogates(text) else text
 
 

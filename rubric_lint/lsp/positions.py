@@ -1,4 +1,4 @@
-"""The text of a document as an editor has it, and its places as the rest of the package counts them."""
+"""Convert between the positions of an editor and the offsets of the package."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from rubric_lint.text.source import Span
 _BOM = "\ufeff"
 
 Change = types.TextDocumentContentChangeEvent
-"""A change as a client sends it: of a range, or of the whole text."""
+"""A change from the client: of a range, or of the whole text."""
 
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A text that never changes.
+    """An immutable text.
 
     Spans, here and everywhere in the package, count code points after the byte order marks, which an editor may send.
     """
@@ -27,22 +27,22 @@ class Text:
 
     @classmethod
     def of(cls, content: str, encoding: str = "utf-16") -> "Text":
-        """Take the text of an editor that counts in `encoding`: utf-8, utf-16 or utf-32."""
+        """Create it from the text of an editor that counts in `encoding`: utf-8, utf-16 or utf-32."""
         return cls(Pieces(content, encoding))
 
     @cached_property
     def content(self) -> str:
-        """All that the editor has."""
+        """The full text in the editor."""
         return self.pieces.content
 
     @property
     def length(self) -> int:
-        """How many code points it has."""
+        """The number of code points."""
         return len(self.content)
 
     @cached_property
     def body(self) -> str:
-        """The text to lint: without a mark, and with U+FFFD for half surrogate pairs, which no file can hold."""
+        """The text to lint: without a byte order mark, and with U+FFFD for half surrogate pairs."""
         return replace_surrogates(self._unmarked)
 
     @cached_property
@@ -54,15 +54,15 @@ class Text:
         return len(self.content) - len(self._unmarked)
 
     def offset(self, position: types.Position) -> int:
-        """Return where a position of the editor is in the text after a mark."""
+        """Return the offset, after a byte order mark, of a position in the editor."""
         return max(self.pieces.offset(position) - self._lead, 0)
 
     def span(self, place: types.Range) -> Span:
-        """Return the part of the text that a range of the editor covers."""
+        """Return the span of a range in the editor."""
         return Span(self.offset(place.start), self.offset(place.end))
 
     def range(self, span: Span) -> types.Range:
-        """Return a part of the text as a range of the editor."""
+        """Return the range in the editor for a span."""
         start, end = (self.pieces.position(offset + self._lead) for offset in span)
         return types.Range(start, end)
 
@@ -86,7 +86,7 @@ class Text:
             if isinstance(change, types.TextDocumentContentChangePartial):
                 place = change.range
                 start = pieces.offset(place.start)
-                is_empty = place.end == place.start  # as it is wherever somebody types
+                is_empty = place.end == place.start  # the usual case while typing
                 end = start if is_empty else max(start, pieces.offset(place.end))
                 pieces.replace(start, end, change.text)
             else:

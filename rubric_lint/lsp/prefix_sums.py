@@ -1,10 +1,10 @@
-"""Running totals of a row of amounts, as a binary indexed tree: each look-up and each change takes logarithmic time."""
+"""Keep running totals in a binary indexed tree: each look-up and change takes logarithmic time."""
 
 from collections.abc import Iterable
 
 
 class PrefixSums:
-    """The sums of the first 0, 1, 2, ... of at least one amount, none below 0."""
+    """The sums of the first 0, 1, 2, ... amounts; there is at least one, and none is negative."""
 
     def __init__(self, amounts: Iterable[int]) -> None:
         self._amounts = list(amounts)
@@ -27,7 +27,7 @@ class PrefixSums:
         return total
 
     def find(self, amount: int) -> tuple[int, int]:
-        """Return the last index before which there is no more than `amount`, and what is left of it there."""
+        """Return the last index whose sum is at most `amount`, and the remainder."""
         index, left = 0, amount
         step = 1 << self._count.bit_length()
         while step := step >> 1:
@@ -39,7 +39,7 @@ class PrefixSums:
     def replace(self, first: int, end: int, amounts: Iterable[int]) -> None:
         """Replace the amounts from `first` to before `end`; with another number of them it takes linear time."""
         new = list(amounts)
-        if len(new) == end - first == 1:  # as it is for most edits
+        if len(new) == end - first == 1:  # the case for most edits
             more = new[0] - self._amounts[first]
             self._amounts[first] = new[0]
             self._add(end, more)

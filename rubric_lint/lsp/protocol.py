@@ -1,4 +1,4 @@
-"""pygls with some habits changed: texts are ours, all questions answered in their time, faults only logged."""
+"""Adapt pygls: keep our own texts, answer every request, and only log errors."""
 
 import asyncio
 import json
@@ -16,13 +16,13 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from rubric_lint.version import __version__
 
 _LONGEST_WAIT = 10.0
-_MAGIC = re.compile(r"[*?{}\[\]!,]")  # what a pattern for names of files gives a meaning to
+_MAGIC = re.compile(r"[*?{}\[\]!,]")  # the special characters of glob patterns
 
 
 class Protocol(LanguageServerProtocol):
-    """Hands changes of documents on as they come.
+    """A protocol that passes on document changes as they arrive.
 
-    pygls would apply them to a text of its own, whose lines end where Python ends them: at form feeds too.
+    pygls would apply them to its own text, whose lines also end at form feeds, as in Python.
     """
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
@@ -48,17 +48,17 @@ class Protocol(LanguageServerProtocol):
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
     ) -> None:
-        """Run a handler; afterwards its future is dropped, which pygls does only for requests."""
+        """Run a handler, and drop its future afterwards, which pygls does only for requests."""
 
         def finish(future: Any) -> None:
-            if not future.cancelled():  # pygls may be going through all of them
+            if not future.cancelled():  # pygls may be iterating over them
                 self._request_futures.pop(msg_id, None)
             callback(future)
 
         super()._execute_handler(msg_id, handler, finish, args, kwargs)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Make a message of its data; one that asks with faulty parameters is answered too, which pygls does not do."""
+        """Parse a message; answer requests with invalid parameters too, which pygls does not."""
         try:
             return super().structure_message(data)
         except JsonRpcException as fault:
@@ -67,7 +67,7 @@ class Protocol(LanguageServerProtocol):
             raise
 
     def handle_message(self, message: Any) -> None:
-        """Handle a message at its time; one that asks at another is refused, so that nobody waits."""
+        """Handle a message; reject a request that comes too early or too late, so that the client does not wait."""
         refusal = self._find_refusal(message.method) if hasattr(message, "method") else None
         if refusal is None:
             super().handle_message(message)
@@ -75,7 +75,7 @@ class Protocol(LanguageServerProtocol):
             self._send_response(message.id, error=refusal.to_response_error())
 
     def _find_refusal(self, method: str) -> JsonRpcException | None:
-        """Why it is not the time for a message, which for the last one it always is."""
+        """Return an error if a message comes too early or too late; `exit` is always allowed."""
         if method == types.EXIT:
             return None
         if self._shutdown:
@@ -85,7 +85,7 @@ class Protocol(LanguageServerProtocol):
         return None if self._workspace else JsonRpcServerNotInitialized("`initialize` comes first")
 
     def send_notification(self, method: str, params: str) -> None:
-        """Send a notification whose parameters are JSON: for thousands of findings they are not made on the loop."""
+        """Send a notification with parameters already in JSON, so that large ones are not encoded on the loop."""
         body = f'{{"jsonrpc": "{self.VERSION}", "method": {json.dumps(method)}, "params": {params}}}'
         if self.writer is not None:
             head = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n"
@@ -93,12 +93,12 @@ class Protocol(LanguageServerProtocol):
 
     @property
     def is_shut_down(self) -> bool:
-        """Whether the client has asked for an orderly end."""
+        """Whether the client has requested a shutdown."""
         return self._shutdown
 
 
 class Connection(LanguageServer):
-    """The connection with one client, over standard input and output."""
+    """The connection to one client, over stdin and stdout."""
 
     protocol: Protocol
 
@@ -113,27 +113,27 @@ class Connection(LanguageServer):
         self._watched: set[str] = set()
 
     def log(self, message: str, kind: types.MessageType = types.MessageType.Error) -> None:
-        """Write to the log that an editor has for a server; nothing pops up."""
+        """Write to the editor's log for this server, without a pop-up."""
         self.window_log_message(types.LogMessageParams(kind, message))
 
     def tell(self, message: str) -> None:
-        """Say something to the person who has asked for it."""
+        """Show a message to the user."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"rubric-lint: {message}"))
 
     def report_server_error(self, error: Exception, _source: Any) -> None:
-        """Log what went wrong with a message."""
+        """Log an error in handling a message."""
         self.log(f"{type(error).__name__}: {error}")
 
     def run(self) -> bool:
-        """Serve until the client ends it or is gone; True when it was an orderly end."""
+        """Serve until the client exits or disconnects; return whether it shut down in order."""
         stdout = sys.stdout.buffer
-        # Whatever is printed by accident must not end up between the messages.
+        # Accidental prints must not end up between the messages.
         sys.stdout = sys.stderr
         self.start_io(sys.stdin.buffer, stdout)
         return self.protocol.is_shut_down
 
     def watch(self, *names: str) -> list[types.Registration]:
-        """What to register so that the client tells when files of these names change, as far as it does not yet."""
+        """Return new registrations so that the client reports changes of files with these names."""
         new = [name for name in names if name not in self._watched]
         if not new or not self.can("workspace.did_change_watched_files.dynamic_registration"):
             return []
@@ -143,16 +143,16 @@ class Connection(LanguageServer):
         return [types.Registration(" ".join(new), types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)]
 
     async def register(self, registrations: list[types.Registration]) -> None:
-        """Ask the client for what it does on demand."""
+        """Register for features that the client enables on request."""
         if registrations:
             await self.ask(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams(registrations))
 
     def can(self, capability: str) -> Any:
-        """What the client says of one of its capabilities."""
+        """Return the client's value for one of its capabilities."""
         return get_capability(self.client_capabilities, capability)
 
     async def ask(self, method: str, params: Any) -> Any:
-        """Ask the client something; None where it has no answer."""
+        """Send a request to the client; return None if it fails."""
         try:
             return await asyncio.wait_for(self.protocol.send_request_async(method, params), _LONGEST_WAIT)
         except Exception as fault:

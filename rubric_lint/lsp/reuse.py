@@ -1,7 +1,7 @@
-"""What was found in the cases of a suite, kept for as long as their text stays the same.
+"""Cache the findings of each case of a suite while its text stays the same.
 
-A case is checked in an excerpt: the suite with that case alone. Where nothing in it depends on the other cases, what is
-found there is what is found in the whole suite, but for where the case begins.
+A case is linted in an excerpt: the suite with only that case. If nothing in it depends on the other cases, its findings
+are those of the whole suite, except for the place of the case.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,10 +23,10 @@ from rubric_lint.text.tree import SyntaxFaultError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excerpt:
-    """What was found in a case.
+    """The findings of a case.
 
-    `place` is that of the case in the excerpt's source, `items` says how many entries of the list it has. The messages
-    of `findings` leave room for lines. `is_plain`: all parsers read it alike. `written` keeps what was made of it.
+    `place` is the place of the case in the excerpt's source, `items` its number of list entries. The messages of
+    `findings` have placeholders for lines. `is_plain`: all parsers agree on it. `written` caches the output made of it.
     """
 
     source: Source
@@ -40,17 +40,17 @@ class Excerpt:
 
     @property
     def lines(self) -> int:
-        """How many lines the case has."""
+        """The number of lines in the case."""
         return self.source.text.count("\n", *self.place)
 
     @property
     def names_lines(self) -> bool:
-        """Whether messages may name lines, so that they depend on where the case begins."""
+        """Whether messages may name lines, and so depend on where the case begins."""
         return any(finding.related for finding in self.findings)
 
 
 class Placed(NamedTuple):
-    """An excerpt at its place: how many characters, lines and entries more there are before it than in its source."""
+    """An excerpt at its place: how many more characters, lines and entries precede it than in its source."""
 
     excerpt: Excerpt
     offset: int
@@ -58,13 +58,13 @@ class Placed(NamedTuple):
     items: int
 
     def word(self, finding: Finding) -> Finding:
-        """Return a finding of the excerpt with the lines of the whole text in its message."""
+        """Return a finding of the excerpt with line numbers of the whole text in its message."""
         position = self.excerpt.source.position
         lines = (position(place.span.start).line + self.lines for place in finding.related)
         return finding._replace(message=write_lines(finding.message, lines)) if finding.related else finding
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the findings as they are in the whole text."""
+        """Yield the findings with their places in the whole text."""
         for finding in map(self.word, self.excerpt.findings):
             _, key, index, *rest = finding.pointer.split("/")
             yield finding._replace(
@@ -89,7 +89,7 @@ class Placed(NamedTuple):
 
 
 class Memory:
-    """What is kept of one document from one state to the next."""
+    """The cached cases of one document."""
 
     def __init__(self) -> None:
         self._of: tuple[str, FileSettings] | None = None
@@ -97,7 +97,7 @@ class Memory:
         self._last: Cut | None = None
 
     def examine(self, source: Source, settings: FileSettings) -> list[Placed] | None:
-        """Check a suite case by case, and only those that are new; None where it must be checked as a whole."""
+        """Lint a suite case by case, only new ones; return None if it must be linted as a whole."""
         if self._of != (source.name, settings):
             self._of, self._known, self._last = (source.name, settings), {}, None
         if settings.claimed or source.name.lower().endswith((".json", ".jsonl")):
@@ -126,10 +126,10 @@ class Memory:
         return {key: self._known[key] for key in keys}
 
     def find_fault(self, source: Source, settings: FileSettings) -> SyntaxFaultError | None:
-        """Find the fault of a text that cannot be read, without the cases above it; None where that cannot be told.
+        """Find the syntax error in a text without reading the cases above it; return None if that is not possible.
 
-        All parsers are in the same state before each of the cases that are left out, and before the one that follows.
-        Only cases that all of them read alike are left out.
+        All parsers are in the same state before each skipped case and before the one after it. Only cases on which all
+        parsers agree are skipped.
         """
         text, parts = source.text, self._last
         if parts is None or not text.startswith(parts.head) or has_old_line_ends(text) or "%YAML" in text:
@@ -140,7 +140,7 @@ class Memory:
                 break
             starts.append(starts[-1] + len(case))
         while starts and not text.startswith(" " * parts.indent + "- ", starts[-1]):
-            starts.pop()  # no case follows here, so the one above may not have ended
+            starts.pop()  # no case follows, so the one above may not have ended
         if not starts:
             return None
         alike = parts.cases[: len(starts) - 1]
@@ -157,7 +157,7 @@ class Memory:
 
 
 def join_cases(source: Source, cases: Sequence[Placed]) -> Result:
-    """Return what the cases of a suite come to together."""
+    """Combine the results of the cases of a suite."""
     return Result(
         source,
         tuple(finding for case in cases for finding in case.findings()),
@@ -167,7 +167,7 @@ def join_cases(source: Source, cases: Sequence[Placed]) -> Result:
 
 
 def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt | None:
-    """Check a case; None where what is found in it may depend on the other cases, or on where it stands."""
+    """Lint a case; return None if its findings may depend on the other cases or on its place."""
     source, place = Source(name, parts.excerpt(case)), Span(len(parts.head), len(parts.head) + len(case))
     composed = compose_case(parts, case)
     if composed is None or may_have_views(source.text):
@@ -176,9 +176,9 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt |
     if result.is_stopped or not all(_is_within(finding, place) for finding in result.findings):
         return None
     if any(rubric.path[0] != composed.key for _, rubric in rubrics):
-        return None  # it would count for each of the cases
+        return None  # it would be counted once for each case
     if not rubrics and (document.duplicates or search(document, version=settings.version).leftovers):
-        return None  # whether these are faults depends on the rubrics of the other cases
+        return None  # whether these are errors depends on the rubrics of the other cases
     return Excerpt(
         source=source,
         place=place,
@@ -191,7 +191,7 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt |
 
 
 def _is_within(finding: Finding, place: Span) -> bool:
-    """Return whether everything that a finding speaks of is in a case, its fix too."""
+    """Return whether everything that a finding mentions, including its fix, is inside a case."""
     spans = [finding.span, *(related.span for related in finding.related)]
     paths = [finding.pointer.split("/")[1:]]
     if finding.fix:

@@ -1,4 +1,4 @@
-"""The features that a client can ask for, each handed to the module that knows."""
+"""Register the features that a client can request, and pass each to the module that implements it."""
 
 import gc
 import logging
@@ -22,18 +22,18 @@ from rubric_lint.lsp.workspace import build_workspace
 from rubric_lint.project.settings_file import NAMES
 
 SCHEMA_SERVER = "rubric-lint/schemaServer"
-"""The notification that a server with our JSON Schemas is there, or is no longer."""
+"""The notification that a server with our JSON Schemas has started or stopped."""
 
 Handler = Callable[[Any], Awaitable[Any]]
 
 _REFUSALS = {
-    Deferred.IGNORE: "there is no place for a comment that would silence {} here",
-    Deferred.FIX_ALIKE: "the fixes of {} cannot be made together; make them one by one",
+    Deferred.IGNORE: "no ignore comment can be placed here to silence {}",
+    Deferred.FIX_ALIKE: "the fixes of {} conflict with each other; apply them one by one",
 }
 
 
 class Server:
-    """One language server for one client."""
+    """A language server for one client."""
 
     def __init__(self) -> None:
         self._connection = Connection()
@@ -43,9 +43,9 @@ class Server:
         self._register()
 
     def run(self) -> bool:
-        """Serve until the end; True when it was an orderly one."""
-        logging.getLogger("pygls").setLevel(logging.CRITICAL)  # its faults go to the client's log, by `Connection`
-        gc.freeze()  # what is loaded by now stays: no collection needs to look at it again
+        """Serve until the client exits; return whether it shut down in order."""
+        logging.getLogger("pygls").setLevel(logging.CRITICAL)  # `Connection` writes its errors to the client's log
+        gc.freeze()  # keep everything loaded so far out of garbage collection
         return self._connection.run()
 
     def _register(self) -> None:
@@ -75,12 +75,12 @@ class Server:
             types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" "]),
         }
         for name, note in notes.items():
-            self._connection.feature(name)(partial(note))  # pygls marks what it is given, and a method takes no marks
+            self._connection.feature(name)(partial(note))  # pygls sets attributes; methods have none
         for name, question in questions.items():
             self._connection.feature(name, options.get(name))(self._guard(question))
 
     def _guard(self, handle: Handler) -> Handler:
-        """A handler that logs its faults and then has no answer: an error would pop up in some editors."""
+        """Return a handler that logs errors and answers None, because some editors show errors as pop-ups."""
 
         async def answer(params: Any) -> Any:
             try:
@@ -117,7 +117,7 @@ class Server:
         await self._read_configuration(None)
 
     async def _read_configuration(self, _params: Any) -> None:
-        """Ask for the settings of each folder; a client that cannot be asked has told them."""
+        """Request the settings of each folder, unless the client can only send them."""
         uris = self._folder_uris()
         values: Any = [self._given] * (len(uris) + 1)
         if self._connection.can("workspace.configuration"):
@@ -138,7 +138,7 @@ class Server:
         return uris or ([workspace.root_uri] if workspace.root_uri else [])
 
     def _reload(self, _params: Any) -> None:
-        """Forget what settings files and baselines said."""
+        """Reload settings files and baselines."""
         self._desk.use(build_workspace(self._folder_uris(), self._options))
 
     def _note_schema_server(self, params: Any) -> None:
@@ -163,9 +163,9 @@ class Server:
 
     def _saved(self, _params: types.DidSaveTextDocumentParams) -> None:
         if not self._connection.can("workspace.did_change_watched_files.dynamic_registration"):
-            self._reload(None)  # nobody says when settings and baselines change
+            self._reload(None)  # the client does not report changes of settings and baselines
 
-    # Questions
+    # Requests
 
     async def _act(self, params: types.CodeActionParams) -> list[types.CodeAction] | None:
         found = await self._desk.analysis(params.text_document.uri)
@@ -179,10 +179,10 @@ class Server:
         )
 
     async def _resolve(self, action: types.CodeAction) -> types.CodeAction:
-        """Work out the edit of an action that somebody has chosen."""
+        """Compute the edit of an action that the user selected."""
         data = _as_data(action.data)
         if action.edit or not isinstance(data, Mapping):
-            return action  # Neovim asks for those too that have their edit
+            return action  # Neovim also sends actions that already have their edit
         kind = Deferred(data["action"])
         if found := await self._desk.analysis(data["uri"]):
             action.edit = await self._desk.run(found.state.text, self._find_edit, found, kind, data)
@@ -245,7 +245,7 @@ class Server:
 
 
 def _as_data(value: Any) -> Any:
-    """What a client sends without a type, as plain data; pygls makes objects of some of it."""
+    """Convert untyped values from a client to plain data; pygls turns some of them into objects."""
     if isinstance(value, Mapping):
         return {str(key): _as_data(each) for key, each in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
@@ -254,7 +254,7 @@ def _as_data(value: Any) -> Any:
 
 
 def _warm_up() -> None:
-    """Load what the first findings, fixes and cards need, so that the first one is as quick as the others."""
+    """Load the modules for findings, fixes and cards, so that the first ones are not slow."""
     from rubric_lint.fix import fix  # noqa: PLC0415
 
     fix("a.rubric.yaml", b"rubrics:\n  - id: a\n    description: b\n    wieght: 1\n")

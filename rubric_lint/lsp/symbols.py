@@ -1,4 +1,4 @@
-"""The outline of a document, and what can be folded in it."""
+"""Build the outline and the folding ranges of a document."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ _LONGEST = 60
 
 @dataclass(slots=True)
 class Node:
-    """One line of the outline: `extent` all of it, `head` the part that stands for it."""
+    """One entry of the outline: `extent` is its whole span, `head` the part to select."""
 
     name: str
     kind: types.SymbolKind
@@ -32,7 +32,7 @@ class Node:
 
 
 def make_outline(analysis: Analysis) -> list[Node]:
-    """Cases, their rubrics, the criteria of these and the bands of those."""
+    """Build the outline: cases, their rubrics, criteria and bands."""
     roots: list[Node] = []
     for document, mine in groupby(analysis.rubrics, attrgetter("document")):
         _Outline(document, roots).add_all(mine)
@@ -52,7 +52,7 @@ class _Outline:
         for located in rubrics:
             rubric = located.rubric
             node = self._make(str(rubric.path[-1]), types.SymbolKind.Array, rubric.path)
-            if node is None:  # an alias of a rubric that stands elsewhere
+            if node is None:  # an alias of a rubric defined elsewhere
                 continue
             node.detail = (rubric.shape or "").replace("_", " ")
             self._siblings(rubric.path).append(node)
@@ -60,7 +60,7 @@ class _Outline:
                 self._add_criterion(node, criterion, located.place)
 
     def _siblings(self, path: Path) -> list[Node]:
-        """Where the thing at `path` goes: below the innermost case, evaluator or other part of a suite around it."""
+        """Return the list to which the node at `path` belongs: that of the innermost part of a suite around it."""
         siblings = self._roots
         for part in (path[:end] for end in range(1, len(path))):
             if part not in self._parts:
@@ -128,7 +128,7 @@ def _clip(text: str) -> str:
 
 
 def as_tree(nodes: list[Node], text: Text) -> list[types.DocumentSymbol]:
-    """The outline for editors that show it as a tree."""
+    """Return the outline for editors that show a tree."""
     return [
         types.DocumentSymbol(
             name=node.name,
@@ -143,7 +143,7 @@ def as_tree(nodes: list[Node], text: Text) -> list[types.DocumentSymbol]:
 
 
 def as_list(nodes: list[Node], text: Text, uri: str, within: str | None = None) -> list[types.SymbolInformation]:
-    """The outline for editors that show it as a list."""
+    """Return the outline for editors that show a list."""
     found = []
     for node in nodes:
         location = types.Location(uri, text.range(node.extent))
@@ -153,7 +153,7 @@ def as_list(nodes: list[Node], text: Text, uri: str, within: str | None = None) 
 
 
 def make_folds(analysis: Analysis, limit: int | None) -> list[types.FoldingRange] | None:
-    """Every field and list item of several lines; None without rubrics, as the editor then folds by indentation."""
+    """Return every multi-line field and list item; None without rubrics, so that the editor folds by indentation."""
     text = analysis.state.text
     folds: dict[int, tuple[int, int]] = {}
     for document, _ in groupby(analysis.rubrics, attrgetter("document")):

@@ -1,4 +1,4 @@
-"""The threads that do the work on documents: long ones have their own, so that short ones never wait for them."""
+"""Run work on documents in threads; long documents have their own, so that short ones never wait."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,30 +10,30 @@ from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
 
-_LENGTHS = (200_000, 2_000_000)  # what is as long takes about a quarter of a second, and a few
+_LENGTHS = (200_000, 2_000_000)  # texts of these lengths take about a quarter of a second, and a few seconds
 
 
 class WorkerThreads:
-    """One thread for short texts, one for long ones and one for very long ones, which share the processor."""
+    """Three threads that share the processor: for short, long and very long texts."""
 
     def __init__(self) -> None:
         self._lanes = [_Lane() for _ in range(len(_LENGTHS) + 1)]
 
     async def run(self, length: int, task: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Do something for a text of this length, after what is waiting in its lane."""
+        """Run a task for a text of this length, after those waiting in its lane."""
         lane = self._lanes[sum(length > limit for limit in _LENGTHS)]
         return await asyncio.get_running_loop().run_in_executor(lane, task, *arguments)
 
 
 class _Lane(Executor):
-    """A thread that does one task after the other. Unlike a pool's, it does not keep the process from ending."""
+    """A thread that runs one task after the other; unlike a pool's threads, it never keeps the process alive."""
 
     def __init__(self) -> None:
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         Thread(target=self._work, daemon=True).start()
 
     def submit(self, task: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        """Put a task at the end of the lane."""
+        """Append a task to the lane."""
         future: Future[Any] = Future()
         self._tasks.put((future, partial(task, *arguments, **options)))
         return future
@@ -47,4 +47,4 @@ class _Lane(Executor):
                 future.set_result(task())
             except BaseException as fault:
                 future.set_exception(fault)
-            del future, task  # or the last result would be kept until the next task
+            del future, task  # do not keep the last result alive until the next task

@@ -1,4 +1,4 @@
-"""The folders of an editor: which settings hold for a document, and whether it is to be looked at."""
+"""Find the settings for a document in the editor's folders, and decide whether to lint it."""
 
 # Paths are str here, see config.py.
 # ruff: noqa: PTH118, PTH119
@@ -24,14 +24,14 @@ _SUFFIX_OF = {"json": ".json", "jsonc": ".json", "jsonl": ".jsonl", "jsonlines":
 
 
 class Origin(NamedTuple):
-    """What a document is called: `path` where it is a file, and the `name` that messages and parsers go by."""
+    """The origin of a document: its `path` if it is a file, and the `name` for messages and parsers."""
 
     path: str | None
     name: str
 
 
 def find_origin(uri: str, language: str) -> Origin:
-    """What the document at a URI is called; one that is no file yet goes by its language."""
+    """Return the origin of the document at a URI; an unsaved document is named by its language."""
     try:
         path, name = to_fs_path(uri), os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
     except ValueError:  # not a URI
@@ -44,7 +44,7 @@ def find_origin(uri: str, language: str) -> Origin:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One folder of the editor, or, with no `path`, what is in none. `finder` finds the settings of files in it."""
+    """A folder of the editor; without a `path`, all files outside the folders. `finder` finds their settings."""
 
     uri: str
     path: str | None
@@ -53,7 +53,7 @@ class Folder:
 
     @classmethod
     def of(cls, uri: str, options: Options) -> "Folder":
-        """A folder with the settings that the editor has for it."""
+        """Create a folder with the editor's settings for it."""
         path = to_fs_path(uri) if uri else None
         file = expand(options.configuration, path) if options.configuration else None
         try:
@@ -62,14 +62,14 @@ class Folder:
             return cls(uri, path, options, fault)
 
     def holds(self, path: str) -> bool:
-        """Whether a file is in this folder."""
+        """Return whether a file is in this folder."""
         return self.path is not None and path.startswith(os.path.join(self.path, ""))
 
     def settings_for(self, origin: Origin, language: str) -> FileSettings | None:
-        """What holds for a document; None for one that is no concern of ours.
+        """Return the settings for a document, or None if rubric-lint ignores it.
 
         Raises:
-            SettingsError: when the settings nearest to it cannot be used.
+            SettingsError: if the nearest settings file is invalid.
         """
         if not self.options.enable:
             return None
@@ -80,13 +80,13 @@ class Folder:
         path = origin.path or os.path.join(self.path or "", origin.name)
         settings = self.finder.for_folder(os.path.dirname(path))  # noqa: PTH120
         is_known = path.lower().endswith(SUFFIXES) or language in _LANGUAGES or settings.include.covers(path)
-        # As in a search of the folder, and unlike a file that is named: nobody has asked for this one to be checked.
+        # Treat it like a file found by search, not like one named on the command line.
         if not is_known or (origin.path and settings.exclude.covers(path)):
             return None
         return settings.for_file(path)
 
     def find_sources(self, origin: Origin) -> Iterator[str]:
-        """The files that decide what is found in a document, but for settings that are called as settings are."""
+        """Yield the files that affect the findings in a document, except settings files with standard names."""
         if self.options.configuration:
             yield self.options.configuration
         if origin.path and not isinstance(self.finder, SettingsError):
@@ -94,7 +94,7 @@ class Folder:
                 yield from filter(None, [self.finder.for_folder(os.path.dirname(origin.path)).baseline])  # noqa: PTH120
 
     def has_baseline(self, origin: Origin) -> bool:
-        """Return whether the settings of a document name a baseline, or cannot be used."""
+        """Return whether the settings of a document name a baseline or are invalid."""
         if isinstance(self.finder, SettingsError) or origin.path is None:
             return False
         try:
@@ -103,10 +103,10 @@ class Folder:
             return True
 
     def sift(self, origin: Origin, result: Result) -> Result:
-        """A document's result without what the baseline in its settings holds; read anew, as anybody may write it.
+        """Remove the findings in the baseline of the settings from a result; always read the baseline from disk.
 
         Raises:
-            SettingsError: when the baseline cannot be used.
+            SettingsError: if the baseline is invalid.
         """
         if isinstance(self.finder, SettingsError) or origin.path is None or not result.findings:
             return result
@@ -116,13 +116,13 @@ class Folder:
 
 @dataclass(slots=True)
 class Workspace:
-    """The folders of the editor, and the settings for what is in none of them."""
+    """The folders of the editor, and the settings for files outside them."""
 
     outside: Folder
     folders: tuple[Folder, ...] = field(default=())
 
     def folder_of(self, path: str | None) -> Folder:
-        """The innermost folder that holds a file; the first one for what is no file yet."""
+        """Return the innermost folder that contains a file; for an unsaved document, the first folder."""
         if path is None:
             return self.folders[0] if self.folders else self.outside
         holding = [folder for folder in self.folders if folder.holds(path)]
@@ -130,11 +130,11 @@ class Workspace:
 
 
 def build_workspace(uris: Iterable[str], options: dict[str, Options]) -> Workspace:
-    """The workspace of these folders; `options` by the folder's URI, under "" those for what is in none."""
+    """Build the workspace of these folders; `options` are by folder URI, with "" for files outside them."""
     default = options.get("", Options())
     return Workspace(Folder.of("", default), tuple(Folder.of(uri, options.get(uri, default)) for uri in uris))
 
 
 def uri_of(path: str) -> str:
-    """The URI of a file."""
+    """Return the URI of a file."""
     return from_fs_path(os.path.abspath(path)) or ""  # noqa: PTH100

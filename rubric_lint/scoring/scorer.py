@@ -71,9 +71,7 @@ class Scorer:
             if name in HELD:
                 continue
             if name in COVERING:
-                raise OutputError(
-                    f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}"
-                )
+                raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
             texts += 1 if type(item) is str else count_texts(item)
         reader = self._only if self._only and "rubric" not in record else find_rubric(record, self._readers)
         output = record.get("output")

@@ -65,9 +65,7 @@ def refuse_other_turns(text: str) -> None:
         token = _WHOLE_TOKEN.match(rest, found.start())
         if token and "\\" not in token[0]:
             line = line_of(rest, found.start())
-            message = (
-                f"`{token[0]}` at line {line} begins or ends a turn, so the verdict may not be the judge's"
-            )
+            message = f"`{token[0]}` at line {line} begins or ends a turn, so the verdict may not be the judge's"
             raise OutputError(message, line=line)
 
 
