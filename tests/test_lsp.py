@@ -451,28 +451,6 @@ def test_actions_are_for_the_text_as_it_is_now_not_as_it_was_linted(folder):
     run(session())
 
 
-def test_many_quick_edits_are_one_run(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, OVERLAP)
-            await editor.diagnostics(uri)
-            for version in range(2, 52):
-                end = types.Position(7, version - 2)
-                editor.change(
-                    uri, version, types.TextDocumentContentChangePartial(range=types.Range(end, end), text="#")
-                )
-                await asyncio.sleep(0.002)
-            await editor.diagnostics(uri, 51)
-            await asyncio.sleep(0.5)
-            versions = [each.version for each in editor.published if each.uri == uri]
-            assert versions[0] == 1
-            assert versions[-1] == 51
-            assert len(versions) <= 5
-
-    run(session())
-
-
 def test_findings_follow_the_text(folder):
     async def session():
         uri = uri_of(folder / "a.yaml")

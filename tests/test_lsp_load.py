@@ -1,11 +1,17 @@
 """The language server with much to do: what waits for what, and what it keeps."""
 
 import asyncio
+import json
 import sys
+from types import SimpleNamespace
 
 import pytest
 from editor import start, uri_of
 from lsprotocol import types
+
+from rubric_lint.lsp.open_documents import OpenDocuments
+from rubric_lint.lsp.options import Options
+from rubric_lint.lsp.workspace import build_workspace
 
 LAUNCH = """
 from rubric_lint.cli.exits import launch
@@ -92,3 +98,74 @@ def test_c10_a_long_document_delays_no_short_one(tmp_path):
             assert await editor.end() == 0
 
     run(session())
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """A loop with a clock that the test moves on, however long something takes."""
+
+    now = 0.0
+
+    def time(self):
+        return self.now
+
+
+class Documents(OpenDocuments):
+    """Open documents that are analysed at once, so that what is published does not depend on threads."""
+
+    async def run(self, _text, task, *arguments):
+        return task(*arguments)
+
+
+class Client:
+    """A connection that keeps what is published."""
+
+    def __init__(self):
+        self.versions = asyncio.Queue()
+        self.protocol = SimpleNamespace(send_notification=self._note)
+
+    def _note(self, _method, params):
+        self.versions.put_nowait(json.loads(params)["version"])
+
+    def watch(self, *_names):
+        return []
+
+    async def register(self, _registrations):
+        pass
+
+
+def test_many_quick_edits_are_one_run():
+    """A pause of 150 ms ends a run of edits."""
+
+    async def session(loop):
+        client, uri = Client(), "file:///a.yaml"
+        documents = Documents(client)
+        documents.use(build_workspace([], {"": Options()}))
+        documents.open(types.TextDocumentItem(uri, "yaml", 1, "rubrics:\n  - a\n"), "utf-16")
+        published = [await client.versions.get()]
+
+        async def type_on(versions, *, pause):
+            for version in versions:
+                loop.now += pause
+                for _ in range(20):  # whatever is to happen by now
+                    await asyncio.sleep(0)
+                end = types.Position(2, version - 2)
+                place = types.Range(end, end)
+                documents.change(uri, version, [types.TextDocumentContentChangePartial(range=place, text="#")])
+                await asyncio.sleep(0)  # from here on the document waits
+
+        async def stop_typing():
+            loop.now += 0.151
+            published.append(await client.versions.get())
+
+        await type_on(range(2, 31), pause=0.002)
+        await stop_typing()
+        await type_on(range(31, 52), pause=0.149)
+        await stop_typing()
+        documents.end()
+        assert (published, client.versions.qsize()) == ([1, 30, 51], 0)
+
+    loop = Loop()
+    try:
+        loop.run_until_complete(session(loop))
+    finally:
+        loop.close()
