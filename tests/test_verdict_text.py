@@ -1,5 +1,6 @@
 """What of a judge's raw text is the verdict: what it gives, not what it drafts, quotes or mentions."""
 
+import json
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,31 @@ from rubric_lint.scoring.candidates import find_verdict
 )
 def test_the_object_in_a_text_is_found(text):
     assert find_verdict(text) == {"score": 7}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '\u300eas {"score": 3} it says\u300f\n{"score": 7}',
+        '<a>x</a> <b>{"score": 3}</b>\n{"score": 7}',
+        'For {"id": "accuracy", "score": 3} see there.\n{"score": 7}',
+        '> This is an example.\n\n{"score": 7}',
+        '> This is an example:\n\n{"score": 7}',
+        '{"score": 7}\n> but this is wrong\n',
+        '{"score": 7}\n<b>is what the user wants</b>',
+        '{"score": 7}\n```\nis what the user wants\n```',
+    ],
+    ids=["quoted", "tagged", "a note", "quoted sentence", "quoted start", "quoted end", "tagged end", "fenced end"],
+)
+def test_what_is_quoted_or_said_of_one_criterion_changes_no_verdict(text):
+    assert find_verdict(text) == {"score": 7}
+
+
+@pytest.mark.parametrize("score", ["x", None, True, "3"])
+def test_a_claim_is_compared_with_scores_that_are_numbers(score):
+    value = {"score": score}
+    assert find_verdict(f"The score is 7.\n{json.dumps(value)}") == value
+    assert find_verdict(f'The score is 7.\n{{"checks": [{json.dumps(value)}]}}') == {"checks": [value]}
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ for _ in range(runs):
         while True:
             for old, new in (texts, texts[::-1]):
                 replace_file(str(path), old, new)
+    while path.read_bytes() == texts[0]:  # until it writes, which takes long where the machine is busy
+        time.sleep(0.001)
     time.sleep(chance.uniform(0, 0.006))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
