@@ -8,6 +8,7 @@ from rubric_lint.format.bands import SCORES, as_integer, read_number
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import build_rubric, fold_id
 from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
 from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
@@ -24,6 +25,34 @@ def entry(fields, **settings):
     """The one criterion of a rubric, from its fields in flow style."""
     (criterion,) = model(f"  - {fields}\n", **settings).entries
     return criterion
+
+
+ESCAPED = """'a {{ "{{" }} b'"""
+PROMPTFOO = "tests:\n- assert:\n  - type: llm-rubric\n    {}value: {{rubrics: [{{id: a, expected_outcome: {}}}]}}\n"
+AGENTV = "assertions:\n- type: rubrics\n  criteria:\n  - {{id: a, outcome: {}, {}}}\n"
+IN_DIALECTS = {
+    "the format": (f"rubrics:\n- {{id: a, expected_outcome: {ESCAPED}}}\n", "7", ("0.8", "0.6"), 'a {{ "{{" }} b'),
+    "promptfoo": (PROMPTFOO.format("", ESCAPED), "7", ("0.8", "0.6"), "a {{ b"),
+    "promptfoo, a threshold": (PROMPTFOO.format("threshold: 0.5\n    ", ESCAPED), "7", ("0.5", "0.5"), "a {{ b"),
+    "AgentV 3": (AGENTV.format(ESCAPED, "required_min_score: 7"), "7", ("0.8", "0.6"), 'a {{ "{{" }} b'),
+    "AgentV 4": (AGENTV.format(ESCAPED, "min_score: 0.7"), "0.7", ("0.8", "0.8"), 'a {{ "{{" }} b'),
+}
+
+
+@pytest.mark.parametrize(("text", "gate", "thresholds", "outcome"), IN_DIALECTS.values(), ids=IN_DIALECTS)
+def test_a_dialect_has_units_thresholds_and_templates_of_its_own(text, gate, thresholds, outcome):
+    (document,), _ = read_documents(Source("a.eval.yaml", text))
+    (rubric,) = build_rubrics(document, DEFAULTS)
+    assert (rubric.word_gate(7), rubric.entries[0].outcome) == (gate, outcome)
+    assert rubric.thresholds == Thresholds(*map(Decimal, thresholds))
+
+
+def test_two_holistic_bands_among_other_criteria_are_one_scale():
+    holistic = "rubrics:\n- {score_range: [0, 5], expected_outcome: No}\n"
+    rest = "- {id: c, expected_outcome: Names it}\n"
+    texts = [holistic + "- {score_range: [5, 10], expected_outcome: It}\n" + rest, holistic + rest]
+    found = [[finding.rule for finding in lint("a.rubric.yaml", text.encode()).findings] for text in texts]
+    assert [("overlap" in rules, "mixing" in rules) for rules in found] == [(True, True), (False, True)]
 
 
 def test_a_text_is_a_criterion_with_weight_1_and_no_gate():

@@ -410,3 +410,17 @@ def test_h3_an_unknown_field_lists_the_fields_of_its_shape(entry, fields):
     assert [message for rule, _, message in problems(entry) if rule == "unknown-field"] == [
         f"unknown field `owner`; known here are {fields}"
     ]
+
+
+def test_a_field_of_criteria_is_unknown_in_a_band():
+    text = "rubrics:\n- id: a\n  score_ranges:\n  - {score_range: [0, 10], expected_outcome: It, weight: 1}\n"
+    messages = [each.message for each in lint("a.rubric.yaml", text.encode()).findings if each.rule == "unknown-field"]
+    assert messages == ["criterion `a`: unknown field `weight`; known here are `score_range`, `expected_outcome`"]
+
+
+def test_a_dialect_that_allows_other_fields_says_what_is_missing_beside_a_misspelt_one():
+    sound = '{"criterion": "Says it", "points": 5, "tags": []}'
+    text = f'{{"prompt_id": "a", "prompt": [], "rubrics": [{sound}, {sound.replace("rion", "rian")}]}}\n'
+    messages = [finding.message for finding in lint("a.jsonl", text.encode()).findings if finding.rule == "schema"]
+    start = "criterion 2: missing field `criterion`: what an observer sees"
+    assert [message[: len(start)] for message in messages] == [start]
