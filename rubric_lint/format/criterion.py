@@ -72,13 +72,19 @@ class Criterion(NamedTuple):
     @property
     def label(self) -> str:
         """What messages call it: by the id that is written, or else by its place in the list."""
-        words = " ".join(self.id.split()) if self.has_own_id else ""
-        return f"criterion `{shorten(words)}`" if words else f"criterion {int(self.path[-1]) + 1}"
+        return (self.has_own_id and _word_label(self.id)) or f"criterion {int(self.path[-1]) + 1}"
 
     @property
     def outcome_path(self) -> Path:
         """The path of the outcome, or of the whole criterion where it has none, or is nothing else."""
         return self.path_of(outcome_field(self.fields or {}))
+
+
+@lru_cache(maxsize=1 << 10)  # several messages are about one criterion
+def _word_label(identifier: str) -> str:
+    """Return what messages call a criterion with an id; empty for an id that cannot be seen."""
+    words = " ".join(identifier.split())
+    return f"criterion `{shorten(words)}`" if words else ""
 
 
 class Reader(Protocol):
@@ -106,29 +112,32 @@ class Reader(Protocol):
 
 
 def build_criterion(
-    document: Reader, path: Path, index: int, entries: list[Any], *, known: Mapping[str, Any], implied: int | None
+    document: Reader, path: Path, entry: str | dict[str, Any], *, known: Mapping[str, Any], implied: int | None
 ) -> Criterion:
     """Return the criterion of an entry; `known` are the fields of the schema, `implied` is the gate of a setting."""
-    entry = entries[index]
-    generated = f"rubric-{index + 1}"
     borrows_id = document.may_borrow and (
         document.is_alias(path) or (isinstance(entry, dict) and "id" in entry and document.is_merged((*path, "id")))
     )
     if isinstance(entry, str):
-        return Criterion(path, generated, None, (Shape.CHECKLIST,), entry, ONE, implied, path, None, None, borrows_id)
+        identifier = _generate_id(path)
+        return Criterion(path, identifier, None, _CHECKLIST, entry, ONE, implied, path, None, None, borrows_id)
     own_id = entry.get("id")
     shapes = _CHECKLIST if SHAPE_FIELDS.keys().isdisjoint(entry) else _read_shapes(entry, known)
     gate, gate_path = _read_gate(entry, path, shapes[0])
     if implied is not None and gate is None and shapes is _CHECKLIST and gate_path[-1] not in entry:
         gate = implied
     levels = _read_levels(entry["levels"], (*path, "levels")) if "levels" in entry else None
-    identifier = own_id if isinstance(own_id, str) else generated
+    identifier = own_id if isinstance(own_id, str) else _generate_id(path)
     outcome, weight = read_outcome(entry), _read_weight(document, entry, path)
     scale = read_scale(entry, path, gate, gate_path)
     # By position, without a call in Python: there are dozens in a file.
     return _new_criterion(
         (path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
     )
+
+
+def _generate_id(path: Path) -> str:
+    return f"rubric-{int(path[-1]) + 1}"
 
 
 _new_criterion = partial(tuple.__new__, Criterion)

@@ -172,9 +172,10 @@ def build_rubric(
         value = document.value(path)
     entries = value if isinstance(value, list) else []
     schema = schema_for(version)
+    known = schema.entry_fields
     implied = HIGHEST if implicit_required else None
     built = (
-        build_criterion(reader, (*path, index), index, entries, known=schema.entry_fields, implied=implied)
+        build_criterion(reader, (*path, index), entry, known=known, implied=implied)
         for index, entry in enumerate(entries)
         if isinstance(entry, str | dict)
     )

@@ -1,6 +1,6 @@
 """The engine: the bytes of one file to its findings."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
@@ -10,11 +10,9 @@ from rubric_lint.dialects.search.near_misses import find_unread
 from rubric_lint.finding import (
     OTHER_LINE,
     Finding,
-    Fix,
     Place,
     Problem,
     Related,
-    Repair,
     Result,
     Severity,
     Unread,
@@ -35,7 +33,7 @@ from rubric_lint.text.source import Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError
 
 if TYPE_CHECKING:
-    from rubric_lint.lint.edits import Sharing
+    from rubric_lint.lint.mending import Mending
 
 
 class RuleError(Exception):
@@ -264,10 +262,7 @@ def _make_findings(
     found: Iterable[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, write: Writer
 ) -> list[Finding]:
     """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
-    paths: dict[Document, list[DataPath]] = {}
-    for holder, held in rubrics:
-        paths.setdefault(holder, []).append(held.path)
-    mend = _Mending(paths).mend
+    mending: Mending | None = None
     findings: dict[tuple[str, Span, str], Finding] = {}
     enabled = {rule.name: _severity(rule.name, settings) for rule in RULES if _is_enabled(rule.name, settings)}
     for rule, problem, document, rubric in found:
@@ -277,10 +272,11 @@ def _make_findings(
         span = problem.span or document.span(problem.path, problem.part)
         key = (rule, span, problem.message)
         if key not in findings:
-            fix, obstacle = mend(document, problem.repair)
-            related = tuple(
-                Related(place.message, place.span or document.span(place.path, place.part)) for place in problem.related
-            )
+            fix, obstacle = None, ""
+            if problem.repair is not None:
+                mending = mending or _start_mending(rubrics)
+                fix, obstacle = mending.mend(document, problem.repair)
+            related = _relate(document, problem) if problem.related else ()
             lines = (document.source.position(place.span.start).line for place in related)
             findings[key] = Finding(
                 rule=rule,
@@ -292,6 +288,8 @@ def _make_findings(
                 fix=fix,
                 obstacle=obstacle,
             )
+    if all(rule != "ambiguous-scalar" for rule, _, _ in findings):
+        return list(findings.values())  # nothing else can be an echo
     errors: dict[Span, list[str]] = {}
     for finding in findings.values():
         if finding.severity is Severity.ERROR:
@@ -299,25 +297,18 @@ def _make_findings(
     return [finding for finding in findings.values() if not _is_echo(finding, errors.get(finding.span, []))]
 
 
-class _Mending:
-    """Makes the fixes of a file; who shares what is worked out once for each document, given the `paths` of rubrics."""
+def _start_mending(rubrics: list[tuple[Document, Rubric]]) -> "Mending":
+    from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
 
-    def __init__(self, paths: Mapping[Document, Collection[DataPath]]) -> None:
-        self._paths = paths
-        self._sharings: dict[Document, Sharing] = {}
+    paths: dict[Document, list[DataPath]] = {}
+    for document, rubric in rubrics:
+        paths.setdefault(document, []).append(rubric.path)
+    return Mending(paths)
 
-    def mend(self, document: Document, repair: Repair | None) -> tuple[Fix | None, str]:
-        """The fix of a problem, or what is in its way."""
-        if repair is None:
-            return None, ""
-        from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix  # noqa: PLC0415  (clean files need no fix)
 
-        if (sharing := self._sharings.get(document)) is None:
-            sharing = self._sharings[document] = Sharing(document, self._paths.get(document, ()))
-        try:
-            return make_fix(sharing, repair), ""
-        except ObstacleError as obstacle:
-            return None, str(obstacle)
+def _relate(document: Document, problem: Problem) -> tuple[Related, ...]:
+    places = ((place.message, place.span or document.span(place.path, place.part)) for place in problem.related)
+    return tuple(Related(message, span) for message, span in places)
 
 
 def _is_echo(finding: Finding, errors: list[str]) -> bool:

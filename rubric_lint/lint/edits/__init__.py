@@ -40,7 +40,9 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
     Raises:
         ObstacleError: if the repair is impossible.
     """
-    intents = tuple(dict.fromkeys(spread for intent in repair.intents for spread in _spread(sharing, intent, repair)))
+    intents = tuple(dict.fromkeys(repair.intents))
+    if sharing.is_needed or sharing.document.duplicates:
+        intents = tuple(dict.fromkeys(spread for intent in intents for spread in _spread(sharing, intent, repair)))
     edits = {edit for intent in intents for edit in _make_edits(sharing, intent)}
     return Fix(repair.title, tuple(sorted(edits)), repair.safe, intents)
 
