@@ -6,31 +6,31 @@ from hypothesis import strategies as st
 from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
 
 names = st.sampled_from(["a", "b", "c", 1, 1.5, None]) | st.text(max_size=2)
-records = st.lists(st.tuples(st.booleans(), st.integers(1, 3), names), max_size=30)
-"""Whether a chunk begins, by how many lines a record is further down, and its id; None for none."""
+blocks = st.lists(st.tuples(st.integers(0, 2), st.lists(names, max_size=9)), max_size=9)
+"""How many lines are left out before the records of a block, and their ids; None for none."""
 
 
-@given(st.lists(records, min_size=1, max_size=3), st.integers(0, 5))
+@given(st.lists(blocks, min_size=1, max_size=3), st.integers(0, 5))
 def test_a12_the_first_repeated_ids_are_found_in_order(files, most):
     ids, places, expected = Ids(), {}, []
     for file, listed in enumerate(files):
-        line, lines, keys = 0, [], []
-        for begins, step, name in listed:
-            if begins:
-                ids.add(file, lines, keys)
-                lines, keys = [], []
-            line += step
-            lines.append(line)
-            keys.append(None if name is None else make_key("r", name))
-            if name is not None:
-                first = places.setdefault((type(name), name), RecordPlace(file, line))
-                if first != (file, line):
-                    expected.append((first, RecordPlace(file, line)))
-        ids.add(file, lines, keys)
+        line = 1
+        for left_out, listed_names in listed:
+            line += left_out
+            if None not in listed_names:
+                ids.add(file, line, [make_key("r", name) for name in listed_names])
+            for name in listed_names:
+                if name is not None:
+                    if None in listed_names:
+                        ids.add(file, line, [make_key("r", name)])
+                    first = places.setdefault((type(name), name), RecordPlace(file, line))
+                    if first != (file, line):
+                        expected.append((first, RecordPlace(file, line)))
+                line += 1
     assert ids.repeated(most) == (len(expected), expected[:most])
 
 
 def test_two_rubrics_may_share_an_id_and_a_number_is_no_text():
     ids = Ids()
-    ids.add(0, [1, 2, 3], [make_key("r", "1"), make_key("s", "1"), make_key("r", 1)])
+    ids.add(0, 1, [make_key("r", "1"), make_key("s", "1"), make_key("r", 1)])
     assert ids.repeated(5) == (0, [])

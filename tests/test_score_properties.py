@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.scoring import OutputError, score
+from rubric_lint.scoring.decoding import IS_INSTALLED
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer, score_entry
 
@@ -168,6 +169,7 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
     _, entries, output = case
     rubrics = {"r": load(entries)}
     fast, strict = Scorer(rubrics), Scorer(rubrics)
+    seen = []
     for _ in range(20):  # one after the other, so that what was remembered has its part in it
         for check in output.get("checks", [output]):
             check.pop("reasoning", None)
@@ -188,11 +190,60 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
         assert (outcome.result, outcome.judged_by) == (expected.result, expected.judged_by)
         if outcome.result:
             assert fast.score(entry.encode()).render() == expected.render()
-        found = fast.glance(entry.encode())
-        if found:
-            name, known = found
+        if found := fast.glance(entry.encode()):
+            [(name, known)] = found
             assert (name, known.answers) == ("a", tuple(each.grade.answer for each in expected.result.criteria))
             assert json.loads(f"{{{known.text}}}") == expected.result.to_json()
+        seen.append((entry, found))
+    clear = [(entry, found) for entry, found in seen if found]
+    both = random.choice([seen, clear])[:3]
+    together = fast.glance("\n".join(entry for entry, _ in both).encode())
+    assert together in ([], [each for _, found in both for each in found])
+    assert not together or all(found for _, found in both)
+
+
+FINE = '{"id": "a", "output": {"score": 7}}'
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        [FINE, ""],
+        ["", FINE],
+        [FINE.replace("7", "11"), FINE],
+        [FINE.replace(", ", ",\n"), f"{FINE} {FINE}"],  # as many entries as lines
+        [FINE, FINE.replace("7", '7, "score": 7')],
+        [FINE, FINE.replace("7", '7, "reasoning": "a", "reasoning": "b"')],
+        [FINE, '{"id": "a", "output": "{\\u0022score\\u0022: 7}", "id": "a"}'],
+        [FINE, '{"id": "a", "output": "{\\"score\\": 7, \\"score\\": 7}"}'],
+        ['{"id": "\\u0022", "output": {"score": 7, "score": 7}}'],
+    ],
+)
+def test_lines_of_which_one_takes_a_second_look_are_not_read_at_once(lines):
+    rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
+    assert Scorer(rubrics).glance("\n".join(lines).encode()) == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [FINE],
+        [FINE, FINE],
+        [FINE + "\r"],
+        [FINE.replace('"a"', '"\\u0022"')],
+        [FINE.replace("7", '7, "reasoning": "So \\"it\\" is."')],
+        ['{"id": "a", "output": "{\\"score\\": 7}"}', FINE],
+        ['{"id": "a", "output": "```json\\n{\\"score\\": 7, \\"reasoning\\": \\"\\\\\\"it\\\\\\"\\"}\\n```"}', FINE],
+        ['{"id": "a", "output": "{\\u0022score\\u0022: 7}"}'],
+    ],
+)
+@pytest.mark.skipif(not IS_INSTALLED, reason="msgspec is not installed")
+def test_lines_of_the_very_form_are_read_at_once(lines):
+    rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
+    found = Scorer(rubrics).glance("\n".join(lines).encode())
+    assert [name for name, _ in found] == [json.loads(line)["id"] for line in lines]
+    assert {known.answers for _, known in found} == {(7,)}
 
 
 def tell_strictly(scorer, entry):
@@ -223,8 +274,8 @@ def test_an_output_with_a_fault_never_gets_a_score(case, fault, place):
     rubric = load(entries)
     with pytest.raises(OutputError):
         score(rubric, output)
-    text = json.dumps({"output": output}).encode()
-    assert Scorer({"r": rubric}).glance(text) is None
+    text = json.dumps({"id": "a", "output": output}).encode()
+    assert Scorer({"r": rubric}).glance(text) == []
     assert score_entry(text, {"r": rubric}, 1).result is None
 
 

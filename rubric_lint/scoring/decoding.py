@@ -114,9 +114,9 @@ def _count_texts(value: Any) -> int:
     return 0 if value is None or kind in (bool, float, Fractional) else _ODD
 
 
-def is_whole_pair(text: bytes, name: str, output: str) -> bool:
-    """Return whether the JSON is an object of just these two string fields. False negatives are possible."""
-    return b"\\u0022" not in text and text.count(_QUOTE) == 8 + name.count('"') + output.count('"')
+def has_quotes(text: bytes, count: int) -> bool:
+    """Return whether JSON has this many quotes, including escaped ones. False negatives are possible."""
+    return text.count(_QUOTE) == count and b"u0022" not in text
 
 
 def count_quotes(text: str | bytes) -> int:

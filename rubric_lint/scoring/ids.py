@@ -31,29 +31,13 @@ class Ids:
         self._hashes = [array("q") for _ in range(_BUCKETS)]
         self._order = array("B")
         self._jumps = array("Q")
-        self._expected = RecordPlace(0, 0)
+        self._expected = (0, 0)
 
-    def add(self, file: int, lines: list[int], keys: list[int | None]) -> None:
-        """Add the keys of consecutive records (None for no id) and the lines on which they begin."""
-        known = [key for key in keys if key is not None]
-        if not known:
-            return
-        if len(known) < len(keys) or lines[-1] - lines[0] != len(lines) - 1:
-            for line, key in zip(lines, keys, strict=True):
-                if key is not None:
-                    self._expect(file, line)
-                    self._append([key])
-                    self._expected = RecordPlace(file, line + 1)
-            return
-        self._expect(file, lines[0])
-        self._append(known)
-        self._expected = RecordPlace(file, lines[-1] + 1)
-
-    def _expect(self, file: int, line: int) -> None:
+    def add(self, file: int, line: int, keys: list[int]) -> None:
+        """Add the keys of records on consecutive lines, the first of which is `line`."""
         if (file, line) != self._expected:
             self._jumps.extend((len(self._order), file, line))
-
-    def _append(self, keys: list[int]) -> None:
+        self._expected = (file, line + len(keys))
         hashes = self._hashes
         for key in keys:
             hashes[key & _LAST].append(key)

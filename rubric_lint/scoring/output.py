@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.candidates import Extract, find_verdict, squeeze, unwrap
-from rubric_lint.scoring.decoding import count_quotes, count_texts
+from rubric_lint.scoring.decoding import count_quotes, count_texts, has_quotes
 from rubric_lint.scoring.form import read_object
 from rubric_lint.scoring.grading import (
     AnswerValue,
@@ -30,7 +30,7 @@ Answers = tuple[AnswerValue, ...]
 class Known:
     """The result for some answers, and how often they occurred; the score is `points` out of the rubric's `full`."""
 
-    __slots__ = ("answers", "count", "points", "rubric", "text", "verdict")
+    __slots__ = ("answers", "count", "may_be_wanted", "points", "rubric", "text", "verdict")
 
     def __init__(self, rubric: ScoringRubric, answers: Answers, points: int, verdict: Verdict, text: str) -> None:
         self.rubric = rubric
@@ -39,6 +39,7 @@ class Known:
         self.verdict = verdict
         self.text = text
         self.count = 0
+        self.may_be_wanted = True
 
 
 class Judged(NamedTuple):
@@ -96,10 +97,35 @@ class Reader:
             return Judged(found[0], 1, found[1])
         return self._read_checked(find_verdict(output, answer=answer, extract=extract), 1)
 
-    def glance(self, output: str, extract: Extract) -> Known | None:
-        """Return the result for raw text that is, as a whole, an output of exactly the expected form, else None."""
-        found = self._glance(unwrap(output, strict=extract is Extract.STRICT))
-        return found and found[0]
+    def glance(self, text: bytes, extract: Extract) -> list[tuple[str, Known]]:
+        """Read lines that are all records of a string `id` and an output of the expected form, as an object or text.
+
+        Return the id and the result of each, or nothing if one of them is any other entry.
+        """
+        records = self.types.decode_records(text)
+        # No JSON value contains "}\n{", so then each line is one record.
+        if not text.count(b"\n") == text.count(b"}\n{") == len(records) - 1:
+            return []
+        strict = extract is Extract.STRICT
+        given: list[tuple[str, Known]] = []
+        held: list[tuple[str, int]] = []
+        texts = 0
+        for record in records:
+            output = record.output
+            if type(output) is str:
+                inner = unwrap(output, strict=strict)
+                found = self.look_up(self.types.decode(inner))
+                if found is None:
+                    return []
+                held.append((inner, found[1]))
+                texts += 4
+            else:
+                found = self.look_up(output)
+                if found is None:
+                    return []
+                texts += found[1] + 3
+            given.append((record.id, found[0]))
+        return given if _are_all(text, texts, held) else []
 
     def _glance(self, held: str) -> tuple[Known, Any] | None:
         plain = self.types.decode(held)
@@ -137,7 +163,7 @@ class Reader:
                     return None
                 answers = [answers[ids.index(name)] for name in self._ids]
             return self._know(tuple(answers)), texts
-        except (LookupError, ValueError):
+        except (AttributeError, LookupError, ValueError):  # the first for None
             return None
 
     def _know(self, answers: Answers) -> Known:
@@ -158,6 +184,18 @@ class Reader:
         criteria = ", ".join([piece.text for piece in pieces])
         text = f'{self._head}, "score": {score!r}, "verdict": "{verdict}", "criteria": [{criteria}]'
         return Known(self.rubric, answers, points, verdict, text)
+
+
+def _are_all(text: bytes, texts: int, held: list[tuple[str, int]]) -> bool:
+    """Return whether JSON has only the strings that were read; `held` is raw text in it, with its number of strings.
+
+    A repeated key adds strings, and every string that was read has its quotes, so one count shows that no key repeats.
+    """
+    if has_quotes(
+        text, 2 * (texts + sum(inner for _, inner in held))
+    ):  # one count of all, if no string has quotes in it
+        return True
+    return count_quotes(text) == 2 * texts and all(count_quotes(json) == 2 * inner for json, inner in held)
 
 
 def read_output(

@@ -26,7 +26,7 @@ class PlainTypes:
         self.output = _define_output(shape) if IS_INSTALLED else None
         if IS_INSTALLED:
             self._decode_output = Decoder(self.output).decode
-            self._decode = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
+            self._decode_lines = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode_lines
 
     def convert(self, value: Any) -> Any:
         """Convert an object to an output; return None unless it has exactly these fields."""
@@ -46,14 +46,17 @@ class PlainTypes:
         except _REFUSALS:
             return None
 
-    def decode_record(self, text: Any) -> Any:
-        """Decode a record of a string `id` and an output or raw text; return None for any other."""
+    def decode_records(self, text: Any) -> list[Any]:
+        """Decode lines that are all records of a string `id` and an output or raw text; return nothing for any others.
+
+        Lines may be blank, and a record may span several lines.
+        """
         if not IS_INSTALLED:
-            return None
+            return []
         try:
-            return self._decode(text)
+            return self._decode_lines(text)
         except _REFUSALS:
-            return None
+            return []
 
 
 @cache

@@ -15,7 +15,7 @@ from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.records import Outcome
 from rubric_lint.scoring.scorer import Scorer
-from rubric_lint.scoring.streams import CHUNK, read_entries
+from rubric_lint.scoring.streams import CHUNK, read_blocks
 from rubric_lint.scoring.totals import Totals
 
 Write = Callable[[list[str]], object]
@@ -28,7 +28,7 @@ class Observer(Protocol):
         """Add the outcome of one entry."""
 
     def wants(self, known: Known) -> bool:
-        """Return whether to `keep` a full outcome with this result."""
+        """Return whether to `keep` a full outcome with this result; after one no, it is always no."""
 
     def keep(self, outcome: Outcome) -> None:
         """Keep a full outcome; `count` counts it separately."""
@@ -96,9 +96,8 @@ class Scoring:
         self._several = several
         self._scorer = Scorer(rubrics, extract)
         self._pending: list[str] = []
+        self._entries = 0
         self._ids = Ids()
-        self._lines: list[int] = []
-        self._keys: list[int | None] = []
         self._files: list[str] = []
         self._judged_otherwise = 0
         self._first_otherwise: RecordPlace | None = None
@@ -109,32 +108,24 @@ class Scoring:
         Raises:
             KeyboardInterrupt: on Ctrl-C, after everything so far is written and counted.
         """
-        entries = line = 0
-        file = name if self._several else None
-        glance, take = self._scorer.glance, self._pending.append
-        note, remember, observer = self._lines.append, self._keys.append, self._observer
+        before = self._entries
+        self.line = 0
         self._files.append(name)
         with Interruption() as interruption:
             try:
-                for line, text in read_entries(self._chunks(stream, interruption)):
-                    note(line)
-                    if found := glance(text):
-                        given, known = found
-                        remember(hash((known.rubric.name, given)))  # as make_key
-                        take(f'{{"id": {quote(given)}, {known.text}}}')
-                        known.count += 1
-                        if observer and observer.wants(known):
-                            observer.keep(self._scorer.tell(text, line, file))
-                    else:
-                        take(self._score(text, line, file))
-                    entries += 1
+                for block in read_blocks(self._chunks(stream, interruption)):
+                    if not self._score_at_once(block.text, block.line):
+                        for line, text in block.split():
+                            if not self._score_at_once(text, line):
+                                self._score(text, line)
+                            if interruption.asked:
+                                raise KeyboardInterrupt
                     if interruption.asked:
                         raise KeyboardInterrupt
             finally:
-                self.line = line
                 self._flush()
                 self._count()
-        return entries
+        return self._entries - before
 
     def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
         while True:
@@ -146,25 +137,54 @@ class Scoring:
             self._progress.advance(len(chunk))
             yield chunk
 
-    def _score(self, text: bytes | OutputError, line: int, file: str | None) -> str:
-        """Score and count an entry; return its line of results."""
+    def _score_at_once(self, text: bytes | OutputError, line: int) -> bool:
+        """Score and count all lines of a text if a glance is enough for each; return whether it was."""
+        found = self._scorer.glance(text)
+        if not found:
+            return False
+        rubric = found[0][1].rubric.name
+        self.line = line + len(found) - 1
+        self._ids.add(len(self._files) - 1, line, [hash((rubric, name)) for name, _ in found])  # as make_key
+        self._pending += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
+        for _, known in found:
+            known.count += 1
+        if self._observer:
+            for place, (_, known) in enumerate(found):
+                if known.may_be_wanted and self._is_wanted(known):
+                    one = text.split(b"\n")[place] if isinstance(text, bytes) else text
+                    self._observer.keep(self._scorer.tell(one, line + place, self._file))
+        return True
+
+    def _is_wanted(self, known: Known) -> bool:
+        known.may_be_wanted = self._observer is not None and self._observer.wants(known)
+        return known.may_be_wanted
+
+    def _score(self, text: bytes | OutputError, line: int) -> None:
+        """Score and count an entry."""
+        self.line = line
         try:
             entry = self._scorer.score(text)
         except OutputError as fault:
-            return self._take(self._scorer.explain(text, fault, line, file))
+            self._take(self._scorer.explain(text, fault, line, self._file))
+            return
         if entry.judged is None or entry.has_other_meaning:
-            return self._take(entry.tell(line, file))
-        self._keys.append(entry.key)
+            self._take(entry.tell(line, self._file))
+            return
+        self._remember(entry.key, entry.render())
         known = entry.judged.known
         known.count += 1
-        if self._observer and self._observer.wants(known):
-            self._observer.keep(entry.tell(line, file))
-        return entry.render()
+        if known.may_be_wanted and self._is_wanted(known) and self._observer:
+            self._observer.keep(entry.tell(line, self._file))
 
-    def _take(self, outcome: Outcome) -> str:
-        """Count an outcome; return its line of results."""
+    def _remember(self, key: int | None, result: str) -> None:
+        if key is not None:
+            self._ids.add(len(self._files) - 1, self.line, [key])
+        self._pending.append(result)
+
+    def _take(self, outcome: Outcome) -> None:
+        """Count an outcome."""
         named = outcome.name if "id" in outcome.head else None
-        self._keys.append(None if named is None else make_key(named, outcome.head["id"]))
+        self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
         if outcome.has_other_meaning:
             self._first_otherwise = self._first_otherwise or RecordPlace(len(self._files) - 1, outcome.line)
             self._judged_otherwise += 1
@@ -174,7 +194,6 @@ class Scoring:
             self.totals.invalid += 1
         if self._observer:
             self._observer.add(outcome)
-        return outcome.render()
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings about the run: repeated ids, and outputs judged by a different rubric."""
@@ -192,19 +211,19 @@ class Scoring:
                 f"first at {self._name(place)}"
             )
 
+    @property
+    def _file(self) -> str | None:
+        return self._files[-1] if self._several else None
+
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"
 
     def _flush(self) -> None:
         if self._scorer.is_full:
             self._count()
-        if self._lines:
-            self._ids.add(len(self._files) - 1, self._lines[: len(self._keys)], self._keys)
-            self._lines.clear()
-            self._keys.clear()
-        lines = self._pending.copy()
-        self._pending.clear()
+        lines, self._pending = self._pending, []
         self._progress.done += len(lines)
+        self._entries += len(lines)
         if lines:
             self._write(lines)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_lint.scoring.candidates import Extract, read_quotable
-from rubric_lint.scoring.decoding import Decoded, count_quotes, count_texts, decode_entry, is_whole_pair
+from rubric_lint.scoring.decoding import Decoded, count_texts, decode_entry
 from rubric_lint.scoring.explain import explain
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
@@ -22,20 +22,13 @@ class Scorer:
         self._only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
         self._extract = extract
 
-    def glance(self, text: Any) -> tuple[str, Known] | None:
-        """Score a record of just a string `id` and an output for the only rubric.
+    def glance(self, text: bytes | OutputError) -> list[tuple[str, Known]]:
+        """Score lines that are all records of just a string `id` and an output for the only rubric.
 
-        Return the id and the result for the answers, or None for any other entry, which needs `score`.
+        Return the id and the result of each, or nothing if one of them is any other entry, which needs `score`.
         """
         reader = self._only
-        if reader is None or (record := reader.types.decode_record(text)) is None:
-            return None
-        output = record.output
-        if type(output) is str:
-            known = reader.glance(output, self._extract)
-            return (record.id, known) if known and is_whole_pair(text, record.id, output) else None
-        found = reader.look_up(output)
-        return (record.id, found[0]) if found and count_quotes(text) == 2 * (found[1] + 3) else None
+        return reader.glance(text, self._extract) if reader and isinstance(text, bytes) else []
 
     def score(self, text: bytes | OutputError) -> Entry:
         """Score an entry: a judge output, or a record that holds one.

@@ -4,7 +4,8 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, starmap
+from typing import NamedTuple
 
 from rubric_lint.scoring.extract import OutputError, word_fault
 
@@ -22,8 +23,31 @@ _BLANK = b" \t\r\n"
 _OPEN_ENDS = (b"{", b"[", b",")
 
 
+class Block(NamedTuple):
+    """One entry, or some lines of JSON Lines: the line where it begins, and its text."""
+
+    line: int
+    text: bytes | OutputError
+    has_lines: bool = False
+
+    def split(self) -> Iterator[Entry]:
+        """Yield its entries; skip blank lines."""
+        if isinstance(self.text, OutputError) or not self.has_lines:
+            yield self.line, self.text
+            return
+        for line, text in enumerate(self.text.split(b"\n"), self.line):
+            if text and not text.isspace():
+                yield line, text if len(text) <= LIMIT else _refuse_size()
+
+
 def read_entries(chunks: Iterable[bytes]) -> Iterator[Entry]:
-    """Yield the entries of a list, of JSON over several lines, or of JSON Lines; skip blank lines.
+    """Yield the entries of a list, of JSON written over several lines, or of JSON Lines."""
+    for block in read_blocks(chunks):
+        yield from block.split()
+
+
+def read_blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
+    """Return the same entries in blocks: of JSON Lines, all that each chunk completes.
 
     The text alone decides which of these it is. If JSON over several lines is broken, the rest is not read; a broken
     line of JSON Lines affects only that line.
@@ -33,13 +57,13 @@ def read_entries(chunks: Iterable[bytes]) -> Iterator[Entry]:
     while head.lstrip(_BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
         head += more
     if kind := _name_kind(head):
-        return iter([(1, OutputError(f"this is {kind}; expected JSON Lines or JSON in UTF-8"))])
+        return iter([Block(1, OutputError(f"this is {kind}; expected JSON Lines or JSON in UTF-8"))])
     first, _, second = head.lstrip(_BLANK).partition(b"\n")
     rest = chain([head], source)
     if first.startswith(b"["):
-        return _read_list(rest)
+        return starmap(Block, _read_list(rest))
     goes_on = first.rstrip(_BLANK).endswith(_OPEN_ENDS) and not second.startswith(b"{")
-    return _read_values(rest) if goes_on else _read_lines(rest)
+    return starmap(Block, _read_values(rest)) if goes_on else _read_lines(rest)
 
 
 _MAGIC = {
@@ -75,27 +99,25 @@ def _name_kind(head: bytes) -> str | None:
     return None
 
 
-def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:
+def _read_lines(chunks: Iterable[bytes]) -> Iterator[Block]:
     number = 1
     tail = b""
     skipping = False
     for chunk in chunks:
-        lines = (tail + chunk).split(b"\n")
-        tail = lines.pop()
-        if skipping and lines:
-            del lines[0]
+        lines, end, tail = (tail + chunk).rpartition(b"\n")
+        if skipping and end:
+            _, end, lines = lines.partition(b"\n")
             number += 1
             skipping = False
-        for line in lines:
-            if line and not line.isspace():
-                yield (number, line if len(line) <= LIMIT else _refuse_size())
-            number += 1
+        if end:
+            block = Block(number, lines, has_lines=True)
+            yield from [block] if len(lines) <= LIMIT else starmap(Block, block.split())
+            number += lines.count(b"\n") + 1
         if skipping or len(tail) > LIMIT:
             if not skipping:
-                yield (number, _refuse_size())
+                yield Block(number, _refuse_size())
             skipping, tail = True, b""
-    if tail and not tail.isspace():
-        yield (number, tail if len(tail) <= LIMIT else _refuse_size())
+    yield Block(number, tail, has_lines=True)
 
 
 def _refuse_size() -> OutputError:
