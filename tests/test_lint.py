@@ -248,6 +248,8 @@ def test_a_deprecated_field_repeats_or_contradicts_the_one_that_replaces_it():
         "required: false, required_min_score: 0": True,
         "required: false, required_min_score: 3": False,
         "required: maybe, required_min_score: 10": False,
+        "required: true, required_min_score: 10.0": False,
+        "required: false, required_min_score: false": False,
     }
     told = {}
     for fields in repeats:
