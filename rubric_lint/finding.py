@@ -1,4 +1,4 @@
-"""The vocabulary: what rules yield (`Problem`) and what the engine makes of it (`Finding`)."""
+"""Define the problems that rules yield (`Problem`) and the findings made of them (`Finding`)."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from rubric_lint.text.source import Source, Span
 
 
 class Severity(StrEnum):
-    """How bad a finding is."""
+    """The severity of a finding."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -22,20 +22,20 @@ class RenameKey(NamedTuple):
 
 
 class ReplaceValue(NamedTuple):
-    """Intent: put the scalar `text` in the place of the value at `path`."""
+    """Intent: replace the value at `path` with the scalar `text`."""
 
     path: Path
     text: str
 
 
 class RemoveField(NamedTuple):
-    """Intent: take the field at `path` away, its comments kept."""
+    """Intent: remove the field at `path`, keeping its comments."""
 
     path: Path
 
 
 class AddField(NamedTuple):
-    """Intent: give the mapping at `path`, which lacks it, the field `name` with the scalar `text`."""
+    """Intent: add the missing field `name` with the scalar `text` to the mapping at `path`."""
 
     path: Path
     name: str
@@ -43,9 +43,9 @@ class AddField(NamedTuple):
 
 
 class WrapText(NamedTuple):
-    """Intent: make the text at `path` the field `name` of a mapping in its place, between two other fields.
+    """Intent: replace the string at `path` with a mapping that has it in the field `name`, between two other fields.
 
-    `before` and `after` are the names and scalars of these.
+    `before` and `after` are the names and scalars of those fields.
     """
 
     path: Path
@@ -55,9 +55,9 @@ class WrapText(NamedTuple):
 
 
 class NestField(NamedTuple):
-    """Intent: put the field at `path` under the key `inner` of a mapping that is alone in the list `name`.
+    """Intent: move the field at `path` to the key `inner` of a mapping, the only item of the list `name`.
 
-    `before` is the name and the scalar of the field that the mapping has above it.
+    `before` is the name and the scalar of the field above it in that mapping.
     """
 
     path: Path
@@ -74,7 +74,7 @@ class Reorder(NamedTuple):
 
 
 class Replace(NamedTuple):
-    """Intent: put `text` in the place of `span`, for what has no path, such as a comment."""
+    """Intent: replace `span` with `text`, for places without a path, such as a comment."""
 
     span: Span
     text: str
@@ -84,7 +84,7 @@ Intent = RenameKey | ReplaceValue | RemoveField | AddField | WrapText | NestFiel
 
 
 class Repair(NamedTuple):
-    """A fix in the words of a rule: what to do to which paths. `safe`: it cannot change what the rubric means."""
+    """A fix as a rule states it: what to do to which paths. `safe`: it cannot change the meaning of the rubric."""
 
     title: str
     intents: tuple[Intent, ...]
@@ -99,7 +99,7 @@ Rules know paths, the engine knows lines. The character is one that Unicode keep
 
 
 class Place(NamedTuple):
-    """Another place that a problem speaks of, and what stands there. `span`, when given, goes before `path`."""
+    """Another place that a problem refers to, and its description. `span`, if given, overrides `path`."""
 
     message: str
     path: Path
@@ -108,7 +108,7 @@ class Place(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What a rule found, in terms of the document. `span`, when given, is the place, and `path` only names it.
+    """A problem that a rule found, in terms of the document. `span`, if given, is the place; `path` only names it.
 
     `message` says what is wrong and what to do; the engine puts the criterion's name before it, and line numbers in the
     places of `OTHER_LINE`.
@@ -132,7 +132,7 @@ class Edit(NamedTuple):
 class Fix(NamedTuple):
     """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
 
-    `intents` say the same in terms of the data, which is what the outcome of the edits is held against.
+    `intents` describe the same change of the data; the result of the edits is compared with it.
     """
 
     title: str
@@ -142,16 +142,16 @@ class Fix(NamedTuple):
 
 
 class Related(NamedTuple):
-    """Another place that a finding speaks of, in the same file, and what stands there."""
+    """Another place in the same file that a finding refers to, and its description."""
 
     message: str
     span: Span
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong at one place of one file. `pointer` is a JSON Pointer, as the report gives it.
+    """An error, a warning or a hint at one place of one file. `pointer` is the JSON Pointer for reports.
 
-    `obstacle` says what keeps a repair that the rule knows from being carried out in this text.
+    `obstacle` says why a known fix cannot be made in this text.
     """
 
     rule: str
@@ -165,9 +165,9 @@ class Finding(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """What looks like a rubric and is not read as one: the reason, and where it begins.
+    """A near-rubric, which is skipped: the reason, and its place.
 
-    `is_known`: it is one for certain, in a form that is not read; else it may be something of another tool.
+    `is_known`: it certainly is a rubric, in an unsupported form; otherwise it may belong to another tool.
     """
 
     reason: str
@@ -177,10 +177,10 @@ class Unread(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one file came to: findings in order of place, and how many rubrics, criteria and silenced findings.
+    """The result for one file: findings ordered by place, and the numbers of rubrics, criteria and silenced findings.
 
-    `unread` is what looks like a rubric there and is not read as one. `is_stopped`: the time for the file was over
-    before everything was checked, as one of the findings says.
+    `unread` lists the near-rubrics. `is_stopped`: the time limit was reached before everything was linted; one of the
+    findings says so.
     """
 
     source: Source

@@ -1,4 +1,4 @@
-"""Words for messages: lists, numbers and values in text, near-matches of names, text that is safe to show."""
+"""Format messages: lists, numbers and values as text, near-matches of names, and text that is safe to print."""
 
 import re
 import unicodedata
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def name_scores(scores: Iterable[int]) -> str:
-    """Scores in words, runs joined: `score 3`, `scores 3 and 4`, `scores 0 to 2, 5 and 10`."""
+    """Write scores in words, with ranges joined: `score 3`, `scores 3 and 4`, `scores 0 to 2, 5 and 10`."""
     ordered = sorted(scores)
     return ("score " if len(ordered) == 1 else "scores ") + list_scores(ordered)
 
 
 def list_scores(scores: Iterable[int]) -> str:
-    """The same without the noun: `3 and 4`."""
+    """Write scores without the noun: `3 and 4`."""
     runs: list[list[int]] = []
     for score in sorted(scores):
         if runs and score == runs[-1][-1] + 1:
@@ -33,20 +33,20 @@ def list_scores(scores: Iterable[int]) -> str:
 
 
 def join_words(words: Sequence[str], conjunction: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join words: `a`, `a and b`, `a, b and c`."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
 
 
 def list_names(names: Collection[str], most: int = 5) -> str:
-    """The first of some names, and how many more there are: "`a`, `b` and 3 more"."""
+    """List the first names and the number of others: "`a`, `b` and 3 more"."""
     shown = [f"`{name}`" for name in islice(names, most)]
     return join_words([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
 
 
 def percent(part: "Fraction") -> str:
-    """A part of 1 in percent with at most one digit behind the point: `66.7%`, `50%`."""
+    """Write a part of 1 in percent with at most one decimal: `66.7%`, `50%`."""
     return f"{float(part) * 100:.1f}".removesuffix(".0") + "%"
 
 
@@ -54,13 +54,13 @@ _LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r"})
 
 
 def shorten(text: str, most: int = 40) -> str:
-    """Return at most `most` characters of a text that a message quotes, with line ends as escapes."""
+    """Shorten a quoted text to `most` characters, with line ends as escapes."""
     shown = text[: most + 1].translate(_LINE_ENDS)
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 def describe(value: Any, written: str) -> str:
-    """A value in a few words, numbers as they are written."""
+    """Describe a value in a few words, with numbers as they are written."""
     match value:
         case None:
             return "empty"
@@ -87,7 +87,7 @@ _TYPES = {
 
 
 def expected_of(schema: Mapping[str, Any]) -> str:
-    """What a schema asks of a value: in its own words, or by its types."""
+    """Describe the values that a schema expects, in its own words or by type."""
     if "x-expected" in schema:
         return str(schema["x-expected"])
     types = schema.get("type", [])
@@ -95,10 +95,10 @@ def expected_of(schema: Mapping[str, Any]) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return `text` as it may be printed, by a terminal and in the log of a CI system.
+    r"""Escape `text` for printing on a terminal and in the log of a CI system.
 
-    Control, bidirectional and other unseen characters become escapes, such as `\x1b` and `\u202e`, and so does a
-    character of each sign by which a line of a log would be obeyed.
+    Control, bidirectional and other invisible characters become escapes, such as `\x1b` and `\u202e`, and so does one
+    character of each marker that makes a CI system run a log line as a command.
     """
     if not text.isprintable():
         text = "".join(char.encode("unicode_escape").decode() if _unseen(char) else char for char in text)
@@ -110,7 +110,7 @@ _COMMAND = re.compile(r"(?m)^(?P<start>[^\S\r\n]*+):(?=:)|#(?P<mark>#)(?=\[|vso\
 
 
 def visible_json(line: str) -> str:
-    """Return a line of JSON as it may be printed: what `visible` would change in its strings, as JSON escapes."""
+    """Escape a line of JSON for printing: the characters that `visible` escapes, as JSON escapes."""
     if not line.isprintable():
         import json  # noqa: PLC0415  (few lines need it)
 
@@ -119,7 +119,7 @@ def visible_json(line: str) -> str:
 
 
 def visible_yaml(text: str) -> str:
-    """Return YAML as it may be printed, where all that `visible` would change stands in double quotes."""
+    """Escape YAML for printing; every character that `visible` escapes must be in double quotes."""
     if not text.isprintable():
         text = "".join(
             char.encode("unicode_escape").decode() if _unseen(char) and char != "\n" else char for char in text
@@ -135,7 +135,7 @@ def _disarm(found: re.Match[str]) -> str:
 
 
 def is_obeyed(line: str) -> bool:
-    """Return whether a CI system would take a line of its log, or a part of it, for a command."""
+    """Return whether a CI system would run a log line, or a part of it, as a command."""
     return _COMMAND.search(line) is not None
 
 
@@ -151,17 +151,17 @@ _LEAST = 0.8
 
 
 def find_near(name: str, known: Iterable[str]) -> list[str]:
-    """The known names within a typing slip or another spelling of `name`, the nearest first; often none."""
+    """Return the known names that are a typing error or another spelling away from `name`, the nearest first."""
     spelt = _fold(re.sub(_HUMP, "_", name).replace(" ", "_"))
     ratios = ((_compare(spelt, _fold(word)), word) for word in known)
     near = sorted((item for item in ratios if item[0] >= _LEAST), key=lambda item: (-item[0], item[1]))
-    # A perfect match in another spelling leaves no doubt.
+    # An exact match in another spelling is certain.
     return [word for ratio, word in near if ratio == near[0][0] or near[0][0] < 1]
 
 
 def point_to_known(name: str, known: Collection[str]) -> str:
-    """What to say behind a name that is not known: which one it may have meant, or else which there are."""
-    # Shown side by side, the two look alike, and the question whether one was meant would be no help.
+    """Return a hint for an unknown name: the name that it may mean, or else the known names."""
+    # Side by side the two look the same, so "did you mean" would not help.
     alike = [word for word in known if unicodedata.normalize("NFC", word) == unicodedata.normalize("NFC", name)]
     if alike:
         return f"`{alike[0]}` looks the same but is made of other Unicode characters"
@@ -172,7 +172,7 @@ def point_to_known(name: str, known: Collection[str]) -> str:
 
 @lru_cache(16_384)
 def _compare(spelt: str, word: str) -> float:
-    """Return how alike two names are, 0 where that is plain to be too little without comparing them at length."""
+    """Return the similarity of two names, or 0 if a quick test shows that it is too low."""
     total = len(spelt) + len(word)
     if 2 * min(len(spelt), len(word)) < _LEAST * total:
         return 0
@@ -188,7 +188,7 @@ def _fold(name: str) -> str:
     return unicodedata.normalize("NFC", name).replace("-", "_").lower()
 
 
-# Within a line; `_` or `#` inside a word, and `&` before something that is not an entity, are not markup.
+# Within a line; `_` or `#` inside a word, and `&` without an entity, are not markup.
 _MARKUP = re.compile(
     r"[\\`*\[\]<|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[A-Za-z0-9]+;)|(?<!\S)#|#(?!\S)|^(?:[-+>]|=+)(?=\s|$)"
 )
@@ -199,7 +199,7 @@ _BREAK = "&#8203;"
 
 
 def escape(text: str) -> str:
-    """Return a text that Markdown shows unchanged, on one line, without mentions and links."""
+    """Escape a text so that Markdown shows it unchanged, on one line, without mentions and links."""
     return "<br>".join(_escape_line(visible(" ".join(line.split()))) for line in text.split("\n"))
 
 

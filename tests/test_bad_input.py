@@ -123,7 +123,7 @@ SYNTAX = {
         'rubrics:\n  - "\\ud83d"\n',
         '"',
         2,
-        "an escape in this text is half a surrogate pair, which is no character; write both halves or neither",
+        "an escape in this string is half a surrogate pair, not a character; write both halves or neither",
     ),
     "an escape beyond Unicode": (
         'rubrics:\n  - "\\U00110000"\n',
@@ -197,7 +197,7 @@ JSON = {
     "half a surrogate pair": (
         '{"rubrics": ["\\ud83d"]}',
         '"',
-        "an escape in this text is half a surrogate pair, which is no character; write both halves or neither",
+        "an escape in this string is half a surrogate pair, not a character; write both halves or neither",
     ),
     "open brackets": (f'{{"rubrics": {"[" * DEEP}', "[", TOO_DEEP),
     "open braces": (f'{{"rubrics": {"{" * DEEP}', "{", TOO_DEEP),

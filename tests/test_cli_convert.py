@@ -175,7 +175,7 @@ rubrics:
 def test_half_a_character_is_refused(run):
     code, text, said = run("-", "--stdin-filename", "x.json", "--to", "markdown", stdin='{"rubrics": ["a \\ud800"]}')
     assert (code, text) == (2, "")
-    assert said.startswith("rubric-lint: x.json:1:14: syntax: an escape in this text is half a surrogate pair")
+    assert said.startswith("rubric-lint: x.json:1:14: syntax: an escape in this string is half a surrogate pair")
 
 
 HEALTHBENCH = (

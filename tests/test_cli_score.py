@@ -311,7 +311,7 @@ def test_settings_are_those_of_the_rubrics_folder():
         (["r.rubric.yaml", "nothing.jsonl"], "rubric-score: nothing.jsonl: No such file or directory"),
         (["r.rubric.yaml", "."], "rubric-score: .: it is a folder, neither a file nor a pipe"),
         (["nothing.yaml", "-"], "rubric-score: nothing.yaml: "),
-        (["r.rubric.yaml", "-"], "rubric-score: standard input: no outputs found"),
+        (["r.rubric.yaml", "-"], "rubric-score: stdin: no outputs found"),
         (
             ["r.rubric.yaml", "-", "--isolated", "--config", "x"],
             "--config cannot be combined with --isolated",
@@ -418,7 +418,7 @@ def test_results_come_while_input_goes_on_and_an_interrupt_ends_it_cleanly():
         rest, err = process.stdout.read(), process.stderr.read().decode()
     assert [json.loads(line)["id"] for line in first] == ["a", "c"]
     interrupted = (
-        "rubric-score: interrupted at line 2 of standard input, after 2 outputs: 1 pass, 0 borderline, 1 fail, "
+        "rubric-score: interrupted at line 2 of stdin, after 2 outputs: 1 pass, 0 borderline, 1 fail, "
         "0 invalid; mean score 0.733\n"
     )
     assert (rest, err, process.returncode) == (b"", interrupted, 130)
@@ -453,7 +453,7 @@ def test_an_interrupted_run_says_of_which_file_it_read_how_much_and_so_does_its_
         err = process.stderr.read().decode()
     counts = "after 4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722\n"
     assert (err, process.returncode) == (
-        f"rubric-score: interrupted at the beginning of standard input, {counts}",
+        f"rubric-score: interrupted at the beginning of stdin, {counts}",
         130,
     )
     assert "<title>out.jsonl and 1 more by r.rubric.yaml, interrupted</title>" in Path("page.html").read_text("utf-8")
@@ -487,8 +487,8 @@ def test_a_page_for_people_is_written_beside_the_results():
     [
         ("-", "does not mean stdout here; name a file"),
         ("missing/page.html", "the folder missing does not exist; create it first"),
-        ("out.jsonl", "is read as well, and would be replaced; name another file"),
-        ("./r.rubric.yaml", "is read as well, and would be replaced; name another file"),
+        ("out.jsonl", "is also an input and would be overwritten; name another file"),
+        ("./r.rubric.yaml", "is also an input and would be overwritten; name another file"),
     ],
 )
 def test_a_page_that_cannot_be_written_is_told_before_anything_is_scored(name, message):

@@ -1,4 +1,4 @@
-"""`rubric-score`: judge outputs to scores and verdicts."""
+"""Run `rubric-score`: turn judge outputs into scores and verdicts."""
 
 import gc
 import os
@@ -30,7 +30,7 @@ STDIN = "-"
 
 
 def _read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
-    """A score as it is written, so that 0.8 is exactly that."""
+    """Read a score as an exact decimal."""
     if value is None:
         return None
     try:
@@ -52,21 +52,21 @@ _SCORE: dict[str, Any] = {"metavar": "SCORE", "callback": _read_threshold}
     "--format",
     "form",
     type=click.Choice(["jsonl", "json", "table"]),
-    help="How results are written.  [default: table on a terminal, else jsonl]",
+    help="Output format.  [default: table on a terminal, else jsonl]",
 )
-@click.option("--pass", "pass_at", **_SCORE, help="The least score that passes.  [default: the settings', or 0.8]")
-@click.option("--borderline", "borderline_at", **_SCORE, help="The least that is borderline.  [default: 0.6]")
+@click.option("--pass", "pass_at", **_SCORE, help="Lowest score that passes.  [default: the settings', or 0.8]")
+@click.option("--borderline", "borderline_at", **_SCORE, help="Lowest score that is borderline.  [default: 0.6]")
 @click.option(
     "--fail-on",
     type=click.Choice(["fail", "borderline", "never"]),
     default="fail",
     show_default=True,
-    help="What makes the exit code 1: a verdict that is this or worse.",
+    help="Verdict that makes the exit code 1; worse ones do too.",
 )
 @extract_option
-@click.option("--allow-invalid", is_flag=True, help="Let invalid outputs, which are always shown, not fail the run.")
-@click.option("-q", "--quiet", is_flag=True, help="Leave out the line of counts that jsonl and json add on stderr.")
-@click.option("--report", metavar="FILE.html", type=click.Path(dir_okay=False), help="Write a page for people as well.")
+@click.option("--allow-invalid", is_flag=True, help="Do not fail the run for invalid outputs; they are always shown.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not print the counts that jsonl and json add on stderr.")
+@click.option("--report", metavar="FILE.html", type=click.Path(dir_okay=False), help="Also write an HTML report.")
 @with_settings
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Versions.")
 def score(
@@ -84,10 +84,10 @@ def score(
     config: str | None,
     isolated: bool,
 ) -> int:
-    """Score what a judge returned, by the rubrics of a file.
+    """Score judge outputs by the rubrics of a file.
 
-    OUTPUTS are JSON Lines or JSON; - is standard input. An entry is what the judge returned, or a record {"id",
-    "rubric", "output"}, where output is the object or the judge's raw text.
+    OUTPUTS are JSON Lines or JSON; - is stdin. An entry is a judge output, or a record {"id", "rubric", "output"}
+    where output is the object or the judge's raw text.
     """
     from rubric_lint.report.scores import FORMS  # noqa: PLC0415
     from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
@@ -109,7 +109,7 @@ def score(
     page = _start_report() if report else None
     several = len(outputs) > 1
     scoring = Scoring(rubrics, writer.add, progress, page, several=several, extract=Extract(extract))
-    # What is loaded stays, and what is read goes without a collection: there is little to find and much to look at.
+    # Collect no garbage: everything loaded stays, and entries are freed without it.
     gc.freeze()
     gc.set_threshold(100_000)
     with _open_page(report, rubric, *outputs) as file:
@@ -126,7 +126,7 @@ def score(
 
 
 def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progress) -> Exit:
-    """Score everything, or until Ctrl-C; what else is to be said of the run goes to standard error."""
+    """Score everything, or until Ctrl-C; write warnings and counts to stderr."""
     code = Exit.CLEAN
     for name in outputs:
         try:
@@ -145,16 +145,16 @@ def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progr
 
 
 def _label(name: str) -> str:
-    return "standard input" if name == STDIN else name
+    return "stdin" if name == STDIN else name
 
 
 def _open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO | None]:
-    """The file of the page, opened before the first result, so that a long run does not end without it."""
+    """Open the file of the HTML report before the first result, so that a long run cannot end without it."""
     if report is None:
         return nullcontext()
     for name in read:
         if name != STDIN and Path(report).exists() and Path(report).samefile(name):
-            raise click.UsageError(f"--report: {report}: is read as well, and would be replaced; name another file")
+            raise click.UsageError(f"--report: {report}: is also an input and would be overwritten; name another file")
     return open_output(report, "--report")
 
 
@@ -171,10 +171,10 @@ def _title(outputs: tuple[str, ...], rubric: str) -> str:
 
 
 def _write_all(data: bytes) -> None:
-    """Write to the last byte; Python's buffered writer can lose the rest of a write that a signal cuts short."""
+    """Write every byte; Python's buffered writer can lose the rest of a write that a signal interrupts."""
     try:
         descriptor = sys.stdout.fileno()
-    except OSError:  # no file is behind it, so nothing cuts it short
+    except OSError:  # not backed by a file, so writes are complete
         sys.stdout.buffer.write(data)
         return
     rest = memoryview(data)
@@ -183,12 +183,12 @@ def _write_all(data: bytes) -> None:
 
 
 def _are_readable(outputs: tuple[str, ...]) -> bool:
-    """Whether every file can be opened; before the first result, so that none is missed at the end of a long run."""
+    """Return whether every file can be opened; called before the first result, so that no long run fails late."""
     readable = True
     for name in outputs:
         if name == STDIN:
             if sys.stdin is None:
-                complain("standard input is closed")
+                complain("stdin is closed")
                 readable = False
             continue
         try:
@@ -216,10 +216,10 @@ def _judge_run(totals: "Totals", fail_on: str, *, allow_invalid: bool) -> Exit:
     cls=DefaultGroup,
     default=score,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Scores what judges return, by the rubrics they judged with.",
+    help="Score judge outputs by their rubrics.",
 )
 def cli() -> None:
-    """Nothing of its own: the commands do it all."""
+    """Group the commands."""
 
 
 for command in (prompt, schema, judge):

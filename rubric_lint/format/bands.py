@@ -1,4 +1,4 @@
-"""Bands of scores: what a criterion's `score_ranges`, or a holistic rubric, say about 0 to 10."""
+"""Model bands of scores: the `score_ranges` of a criterion, or a holistic rubric."""
 
 import math
 import re
@@ -10,16 +10,15 @@ from rubric_lint.text.path import Part, Path
 
 LOWEST, HIGHEST = 0, 10
 SCORES = range(LOWEST, HIGHEST + 1)
-"""The scores that a judge may give."""
+"""The scores that a judge can give."""
 
 
 class Band(NamedTuple):
-    """A range of scores and its outcome.
+    """A score range and its outcome.
 
-    `scores` are the scores of 0..10 that lie in the band for certain: none where a bound is wrong. `reach` are those
-    that may have been meant: a wrong bound may stand for any score, but leaves the other bound as it is. For a sound
-    band both are the same.
-    `path` and `part` say where the range stands, `outcome_path` where the outcome does.
+    `scores` are the scores of 0..10 that are certainly in the band: none if a bound is invalid. `reach` are those that
+    may have been meant: an invalid bound may mean any score, but the other bound still counts. For a valid band both
+    are the same. `path` and `part` locate the range, `outcome_path` the outcome.
     """
 
     path: Path
@@ -33,29 +32,29 @@ class Band(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Whether both bounds are scores, in the right order."""
+        """Whether both bounds are scores in the right order."""
         return self.lower in SCORES and self.upper in SCORES and len(self.scores) > 0 and self.scores == self.reach
 
     @property
     def written(self) -> str:
-        """The range as people write it, in the map form too."""
+        """The range as written in the map form."""
         return f"[{self.lower}, {self.upper}]"
 
 
-_new_band = partial(tuple.__new__, Band)  # without a call in Python: there are dozens in a file
+_new_band = partial(tuple.__new__, Band)  # without a Python-level call: there are dozens in a file
 
 
 def looks_like_bands(value: Any) -> bool:
-    """Whether a value has the form, right or wrong inside, that `score_ranges` takes: many bands, not one range."""
+    """Return whether a value has the form of `score_ranges`, valid or not: many bands, not one range."""
     kind, items = (str, value.values()) if isinstance(value, dict) else (dict, value if isinstance(value, list) else ())
     return bool(items) and all(isinstance(item, kind) for item in items)
 
 
 class Scale(NamedTuple):
-    """A set of bands that together should cover 0..10: those of a criterion, or those of a holistic rubric.
+    """The bands of a criterion or of a holistic rubric, which together should cover 0..10.
 
-    `path` is that of the field that holds them, `gate` the gate on its score and where it stands. `is_map`: the bands
-    are written in the short form.
+    `path` is the path of their field; `gate` is the gate on the score, with its place. `is_map`: the bands are written
+    in the short form.
     """
 
     path: Path
@@ -66,7 +65,7 @@ class Scale(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the bands follow one another from 0 to 10, each with sound bounds."""
+        """Whether the bands cover 0 to 10 in order, each with valid bounds."""
         following = LOWEST
         for _, _, _, _, scores, reach, _, _ in self.bands:
             if scores is not reach or scores.start != following:
@@ -76,7 +75,7 @@ class Scale(NamedTuple):
 
 
 def read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: Path) -> Scale | None:
-    """The bands of an entry, as a list, as a map, or its one range of a holistic scale; None where it has none."""
+    """Read the bands of an entry: a list, a map, or the one range of a holistic rubric; None without bands."""
     if "score_ranges" in entry:
         ranges, field = entry["score_ranges"], (*path, "score_ranges")
         if isinstance(ranges, dict):
@@ -119,21 +118,21 @@ def _read_bounds(value: Any) -> tuple[float | None, float | None]:
 
 
 def read_number(value: Any) -> float | None:
-    """The finite number that a value is, None for anything else."""
+    """Return a value if it is a finite number, else None."""
     if type(value) is int:
         return value
     return value if type(value) is float and math.isfinite(value) else None
 
 
 def _reach(lower: float | None, upper: float | None) -> tuple[range, range]:
-    """The scores that lie between two bounds for certain, and those that may."""
+    """Return the scores that are certainly between two bounds, and those that may be."""
     sound = _BANDS.get((lower, upper))
     return (sound, sound) if sound else (range(0), _possible(lower, upper))
 
 
 def _possible(lower: float | None, upper: float | None) -> range:
     lowest, highest = _inside(lower, LOWEST), _inside(upper, HIGHEST)
-    if _is_inside(lower) and _is_inside(upper):  # which may be swapped
+    if _is_inside(lower) and _is_inside(upper):  # the bounds may be swapped
         lowest, highest = min(lowest, highest), max(lowest, highest)
     return range(math.floor(lowest), math.ceil(highest) + 1)
 
@@ -150,7 +149,7 @@ _KEY = re.compile(r"(0|-?[1-9][0-9]{0,99})(?:\.0+)?")
 
 
 def read_key(key: str) -> int | None:
-    """Return the integer that a key of a short form is, `7.0` too, as in a value; None for anything else."""
+    """Return a key of a short form as an integer (`7.0` counts), or None."""
     found = _KEY.fullmatch(key)
     return int(found[1]) if found else None
 
@@ -158,7 +157,7 @@ def read_key(key: str) -> int | None:
 def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
     bounds = {key: read_key(key) for key in ranges}
     known = sorted({bound for bound in bounds.values() if bound is not None and bound in SCORES})
-    # A wrong bound may start anywhere, so the bands around it may be shorter than they look.
+    # A band with an invalid bound may start anywhere, so the bands around it may be shorter than they look.
     bands = []
     for key, outcome in ranges.items():
         lower, text = bounds[key], outcome if isinstance(outcome, str) else None
@@ -171,19 +170,19 @@ def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
 
 
 def outcome_field(entry: Mapping[str, Any]) -> str:
-    """Return the name under which a mapping says what is seen: the new one, or the old one where it has only that."""
+    """Return the name of the outcome field of a mapping: the new name, or the old one if only that is used."""
     if "expected_outcome" in entry or "description" not in entry:
         return "expected_outcome"
     return "description"
 
 
 def read_outcome(entry: Mapping[str, Any]) -> str | None:
-    """Return what a mapping says is seen; None where that is not a string."""
+    """Return the outcome in a mapping, or None if it is not a string."""
     outcome = entry.get(outcome_field(entry))
     return outcome if isinstance(outcome, str) else None
 
 
 def as_integer(value: Any) -> int | None:
-    """The integer that a value is, `7.0` too (JSON Schema, draft-07, 6.1.1); None for anything else."""
+    """Return a value as an integer (`7.0` counts, see JSON Schema draft-07, 6.1.1), or None."""
     number = read_number(value)
     return int(number) if number is not None and number == math.floor(number) else None

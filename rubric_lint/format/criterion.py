@@ -1,4 +1,4 @@
-"""The criteria of the model, each with its path, made of whatever part of a value is sound."""
+"""Model criteria with their paths, using every valid part of a value."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -16,7 +16,7 @@ ONE = Decimal(1)
 
 
 class Shape(StrEnum):
-    """The four shapes of a rubric, by the names that reports use (docs/format.md, section 1)."""
+    """The four shapes of a rubric, with the names that reports use (docs/format.md, section 1)."""
 
     CHECKLIST = "checklist"
     SCORE_RANGES = "score_ranges"
@@ -25,10 +25,10 @@ class Shape(StrEnum):
 
 
 class Level(NamedTuple):
-    """One level of a named scale; `number` is None where it is not an integer.
+    """A level of a named scale; `number` is None if it is not an integer.
 
-    `path` is that of the level, `number_path` and `part` say where its number is written, `outcome_path` where its
-    outcome is; what is missing has the place of the level.
+    `path` is the path of the level, `number_path` and `part` locate its number, `outcome_path` its outcome; a missing
+    one has the place of the level.
     """
 
     path: Path
@@ -41,11 +41,11 @@ class Level(NamedTuple):
 
 
 class Criterion(NamedTuple):
-    """One thing that is judged.
+    """A criterion.
 
-    `id` is its own or, by its place, `rubric-N`; `fields` the mapping as read, None for a plain text; `weight` is exact
-    (the decimal that is written), None where it is not a finite number >= 0; `gate` is the least score (0..10), or for
-    levels the least level, None for no gate. `borrows_id`: an alias or a merge key brings the id in from elsewhere.
+    `id` is written or, from its position, `rubric-N`; `fields` is the mapping as read, None for a plain string;
+    `weight` is the exact decimal as written, None if it is not a finite number >= 0; `gate` is the lowest passing score
+    (0..10) or level, None without a gate. `borrows_id`: the id comes from an alias or a merge key.
     """
 
     path: Path
@@ -62,21 +62,21 @@ class Criterion(NamedTuple):
 
     @property
     def has_own_id(self) -> bool:
-        """Whether the id is written, not made from the place in the list."""
+        """Whether the id is written, not made from the position in the list."""
         return self.fields is not None and isinstance(self.fields.get("id"), str)
 
     def path_of(self, field: str) -> Path:
-        """Return the path of a field, or of the whole criterion where the field is missing."""
+        """Return the path of a field, or of the whole criterion if the field is missing."""
         return (*self.path, field) if self.fields is not None and field in self.fields else self.path
 
     @property
     def label(self) -> str:
-        """What messages call it: by the id that is written, or else by its place in the list."""
+        """The name for messages: the id if it is written, else the position in the list."""
         return (self.has_own_id and _word_label(self.id)) or f"criterion {int(self.path[-1]) + 1}"
 
     @property
     def outcome_path(self) -> Path:
-        """The path of the outcome, or of the whole criterion where it has none, or is nothing else."""
+        """The path of the outcome, or of the whole criterion if it has none or is a plain string."""
         return self.path_of(outcome_field(self.fields or {}))
 
 
@@ -88,33 +88,33 @@ def _word_label(identifier: str) -> str:
 
 
 class Reader(Protocol):
-    """What knows how the pieces of a value are written: a document, or a view of one."""
+    """A source that knows how the parts of a value are written: a document, or a view of one."""
 
     @property
     def may_borrow(self) -> bool:
-        """Whether something may be written elsewhere than it is read."""
+        """Whether a value may be written elsewhere than where it is read."""
 
     @property
     def has_exact_numbers(self) -> bool:
-        """Whether each number gives back the decimal that is written."""
+        """Whether each number equals the decimal as written."""
 
     def is_alias(self, path: Path) -> bool:
         """Return whether the value at a path is written as an alias."""
 
     def is_merged(self, path: Path) -> bool:
-        """Return whether a merge key brings a field in."""
+        """Return whether a field comes from a merge key."""
 
     def decimal(self, path: Path) -> Decimal | None:
         """Return the number at a path as it is written."""
 
     def ambiguous_scalars(self, within: Path) -> Iterable[tuple[Path, Ambiguity]]:
-        """Yield the scalars that readers of YAML 1.1 and 1.2 take differently."""
+        """Yield the scalars that readers of YAML 1.1 and 1.2 read differently."""
 
 
 def build_criterion(
     document: Reader, path: Path, entry: str | dict[str, Any], *, known: Mapping[str, Any], implied: int | None
 ) -> Criterion:
-    """Return the criterion of an entry; `known` are the fields of the schema, `implied` is the gate of a setting."""
+    """Build the criterion of an entry; `known` are the fields of the schema, `implied` is a gate from the settings."""
     borrows_id = document.may_borrow and (
         document.is_alias(path) or (isinstance(entry, dict) and "id" in entry and document.is_merged((*path, "id")))
     )
@@ -130,7 +130,7 @@ def build_criterion(
     identifier = own_id if isinstance(own_id, str) else _generate_id(path)
     outcome, weight = read_outcome(entry), _read_weight(document, entry, path)
     scale = read_scale(entry, path, gate, gate_path)
-    # By position, without a call in Python: there are dozens in a file.
+    # Positional, without a Python-level call: there are dozens in a file.
     return _new_criterion(
         (path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
     )
@@ -144,7 +144,7 @@ _new_criterion = partial(tuple.__new__, Criterion)
 
 
 def unescape_criterion(criterion: Criterion) -> Criterion:
-    """Return a criterion of a dialect whose texts are templates, with the texts that a judge is told."""
+    """Return a criterion whose strings are templates with the strings that a judge sees."""
 
     def plain(text: str | None) -> str | None:
         return None if text is None else unescape(text)
@@ -160,7 +160,7 @@ def unescape_criterion(criterion: Criterion) -> Criterion:
 
 _CHECKLIST = (Shape.CHECKLIST,)
 SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "score_range": Shape.HOLISTIC}
-"""The fields that give an entry its shape; one without any is of a checklist."""
+"""The fields that determine the shape of an entry; without any, it is a checklist item."""
 
 
 def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape, ...]:

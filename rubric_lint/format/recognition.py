@@ -1,4 +1,4 @@
-"""What tells a rubric of ours, by its shape, from what other tools mean by the same words."""
+"""Recognise rubrics of our format by their shape, apart from what other tools mean by the same words."""
 
 import re
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from rubric_lint.messages import find_near
 from rubric_lint.text.path import Path
 
 FIELD = "rubrics"
-"""The field whose value is a rubric."""
+"""The field that contains a rubric."""
 
 
 def has_own_words(text: str) -> bool:
-    """Return whether a text has one of the field names that no other tool uses."""
+    """Return whether a text contains a field name that no other tool uses."""
     return any(word in text for word in _own_words()) and _own_word_pattern().search(text) is not None
 
 
@@ -30,12 +30,12 @@ def _own_word_pattern() -> re.Pattern[str]:
 
 
 def is_ours(value: Any, owner: Path) -> bool:
-    """Return whether the value of a field `rubrics` of the mapping at `owner` is unmistakably a rubric of ours."""
+    """Return whether the value of a field `rubrics` in the mapping at `owner` is unmistakably a rubric."""
     if type(value) is list:
         if is_holder(owner) and any(type(entry) is str for entry in value):
-            return True  # also where an item is no text: `- States: it` is a mapping only by accident
+            return True  # also if an item is not a string: `- States: it` is a mapping only by accident
         return any(type(entry) is dict and (tells(entry) or _is_first_version(entry)) for entry in value)
-    if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant for us
+    if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant as a rubric
         entries = [value, *(entry for entry in value.values() if type(entry) is dict)]
         return any(tells(entry) for entry in entries)
     return False
@@ -60,7 +60,7 @@ def _is_list_of_numbers(value: Any) -> bool:
 
 
 def _has_levels(value: Any) -> bool:
-    """Return whether a value of `levels` holds ours: with names and points alone they are those of a course."""
+    """Return whether a value of `levels` has our levels; names and points alone are a course rubric's."""
     if type(value) is dict:
         return any(read_key(key) is not None and type(outcome) is str for key, outcome in value.items())
     return type(value) is list and any(
@@ -68,7 +68,7 @@ def _has_levels(value: Any) -> bool:
     )
 
 
-# When a field with this `x-distinctive` tells, by its value.
+# Whether the value of a field with this `x-distinctive` is proof.
 _TELLS = {"always": lambda _: True, "list of numbers": _is_list_of_numbers, "levels": _has_levels}
 
 
@@ -77,7 +77,7 @@ def _is_first_version(entry: Mapping[str, Any]) -> bool:
     if "description" not in entry or not (isinstance(identifier, str) or entry.keys() & {"weight", "required"}):
         return False
     if isinstance(identifier, int | float) and not isinstance(identifier, bool):
-        return False  # numbered entries are those of a database
+        return False  # numbered entries come from a database
     return all(_may_be_ours(field) for field in entry)
 
 
@@ -89,7 +89,7 @@ def _may_be_ours(field: str) -> bool:
 
 
 def is_foreign(data: Any, text: str) -> bool:
-    """Return whether a file that is only named like a rubric file has the content of another tool."""
+    """Return whether a file named like a rubric file has the content of another tool."""
     if has_own_words(text) or not isinstance(data, dict | list):
         return False
     if isinstance(data, list):
@@ -101,7 +101,7 @@ def is_foreign(data: Any, text: str) -> bool:
 
 
 def _is_foreign_entry(entry: Any) -> bool:
-    """Return whether most fields of an entry are unknown. A lone one is a text with a colon in it."""
+    """Return whether most fields of an entry are unknown. A single field is a string with a colon in it."""
     if not isinstance(entry, dict) or len(entry) < 2 or tells(entry) or _is_first_version(entry):
         return False
     unknown = sum(

@@ -1,4 +1,4 @@
-"""The model: rubrics, criteria, bands and levels, each with its path. Made of whatever part of a value is sound."""
+"""Model rubrics, criteria, bands and levels with their paths, using every valid part of a value."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -33,43 +33,43 @@ class _RubricFields(NamedTuple):
 
 
 class Rubric(_RubricFields):
-    """One `rubrics` value, sound or not. `entries` that are neither text nor mapping are left out.
+    """A `rubrics` value, valid or not. `entries` leaves out items that are neither strings nor mappings.
 
-    Paths are those of the document; but where `view` has the value in the words of the format, the paths are its own.
+    Paths are those of the document, or those of `view` if it translates the value to the format.
     """
 
     @property
     def dialect(self) -> str:
-        """The name of the dialect in which it is written, empty for the format itself."""
+        """The name of its dialect, or an empty string for the format itself."""
         return self.view.dialect.name if self.view else ""
 
     @property
     def schema(self) -> RubricSchema:
-        """The schema that it follows as it is written."""
+        """The schema of the value as it is written."""
         return schema_of(self.view.schema) if self.view else schema_for(self.version)
 
     def word_field(self, name: str) -> str:
-        """What a field of the format is called in the file, in the form in which messages name it."""
+        """Return the name of a field as the file writes it, in the form for messages."""
         return f"`{self.view.dialect.fields.get(name, name) if self.view else name}`"
 
     def word_gate(self, gate: int) -> str:
-        """A gate on a score in the units of the file."""
+        """Write a gate on a score in the units of the file."""
         return str(gate) if self.view is None else f"{Decimal(gate * self.view.dialect.top) / HIGHEST:f}"
 
     @cached_property
     def shape(self) -> Shape | None:
-        """The shape of most entries, the first of them where two shapes are as frequent; None without entries."""
+        """The shape of most entries (the first in a tie), or None without entries."""
         shapes = [shape for entry in self.entries for shape in entry.shapes[:1]]
         return max(dict.fromkeys(shapes), key=shapes.count) if shapes else None
 
     @cached_property
     def is_mixed(self) -> bool:
-        """Whether the entries have more than one shape."""
+        """Whether the entries have different shapes."""
         return len({entry.shapes[0] for entry in self.entries}) > 1
 
     @cached_property
     def criteria(self) -> tuple[Criterion, ...]:
-        """What is judged one by one; the bands of a holistic scale are not."""
+        """The criteria; the bands of a holistic rubric do not count."""
         return tuple(entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC)
 
     @cached_property
@@ -79,7 +79,7 @@ class Rubric(_RubricFields):
 
     @cached_property
     def mappings(self) -> tuple[tuple[Path, Mapping[str, Any]], ...]:
-        """Every mapping in which the fields of criteria and bands stand: the entries, and the items of band lists."""
+        """All mappings with fields of criteria and bands: the entries, and the items of band lists."""
         found: list[tuple[Path, Mapping[str, Any]]] = []
         for entry in self.entries:
             if entry.fields is not None:
@@ -91,7 +91,7 @@ class Rubric(_RubricFields):
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:
-        """The bands of every criterion that has some, and those of the holistic scale, without a stray band."""
+        """The bands of every criterion that has bands, and those of the holistic rubric, without stray bands."""
         scales = [entry.scale for entry in self.criteria if entry.scale and Shape.SCORE_RANGES in entry.shapes]
         holistic = [entry.scale for entry in self.entries if entry.scale and entry.shapes[0] is Shape.HOLISTIC]
         if len(holistic) > 1 or (holistic and not self.is_mixed):
@@ -101,7 +101,7 @@ class Rubric(_RubricFields):
 
     @cached_property
     def field_names(self) -> frozenset[str]:
-        """The names of all fields that criteria and bands have."""
+        """The names of all fields in its criteria and bands."""
         found: set[str] = set()
         for entry in self.entries:
             if entry.fields is not None:
@@ -112,12 +112,12 @@ class Rubric(_RubricFields):
 
     @cached_property
     def flawed_scales(self) -> tuple[Scale, ...]:
-        """The scales whose bands do not follow one another from 0 to 10, as nearly all do."""
+        """The scales whose bands do not cover 0 to 10 in order."""
         return tuple(scale for scale in self.scales if not scale.is_whole)
 
     @cached_property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """Every outcome that is a string: those of bands and levels, and what the criteria say themselves."""
+        """Every outcome that is a string: of bands, levels and criteria."""
         found = [
             new_outcome((outcome, place, "band", scores, None, None))
             for scale in self.scales
@@ -139,12 +139,12 @@ class Rubric(_RubricFields):
 
     @cached_property
     def openings(self) -> tuple[str, ...]:
-        """The first word of each outcome without upper case, with what is written directly behind it."""
+        """The first word of each outcome in lower case, with the characters directly after it."""
         return tuple((outcome.text.split(None, 1) or ("",))[0].casefold() for outcome in self.outcomes)
 
     @cached_property
     def folded_outcomes(self) -> str:
-        """All outcomes in one text without upper case, each on a line: a quick look at which words none of them has."""
+        """All outcomes in lower case, one per line, to find out quickly that no outcome contains a word."""
         return "\n".join(["", *(outcome.text for outcome in self.outcomes)]).casefold()
 
 
@@ -157,9 +157,9 @@ def build_rubric(
     implicit_required: bool = False,
     view: "View | None" = None,
 ) -> Rubric:
-    """The model of the `rubrics` value at `path`; never raises, what is unsound is None in it or left out.
+    """Build the model of the `rubrics` value at `path`; never raise, but omit invalid parts or set them to None.
 
-    With a `view` it is the model of what that shows, and what its dialect says goes before the settings.
+    With a `view`, build the model of the translated value; the rules of its dialect override the settings.
     """
     reader: Reader = document
     if view:
@@ -192,5 +192,5 @@ def build_rubric(
 
 
 def fold_id(identifier: str) -> str:
-    """The form in which two ids are compared: what looks the same on screen is the same (Unicode NFC)."""
+    """Normalise an id for comparison, so that ids that look the same are equal (Unicode NFC)."""
     return identifier if identifier.isascii() else unicodedata.normalize("NFC", identifier)

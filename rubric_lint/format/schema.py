@@ -1,4 +1,4 @@
-"""The schema of rubrics: a fast verdict on every one, the errors of those that fail, and the facts it states."""
+"""Validate rubrics against their schema, list the errors, and look up facts in the schema."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
@@ -15,9 +15,9 @@ from rubric_lint.text.path import Path
 
 
 class RubricSchema:
-    """The schema of the rubrics of one version of the format, or of one dialect, and the facts that it holds.
+    """The schema of the rubrics of one version of the format or of one dialect.
 
-    `version` is empty for a dialect. `whole` is the definition of a list of criteria.
+    `version` is empty for a dialect. `whole` names the definition of a list of criteria.
     """
 
     def __init__(self, source: str, version: str = "", whole: str = "rubrics") -> None:
@@ -33,7 +33,7 @@ class RubricSchema:
 
     @cached_property
     def item(self) -> str:
-        """The definition of what stands in such a list."""
+        """The name of the definition of an item in such a list."""
         items = self.definitions[self.whole].get("items", {})
         return str(items.get("$ref", "entry")).rpartition("/")[2]
 
@@ -44,12 +44,12 @@ class RubricSchema:
 
     @cached_property
     def distinctive(self) -> Mapping[str, str]:
-        """The fields that only this format has; `list of numbers` where it takes such a value to tell."""
+        """The fields that only this format has; `list of numbers` if only such a value proves it."""
         return {name: field["x-distinctive"] for name, field in self.entry_fields.items() if "x-distinctive" in field}
 
     @cached_property
     def replacements(self) -> Mapping[str, Replacement]:
-        """The deprecated fields, of criteria and bands alike."""
+        """The deprecated fields of criteria and bands."""
         return {
             name: Replacement(field["x-replaced-by"], field.get("x-replaced-values"))
             for name, field in self.entry_fields.items()
@@ -57,15 +57,15 @@ class RubricSchema:
         }
 
     def is_valid(self, rubrics: Any) -> bool:
-        """Whether a `rubrics` value has the right shape, types and bounds."""
+        """Return whether a `rubrics` value matches the schema."""
         return self._fast(self.whole).is_valid(rubrics)  # type: ignore[no-any-return]
 
     def is_valid_entry(self, entry: Any) -> bool:
-        """The same for one entry of the list."""
+        """Return whether one entry of the list matches the schema."""
         return self._fast(self.item).is_valid(entry)  # type: ignore[no-any-return]
 
     def find(self, steps: Path) -> Mapping[str, Any]:
-        """Return what the schema says of a value at `steps` below a rubric, with what it refers to drawn in."""
+        """Return the subschema for a value at `steps` below a rubric, with references resolved."""
         node = resolve(self.contents, self.definitions[self.whole])
         for step in steps:
             node = resolve(self.contents, _descend(node, step))
@@ -73,7 +73,7 @@ class RubricSchema:
 
     @cache  # noqa: B019
     def fields_of_shape(self, present: frozenset[str]) -> tuple[str, ...]:
-        """Return the fields that may be in a criterion beside some others, without deprecated ones."""
+        """Return the fields allowed in a criterion with these fields, without deprecated ones."""
         found = []
         for name, field in self.entry_fields.items():
             sample = {each: _SAMPLES.get(each) for each in (*present, name)}
@@ -83,28 +83,28 @@ class RubricSchema:
         return tuple(found)
 
     def find_faults(self, definition: str, value: Any) -> list[SchemaFault]:
-        """Return what a definition has against a value, at length: many faults may come of one slip."""
+        """List all errors of a value against a definition; one mistake may cause many errors."""
 
         def find_slowly() -> Iterator[Any]:
             return self._slow(definition).iter_errors(value)  # type: ignore[no-any-return]
 
-        if not (is_fast() and self.version):  # the bundled file of a dialect has no words of ours
+        if not (is_fast() and self.version):  # the bundled file of a dialect has no keywords of ours
             return list(read_slow_faults(find_slowly()))
         faults = self._fast(definition).iter_errors(value)
         return read_faults(faults, self._joined, value, find_slowly)
 
     def holds_bands_as_range(self, entry: Any) -> bool:
-        """Whether the `score_range` of an entry holds what `score_ranges` should."""
+        """Return whether the `score_range` of an entry has the value of a `score_ranges`."""
         value = entry.get("score_range") if isinstance(entry, dict) else None
         return "score_ranges" in self.entry_fields and looks_like_bands(value)
 
     def suggest(self, name: str, known: Iterable[str]) -> list[str]:
-        """The fields among `known` that a name that is none may mean: a slip of typing, or another word for it."""
+        """Return the fields in `known` that an unknown name may mean: similar names, or synonyms."""
         known = list(known)
         return find_near(name, known) or [field for field in known if name.lower() in self._synonyms.get(field, ())]
 
     def knows(self, name: str) -> bool:
-        """Whether a name is a field of an entry, or may mean one."""
+        """Return whether a name is a field of an entry, or may mean one."""
         return name in self.entry_fields or bool(self.suggest(name, self.entry_fields))
 
     @cached_property
@@ -113,7 +113,7 @@ class RubricSchema:
 
     @cached_property
     def _joined(self) -> dict[str, Any]:
-        """The definitions with all that they refer to: what a dialect takes over, only its bundled file has in it."""
+        """The definitions with all their references; only the bundled file of a dialect has those of other schemas."""
         contents = self.contents if self.version else load_bundled(self.source)
         return {"definitions": contents["definitions"]}
 
@@ -128,7 +128,7 @@ class RubricSchema:
 
 
 _SAMPLES = {"score_range": [LOWEST, HIGHEST]}
-"""Values by which a condition tells a shape, where any value will not do."""
+"""Values for fields whose value, not just presence, determines the shape in a condition."""
 
 
 def _descend(node: Mapping[str, Any], step: str | int) -> Mapping[str, Any]:
@@ -140,7 +140,7 @@ def _descend(node: Mapping[str, Any], step: str | int) -> Mapping[str, Any]:
 
 
 def resolve(contents: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a subschema of a file with what its references say, as far as it does not say it itself."""
+    """Return a subschema of a file merged with its references; its own keywords win."""
     merged = dict(schema)
     for part in (schema, *(part for part in schema.get("allOf", ()) if "$ref" in part)):
         file, _, name = part.get("$ref", "").partition("#/definitions/")
@@ -152,26 +152,26 @@ def resolve(contents: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[s
 
 @cache
 def schema_for(version: str = CURRENT) -> RubricSchema:
-    """The schema of one version of the format."""
+    """Return the schema of one version of the format."""
     return RubricSchema(f"{version}/rubric.json", version)
 
 
 @cache
 def schema_of(reference: str) -> RubricSchema:
-    """The schema of a dialect, such as `lightspeed/v1.json`; a fragment names another definition than `rubrics`."""
+    """Return the schema of a dialect, such as `lightspeed/v1.json`; a fragment selects a definition."""
     source, _, whole = reference.partition("#/definitions/")
     return RubricSchema(source, whole=whole or "rubrics")
 
 
 @cache
 def suite_fields(version: str = CURRENT) -> frozenset[str]:
-    """Return the names that a suite has at its top level, as far as rubrics can be below them."""
+    """Return the top-level fields of a suite that can contain rubrics."""
     return frozenset(load(f"{version}/suite.json")["definitions"]["part"]["properties"])
 
 
 @cache
 def case_lists(version: str = CURRENT) -> frozenset[str]:
-    """The names of the lists of a suite whose entries, cases and evaluators, have rubrics of their own."""
+    """Return the names of the lists in a suite whose entries (cases and evaluators) have rubrics."""
     definitions = load(f"{version}/suite.json")["definitions"]
     holders = {f"#/definitions/{name}" for name, schema in definitions.items() if schema.get("x-holds-rubrics")}
     fields = definitions["part"]["properties"].items()

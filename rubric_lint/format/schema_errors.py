@@ -1,4 +1,4 @@
-"""What breaks a schema, with the part of the schema that says so: as the fast validator tells it, or the slow one."""
+"""Read schema errors, with the violated part of the schema, from the fast or the slow validator."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
@@ -9,9 +9,9 @@ from rubric_lint.text.path import Path
 
 
 class SchemaFault(NamedTuple):
-    """A value that breaks a schema: its path, the keyword that it breaks, and the subschema that has the keyword.
+    """A schema error: the path of the value, the violated keyword, and the subschema with the keyword.
 
-    `is_key`: the key `value` of the mapping at `path` breaks it, not the value under it.
+    `is_key`: the error is in the key `value` of the mapping at `path`, not in the value under it.
     """
 
     path: Path
@@ -22,14 +22,14 @@ class SchemaFault(NamedTuple):
 
     @property
     def wanted(self) -> Any:
-        """What the keyword asks for."""
+        """The value of the keyword."""
         return self.schema[self.keyword]
 
 
 def read_faults(
     faults: Iterable[Fault], schema: Any, value: Any, find_slowly: Callable[[], Iterable[Any]]
 ) -> list[SchemaFault]:
-    """Return the faults that the fast validator found; where it does not say enough, those of the slow one."""
+    """Return the errors of the fast validator, or those of the slow one if the fast one is unclear."""
     try:
         return [_read_fast(fault, schema, value) for fault in faults]
     except (_UnclearError, LookupError, ValueError):
@@ -37,27 +37,27 @@ def read_faults(
 
 
 class _UnclearError(Exception):
-    """What the fast validator says of a fault does not tell where it is, or means something else."""
+    """An error of the fast validator has no clear place or meaning."""
 
 
 def _read_fast(fault: Fault, schema: Any, value: Any) -> SchemaFault:
     *steps, keyword = fault.schema_path
     if "propertyNames" in steps:
-        raise _UnclearError  # it names the mapping, not the key
+        raise _UnclearError  # the error names the mapping, not the key
     path: list[str | int] = []
     for step in fault.instance_path:
         known = _find_key(value, step) if type(value) is dict else step
         path.append(known)
         value = value[known]
     if type(value) is float and not isfinite(value):
-        raise _UnclearError  # which is no number to the fast validator
+        raise _UnclearError  # the fast validator does not treat it as a number
     for step in steps:
         schema = schema[step]
     return SchemaFault(tuple(path), str(keyword), schema if type(schema) is dict else {}, value)
 
 
 def _find_key(mapping: Mapping[str, Any], step: str | int) -> str:
-    """Return the key that a step of a path means: keys of digits come as numbers, `01` and `1` as the same one."""
+    """Return the key for a step of a path: keys of digits arrive as numbers, `01` and `1` as the same one."""
     if type(step) is str:
         return step
     found = [key for key in mapping if key.isdigit() and int(key) == step]

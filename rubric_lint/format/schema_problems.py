@@ -1,4 +1,4 @@
-"""What breaks the schema, as problems at the right key, in plain words, one for each fault."""
+"""Turn schema errors into problems in plain words, one for each mistake, at the right key."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from rubric_lint.text.path import Part, Path
 def find_violations(
     schema: RubricSchema, document: Document, path: Path, rubrics: Any
 ) -> Iterator[tuple[str, Problem]]:
-    """What is wrong with the `rubrics` value at `path`: the name of the rule, and the problem."""
+    """Find the errors of the `rubrics` value at `path`: the name of the rule, and the problem."""
     if not isinstance(rubrics, list) or not rubrics:
         yield from _find(schema, schema.whole, document, path, rubrics)
         return
@@ -30,14 +30,14 @@ def find_violations(
                 yield "schema", Problem(_word_accident(*entry), (*path, index), Part.HEAD)
             else:
                 yield from _find(schema, schema.item, document, (*path, index), entry)
-    if not schema.version:  # what a list lacks as a whole; the format itself asks for nothing of the kind
+    if not schema.version:  # something missing from the list as a whole; the format itself never requires this
         for fault in schema.find_faults(schema.whole, rubrics):
             if not fault.path:
                 yield from _make_problems(schema, fault, document, path)
 
 
 def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
-    """A missing `s`, which would otherwise look like five faults."""
+    """Describe a missing `s`, which would otherwise cause five errors."""
     place = (*path, "score_range")
     repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
     message = "`score_range` holds bands, expected two integers; did you mean `score_ranges`?"
@@ -54,12 +54,12 @@ def _find(
     found: dict[tuple[Path, Part, str], tuple[str, Problem]] = {}
     for fault in schema.find_faults(definition, value):
         for rule, problem in _make_problems(schema, fault, document, base):
-            # A wrong type also breaks bounds and patterns, so one word on a value is enough, and the type's is the
-            # best; but each field that a mapping lacks is a fault of its own.
+            # A wrong type also breaks bounds and patterns, so one error on a value is enough, and the type error is
+            # the best; but each missing field of a mapping is a separate error.
             key = (problem.path, problem.part, problem.message if fault.keyword == "required" else "")
             if key not in found or fault.keyword == "type":
                 found[key] = (rule, problem)
-    # Where the key itself is wrong, what stands under it is no matter.
+    # If the key itself is wrong, its value does not matter.
     wrong_keys = {problem.path for _, problem in found.values() if problem.part is Part.KEY}
     for rule, problem in found.values():
         if problem.part is Part.KEY or problem.path not in wrong_keys:
@@ -90,24 +90,24 @@ def _make_problems(
         yield rule or rules.get(keyword, "schema"), Problem(message, path, Part.KEY if fault.is_key else Part.VALUE)
 
 
-# The fields of which an entry needs one, so that each stands in for the others when it is misspelt.
+# The fields of which an entry needs one; a misspelt one counts.
 _INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_ranges", "levels")}
 
 
 def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
-    """The required fields that are not there, but for those that stand there misspelt, which is a finding already."""
+    """List the missing required fields, except misspelt ones, which are findings already."""
     absent = [name for name in fault.wanted if name not in fault.value]
     if schema.definitions[schema.item].get("additionalProperties", True):
-        return absent  # a stranger is no finding there
+        return absent  # an unknown field is not a finding there
     known = fault.schema.get("properties", {}).keys()
-    if fault.schema.get("additionalProperties", True):  # a condition names those fields alone that it is about
+    if fault.schema.get("additionalProperties", True):  # a condition only names its own fields
         known |= schema.entry_fields.keys()
     strangers = [key for key in fault.value if key not in known]
     return [name for name in absent if not any(_may_mean(schema, key, name) for key in strangers)]
 
 
 def _may_mean(schema: RubricSchema, key: str, name: str) -> bool:
-    """Whether an unknown key is what became of a required field: misspelt, or of another version."""
+    """Return whether an unknown key is a required field that is misspelt or from another version."""
     return bool(schema.suggest(key, _INSTEAD.get(name, (name,)))) or key in schema_for().entry_fields
 
 
@@ -141,14 +141,14 @@ def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: st
     names = " or ".join(f"`{field}`" for field in near)
     if len(near) == 1 and near[0] in fault.value:
         return Problem(f"unknown field `{shown}`, like {names}, which is there too; remove one of them", path, Part.KEY)
-    # Two misspelt names may mean one field, and only one of them can have it.
+    # Two misspelt names may mean the same field, which can only be used once.
     is_plain = len(near) == 1 and not _has_rivals(schema, fault, near[0])
     repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
     return Problem(f"unknown field `{shown}`; did you mean {names}?", path, Part.KEY, repair=repair)
 
 
 def _list_known(schema: RubricSchema, known: Mapping[str, Any], mapping: dict[str, Any]) -> list[str]:
-    """List the fields that a mapping may have; of a criterion those of its shape alone."""
+    """List the fields that a mapping may have; for a criterion, only those of its shape."""
     names = [name for name, field in known.items() if not field.get("deprecated")]
     if schema.version and known.keys() == schema.entry_fields.keys():
         shapes = SHAPE_FIELDS.keys() & mapping.keys() & known.keys()
@@ -176,7 +176,7 @@ def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str
 
 
 _MAPS = {("score_ranges",), ("levels",)}
-"""The fields that may hold a map from numbers to outcomes."""
+"""The fields that may contain a map from numbers to outcomes."""
 
 
 def _word_value(fault: SchemaFault, document: Document, path: Path) -> str:
@@ -223,7 +223,7 @@ _NEARBY = 200
 
 
 def _find_tag(document: Document, path: Path) -> str:
-    """Return the tag of a value, which outweighs its quotes; empty where it has none."""
+    """Return the tag of a value, which overrides its quotes, or an empty string."""
     start = document.span(path).start
     found = _TAG.search(document.source.text, max(start - _NEARBY, 0), start)
     return found[1] if found else ""

@@ -1,4 +1,4 @@
-"""Values against JSON Schemas: by the fast validator, or the pure one where that is missing; both give one result."""
+"""Validate values against JSON Schemas, with the fast validator if it is installed; both give the same result."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,29 +8,29 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Fault(Protocol):
-    """What breaks a schema: the way to the value, and the way to the keyword in the schema."""
+    """A schema error: the path to the value, and the path to the keyword in the schema."""
 
     @property
     def instance_path(self) -> Sequence[str | int]:
-        """Return the keys and indexes that lead to the value."""
+        """Return the path to the value."""
 
     @property
     def schema_path(self) -> Sequence[str | int]:
-        """Return those that lead to the keyword."""
+        """Return the path to the keyword."""
 
 
 class Validator(Protocol):
-    """A schema that values are held against; a value of a type that JSON does not have raises a ValueError."""
+    """A validator for a schema; it raises a ValueError for a value of a type that JSON does not have."""
 
     def is_valid(self, value: Any) -> bool:
         """Return whether the schema allows the value."""
 
     def iter_errors(self, value: Any) -> Iterator[Fault]:
-        """Yield what breaks the schema."""
+        """Yield the schema errors of the value."""
 
 
 def open_validator(schema: dict[str, Any]) -> Validator:
-    """Return the fastest validator of a schema of draft 7 that is installed."""
+    """Return the fastest installed validator for a draft-07 schema."""
     try:
         from jsonschema_rs import Draft7Validator  # noqa: PLC0415  (a library that not every command needs)
     except ImportError:
@@ -49,7 +49,7 @@ def is_fast() -> bool:
 
 
 def is_valid(schema: dict[str, Any], value: Any) -> bool:
-    """Return whether a schema allows a value; it allows none that JSON does not have, such as a date of TOML."""
+    """Return whether a schema allows a value; values that JSON does not have, such as a TOML date, are not allowed."""
     try:
         return open_validator(schema).is_valid(value)
     except ValueError:
@@ -62,7 +62,7 @@ class _PureFault(NamedTuple):
 
 
 class _PureValidator:
-    """The validator of python-jsonschema, which takes the same values for JSON as the fast one."""
+    """The validator of python-jsonschema, adapted to accept the same values as the fast one."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         from jsonschema import validators  # noqa: PLC0415  (100 ms that the fast validator saves)
@@ -93,7 +93,7 @@ def _refuse_halves(value: Any) -> None:
 
 
 def _reading(keyword: Any) -> Any:
-    """Return a keyword that reads the characters of strings, and refuses half surrogate pairs as the fast one does."""
+    """Return a keyword for strings that rejects half surrogate pairs as the fast validator does."""
 
     def check(validator: Any, wanted: Any, value: Any, schema: Any) -> Any:
         _refuse_halves(value)
@@ -103,7 +103,7 @@ def _reading(keyword: Any) -> Any:
 
 
 def _find_wrong_type(validator: Any, types: str | list[str], value: Any, _schema: Any) -> Iterator[Any]:
-    """Check the type without a message that quotes the value, which may be a number of 5,000 digits."""
+    """Check the type without quoting the value in the message; it may be a number with 5,000 digits."""
     from jsonschema import ValidationError  # noqa: PLC0415  (see above)
 
     if not any(validator.is_type(value, kind) for kind in ([types] if isinstance(types, str) else types)):
@@ -114,7 +114,7 @@ _NEVER: dict[str, Any] = {"not": {}}
 
 
 def _without_false(schema: Any) -> Any:
-    """Forbid properties in another way than by `false`: python-jsonschema does not say where a value is then."""
+    """Replace `false` subschemas, for which python-jsonschema does not report the place of a value."""
     if isinstance(schema, list):
         return [_without_false(each) for each in schema]
     if not isinstance(schema, dict):
@@ -126,7 +126,7 @@ def _without_false(schema: Any) -> Any:
 
 
 _BEYOND = 10**4300
-"""From here on Python does not write an integer out, and no validator compares it with a bound."""
+"""The size from which Python does not convert an integer to text, and no validator compares it with a bound."""
 
 _KINDS = {
     str: ("string",),
@@ -138,10 +138,10 @@ _KINDS = {
 
 
 def _kinds(value: Any) -> tuple[str, ...]:
-    """Return the types of JSON that a value has; none for a number that is not finite.
+    """Return the JSON types of a value; none for a number that is not finite.
 
     Raises:
-        ValueError: for what has none.
+        ValueError: if JSON has no such type.
     """
     kind = type(value)
     if kind in _KINDS:
@@ -157,7 +157,7 @@ def _kinds(value: Any) -> tuple[str, ...]:
     raise ValueError(f"a value of the type {kind.__name__} is not JSON")
 
 
-# What patterns mean in JSON Schema, and to the fast validator; Python has other white space, and another end.
+# Patterns as in JSON Schema and the fast validator; Python's white space and `$` differ.
 _NO_SPACE = r"[^ \t\n\r\f\v\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 
 

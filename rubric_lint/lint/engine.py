@@ -1,4 +1,4 @@
-"""The engine: the bytes of one file to its findings."""
+"""Lint one file: turn its bytes into findings."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class RuleError(Exception):
-    """A rule crashed: a fault of this tool, never of the file."""
+    """A rule crashed: a bug in rubric-lint, not an error in the file."""
 
 
 class _Found(NamedTuple):
@@ -48,7 +48,7 @@ class _Found(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """What one text came to, and what was read of it on the way: its documents and the rubrics in them."""
+    """The result for one text, with its documents and their rubrics."""
 
     result: Result
     documents: list[Document]
@@ -58,15 +58,15 @@ class Examined(NamedTuple):
 DEFAULTS = FileSettings()
 
 Writer = Callable[[str, Iterable[int]], str]
-"""What makes the words of a problem and the lines of its related places into a message."""
+"""A function that writes the line numbers of related places into the message of a problem."""
 
 
-@without_collections()  # until the documents are gone: to look through them would take as long as to read them
+@without_collections()  # until the documents are freed: collecting them would take as long as reading them
 def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
-    """Check one file; the suffix of `name` says whether it is YAML, JSON or JSON Lines.
+    """Lint one file; the suffix of `name` selects YAML, JSON or JSON Lines.
 
     Raises:
-        RuleError: when a rule crashes; nothing that stands in `data` should make one.
+        RuleError: if a rule crashes; no content of `data` should cause this.
     """
     if not settings.claimed and not could_hold_rubrics(data):
         return Result(Source(name, ""), ())
@@ -79,10 +79,10 @@ def lint(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Result:
 
 @without_collections()
 def examine(source: Source, settings: FileSettings = DEFAULTS, *, write: Writer = write_lines) -> Examined:
-    """Check one text. `write` puts the lines of related places into the messages.
+    """Lint one text. `write` puts the line numbers of related places into the messages.
 
     Raises:
-        RuleError: when a rule crashes; nothing that stands in the text should make one.
+        RuleError: if a rule crashes; no content of the text should cause this.
     """
     clock, held = Clock(settings.time_limit), _Held([], [])
     documents, faults, found, findings = list[Document](), list[SyntaxFaultError](), list[_Found](), list[Finding]()
@@ -114,7 +114,7 @@ def examine(source: Source, settings: FileSettings = DEFAULTS, *, write: Writer 
 
 
 def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
-    """Add to what was found in time that it may not be all; where the file is ours as a finding, whatever rules run."""
+    """Mark the result as incomplete because time is up; if the file has rubrics, also add a finding."""
     if not (result.rubrics or settings.claimed or speaks_of_rubrics(result.source)):
         return result._replace(unread=(Unread(clock.message, 1, 1, is_known=False),), is_stopped=True)
     span = Span(0, min(1, len(result.source.text)))
@@ -123,7 +123,7 @@ def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
 
 
 def _look(documents: Sequence[Document], settings: FileSettings, held: "_Held") -> Iterator[_Found]:
-    """Find what is wrong in the documents; adds to `held` what they hold."""
+    """Find the problems in the documents; add their rubrics to `held`."""
     searches = [search(document, version=settings.version, claimed=settings.claimed) for document in documents]
     for document, found in zip(documents, searches, strict=True):
         located = _build(document, found.rubrics, settings)
@@ -140,14 +140,14 @@ def _look(documents: Sequence[Document], settings: FileSettings, held: "_Held") 
 
 
 class _Held(NamedTuple):
-    """What the documents of a file hold: their rubrics, and what is nearly one."""
+    """The rubrics and near-rubrics in the documents of a file."""
 
     rubrics: list[tuple[Document, Rubric]]
     unread: list[Unread]
 
 
 def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: _Held) -> Iterator[_Found]:
-    """Find the containers that lose their rubrics; where they are no findings, `held` gets them."""
+    """Find the containers that lose their rubrics; add those that are not findings to `held`."""
     locations = [location for found in searches for location in found.rubrics]
     of_agentv = any(map(is_agentv, locations))
     in_suite = any(map(speaks_for_us, locations))
@@ -164,13 +164,13 @@ def _count_criteria(rubrics: list[tuple[Document, Rubric]]) -> int:
 
 
 MARK = "rubric-lint:"
-"""What every comment of ours begins with."""
+"""The start of every comment that rubric-lint reads."""
 
 
 def _silence(
     source: Source, documents: list[Document], findings: list[Finding], settings: FileSettings
 ) -> tuple[list[Finding], int]:
-    """Leave out what ignore comments silence, and tell which of them silence nothing."""
+    """Remove the findings that ignore comments silence, and report comments that silence nothing."""
     from rubric_lint.lint.ignore_comments import apply_ignores, find_ignores, find_unused  # noqa: PLC0415  (few files have any)
 
     ignores = find_ignores(source, documents)
@@ -194,7 +194,7 @@ def _is_enabled(rule: str, settings: FileSettings) -> bool:
 
 
 def report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
-    """The findings of a file that cannot be read, if it was meant for us."""
+    """Return the findings of an unreadable file, if it seems to contain rubrics."""
     if not (settings.claimed or speaks_of_rubrics(source)):
         message, span = next(iter(faults))
         line, column, _ = source.position(span.start)
@@ -219,7 +219,7 @@ def _build(document: Document, locations: Iterable[Location], settings: FileSett
 
 
 def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
-    """Find what breaks the JSON Schema: the names of the rules, and the problems."""
+    """Find the violations of the JSON Schema: the names of the rules, and the problems."""
     value, schema = document.value(rubric.path), rubric.schema
     if not schema.is_valid(value):
         from rubric_lint.format.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
@@ -261,7 +261,7 @@ def _find_duplicate_keys(document: Document, located: list[Rubric]) -> Iterator[
 def _make_findings(
     found: Iterable[_Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, write: Writer
 ) -> list[Finding]:
-    """Place the problems in the text; one fault that aliases repeat is one finding, at its definition."""
+    """Turn problems into findings with places; an error that aliases repeat is one finding, at its definition."""
     mending: Mending | None = None
     findings: dict[tuple[str, Span, str], Finding] = {}
     enabled = {rule.name: _severity(rule.name, settings) for rule in RULES if _is_enabled(rule.name, settings)}
@@ -312,7 +312,7 @@ def _relate(document: Document, problem: Problem) -> tuple[Related, ...]:
 
 
 def _is_echo(finding: Finding, errors: list[str]) -> bool:
-    """Whether a doubt about a scalar adds nothing to the errors on it: older readers do not find it right either."""
+    """Return whether an ambiguous-scalar finding adds nothing to the errors on the same scalar."""
     if finding.rule != "ambiguous-scalar" or not errors:
         return False
     is_boolean = " is true in " in finding.message or " is false in " in finding.message

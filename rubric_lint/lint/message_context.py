@@ -1,4 +1,4 @@
-"""The two things that the engine adds to every message: which criterion it is about, and the lines of other places."""
+"""Add to a message the name of its criterion and the line numbers of related places."""
 
 from collections.abc import Iterable
 
@@ -8,13 +8,13 @@ from rubric_lint.format.rubric import Rubric
 
 
 def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
-    """Return what the message of a problem begins with: the criterion that holds its place in the document."""
+    """Return the start of a problem's message: the name of the criterion at its place."""
     criterion = _find_criterion(problem, rubric) if rubric else None
     return f"{criterion.label}: " if criterion else ""
 
 
 def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
-    """Find the innermost criterion that holds the place of a problem; the bands of a holistic scale are none."""
+    """Find the innermost criterion at the place of a problem; the bands of a holistic rubric do not count."""
     if rubric.view is None:  # its criteria are directly below it
         at, below = rubric.path, problem.path[: len(rubric.path) + 1]
         found = rubric.entries_by_place.get(below) if len(below) > len(at) else None
@@ -26,7 +26,7 @@ def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
 
 
 def write_lines(message: str, lines: Iterable[int]) -> str:
-    """Put the lines of the related places where the message leaves room for them."""
+    """Replace the placeholders in a message with the line numbers of the related places."""
     for line in lines:
         message = message.replace(OTHER_LINE, str(line), 1)
     return message

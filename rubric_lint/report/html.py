@@ -1,4 +1,4 @@
-"""The HTML report of scores: one page for a team to look at, without scripts and without a network."""
+"""Write the HTML report of scores: one self-contained page without scripts."""
 
 import heapq
 from collections import Counter
@@ -25,22 +25,22 @@ _TEXTS = ("question", "answer", "reference")
 _MOST_INVALID = 20
 _MOST_RUBRICS = 20
 _LONGEST, _LONGEST_SAID = 4000, 100_000
-"""How many characters of a name or message are shown, and of what was said: question, answer, reference, reasons."""
+"""The most characters to show of a name or message, and of a quoted text: question, answer, reference, reasons."""
 
 
 class HtmlReport:
-    """Takes outcomes one by one and keeps counts, the worst outcomes that do not pass, and the first invalid ones."""
+    """A collector of outcomes; keeps counts, the worst outcomes that do not pass, and the first invalid ones."""
 
     def __init__(self, worst: int = 10) -> None:
         self._most = worst
         self._kept = 0
         self._bins: Counter[tuple[int, Verdict]] = Counter()
-        # The best of the worst comes first, to be the next one to go; the number tells equal ones apart.
+        # The best of the worst comes first, to be dropped next; the number orders equal ones.
         self._worst: list[tuple[int, Fraction, int, Outcome]] = []
         self._invalid: list[Outcome] = []
 
     def add(self, outcome: Outcome) -> None:
-        """Take what became of one entry."""
+        """Add the outcome of one entry."""
         if result := outcome.result:
             self._add(result.score, result.verdict, 1)
             self.keep(outcome)
@@ -48,14 +48,14 @@ class HtmlReport:
             self._invalid.append(outcome)
 
     def count(self, known: Known) -> None:
-        """Take the results that had these answers."""
+        """Count the results with these answers."""
         self._add(Fraction(known.points, known.rubric.full), known.verdict, known.count)
 
     def _add(self, score: Fraction, verdict: Verdict, times: int) -> None:
         self._bins[min(int(score * BINS), BINS - 1), verdict] += times
 
     def wants(self, known: Known) -> bool:
-        """Return whether a result that comes to this is among the worst so far; of equal ones the first is."""
+        """Return whether this result is among the worst so far; of equal ones the first counts."""
         verdict = known.verdict
         if verdict is Verdict.PASS:
             return False
@@ -67,7 +67,7 @@ class HtmlReport:
         return -known.points * score.denominator > score.numerator * known.rubric.full
 
     def keep(self, outcome: Outcome) -> None:
-        """Keep a result that does not pass, if it is among the worst."""
+        """Keep a result that does not pass if it is among the worst."""
         result = outcome.result
         if result is None or result.verdict is Verdict.PASS:
             return
@@ -79,7 +79,7 @@ class HtmlReport:
             heapq.heapreplace(self._worst, entry)
 
     def render(self, totals: Totals, title: str) -> str:
-        """The page; `totals` are those of the same outcomes."""
+        """Render the page; `totals` are those of the same outcomes."""
         body = "\n".join([
             *self._render_figures(totals),
             *self._render_distribution(totals),
@@ -108,7 +108,7 @@ class HtmlReport:
         if sampled := sum(rubric.sampled for rubric in totals.rubrics.values()):
             stable = sum(rubric.stable for rubric in totals.rubrics.values())
             figures.append(_Figure("Stable", _percent(stable, sampled), "one verdict in all samples"))
-        # All cards are as wide as the longest number needs, and go into as many rows as that takes.
+        # All cards are as wide as the longest number, in as many rows as needed.
         yield f'<dl class="figures" style="--longest:{max(len(figure.value) for figure in figures)}">'
         yield from (figure.render() for figure in figures)
         yield "</dl>"
@@ -164,14 +164,14 @@ class HtmlReport:
 
 
 def _mark(pass_at: Decimal, borderline_at: Decimal) -> Iterator[tuple[str, float]]:
-    """The lines of the thresholds; where a score that does not pass is never borderline, there is one."""
+    """Yield the lines of the thresholds: only one if no failing score can be borderline."""
     yield f"pass {pass_at}", float(pass_at)
     if borderline_at < pass_at:
         yield f"borderline {borderline_at}", float(borderline_at)
 
 
 class _Figure(NamedTuple):
-    """One of the numbers at the top of the page."""
+    """A number at the top of the page."""
 
     name: str
     value: str
@@ -179,13 +179,13 @@ class _Figure(NamedTuple):
     kind: str = ""
 
     def render(self) -> str:
-        """Return its card."""
+        """Render its card."""
         small = f"<small>{self.note}</small>" if self.note else ""
         return f'<div class="{self.kind}"><dt>{self.name}</dt><dd>{self.value}{small}</dd></div>'
 
 
 def _percent(count: int, whole: int) -> str:
-    """Return how many percent a part is, which is never 0 or 100 for a true part."""
+    """Return a part in percent; never 0 or 100 unless the part is empty or whole."""
     percent = f"{count / whole:.0%}"
     return {"0%": "under 1%", "100%": "over 99%"}.get(percent, percent) if 0 < count < whole else percent
 
@@ -195,7 +195,7 @@ def _has_gate(rubric: ScoringRubric) -> bool:
 
 
 def _render_rubrics(rubrics: list[RubricTotals]) -> Iterator[str]:
-    """All of them, or of many those with the worst scores, so that a suite of thousands has a page too."""
+    """Render all rubrics, or only those with the worst scores if there are many."""
     shown = rubrics
     if len(rubrics) > _MOST_RUBRICS:
         shown = sorted(rubrics, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
@@ -222,7 +222,7 @@ def _counted(answers: int) -> str:
 
 
 def _open_table(name: str, kind: str = "") -> str:
-    """A table that can be scrolled, by keyboard too, where it is wider than the page."""
+    """Open a table that can be scrolled, also by keyboard, if it is wider than the page."""
     return f'<section class="card scroll" tabindex="0" role="region" aria-label="{_text(name)}"><table class="{kind}">'
 
 
@@ -251,7 +251,7 @@ def _render_criterion(totals: CriterionTotals, name: str, scored: int) -> str:
 
 
 def _name_gate(totals: CriterionTotals) -> str:
-    """The gate as answers go: the least that meets it."""
+    """Describe the gate by the lowest answer that meets it."""
     meeting = [grade.answer for grade in totals.criterion.grades if grade.gate_met]
     return f"at least {name_answer(meeting[0])}" if meeting and meeting[0] is not True else "must be yes"
 
@@ -278,7 +278,7 @@ def _find_texts(rest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _quote(text: str, tag: str) -> str:
-    """Return what was said; a long text is limited in height and scrolls, so the keyboard must reach it."""
+    """Render a quoted text; a long one is limited in height and scrolls, so it can receive keyboard focus."""
     is_long = len(text) > 600 or text.count("\n") > 8
     kind = ' class="quote long" tabindex="0"' if is_long else ' class="quote"'
     return f'<{tag} dir="auto"{kind}>{_text(text, _LONGEST_SAID)}</{tag}>'
@@ -292,7 +292,7 @@ def _render_judgement(judged: CriterionResult, name: str) -> str:
     grade = judged.grade
     missed = "" if grade.gate_met else '<br><span class="missed">misses its gate</span>'
     outcome = _text(grade.outcome or "")
-    is_asked = isinstance(grade.answer, bool)  # what was expected is no description of a no
+    is_asked = isinstance(grade.answer, bool)  # the expected outcome does not describe a "no"
     about = f'<small dir="auto">{outcome}</small>' if is_asked and outcome else ""
     seen = "" if is_asked else f'<span class="soft" dir="auto">{outcome}</span>'
     reason = _quote(judged.reasoning, "div") if judged.reasoning else ""
@@ -304,7 +304,7 @@ def _render_judgement(judged: CriterionResult, name: str) -> str:
 
 
 def _name(outcome: Outcome) -> str:
-    """What an answer goes by: its id, or where it stands."""
+    """Return the name of an answer: its id, or its place."""
     given = outcome.head.get("id")
     if isinstance(given, str | int) and str(given).strip():
         return str(given)
@@ -316,6 +316,6 @@ def _score(score: Fraction | None) -> str:
 
 
 def _text(text: str, most: int = _LONGEST) -> str:
-    """Return text of others as it may be in the page: cut, what is unseen made visible, and nothing of it markup."""
+    """Escape a foreign text for the page: shortened, with invisible characters shown and markup escaped."""
     shown = text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
     return escape("\n".join(visible(line.expandtabs(4)) for line in shown.replace("\r\n", "\n").split("\n")))

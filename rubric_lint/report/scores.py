@@ -1,4 +1,4 @@
-"""Results of scoring in three formats, each written as they come."""
+"""Write scoring results in three formats, as they arrive."""
 
 import json
 import re
@@ -15,45 +15,45 @@ Write = Callable[[str], object]
 
 
 class ScoreFormat(Protocol):
-    """Takes results as they come, and the totals at the end."""
+    """A writer of results as they arrive, and of the totals at the end."""
 
     def add(self, results: list[str]) -> None:
-        """Take some results, each a line of JSON."""
+        """Write some results, each a line of JSON."""
 
     def end(self, totals: Totals) -> None:
-        """Write what comes after the last result."""
+        """Write the part after the last result."""
 
 
 def _join(results: list[str], between: str) -> str:
-    """Join lines of JSON, as they may be printed."""
+    """Join lines of JSON, escaped for printing."""
     joined = between.join(results)
     is_visible = joined.isascii() and "\x7f" not in joined and "##" not in joined
     return joined if is_visible else between.join(map(visible_json, results))
 
 
 class Lines:
-    """One result a line."""
+    """A writer of one result per line."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
 
     def add(self, results: list[str]) -> None:
-        """Write them."""
+        """Write the results."""
         self._write(_join(results, "\n") + "\n")
 
     def end(self, totals: Totals) -> None:
-        """Nothing: the totals are not a result."""
+        """Write nothing: the totals are not a result."""
 
 
 class Whole:
-    """One object, with the results and the totals."""
+    """A writer of one object with the results and the totals."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
         self._before = '{"results": [\n'
 
     def add(self, results: list[str]) -> None:
-        """Write them as items of the list."""
+        """Write the results as items of the list."""
         self._write(self._before + _join(results, ",\n"))
         self._before = ",\n"
 
@@ -66,14 +66,14 @@ class Whole:
 
 _MOST_LISTED = 20
 _MOST_OF_A_CAUSE = 5
-"""How many errors are listed, and how many of one cause."""
+"""The most errors to list, in total and of one cause."""
 
 _VARYING = re.compile(r'"[^"]*"|`[^`]*`|[0-9]+')
-"""What differs in two errors of one cause."""
+"""The parts that may differ between errors of one cause."""
 
 
 class Table:
-    """The totals for people, after the first of the outputs that are invalid."""
+    """A table of the totals for readers, after the first invalid outputs."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
@@ -82,7 +82,7 @@ class Table:
         self._listed = 0
 
     def add(self, results: list[str]) -> None:
-        """Write those that are errors, and of each cause only the first ones."""
+        """Write the errors, and only the first ones of each cause."""
         for result in results:
             if '"error": {' in result:
                 found = json.loads(result)
@@ -149,4 +149,4 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 FORMS: dict[str, Callable[[Write], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
-"""How results are written, by name."""
+"""The formats by name."""

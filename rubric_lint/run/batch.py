@@ -1,4 +1,4 @@
-"""Many files through the engine, in the order they are given; large runs by several processes."""
+"""Lint many files in the given order, using several processes for large runs."""
 
 import os
 import sys
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 _CHUNK = 16
 _NUMBER = 4  # bytes
-_MOST_CHUNKS = 1024  # so many numbers fit into the smallest pipe that Linux makes, a page
+_MOST_CHUNKS = 1024  # as many numbers as fit into the smallest Linux pipe, one page
 _CAN_FORK = sys.platform == "linux"
 
 WORTH_PROCESSES = 200 if _CAN_FORK else 2000
-"""From how many files on several processes are faster than one; where they cannot be forked they start slowly."""
+"""The number of files from which several processes are faster; without fork they start slowly."""
 
 FileOutcome = Result | Unreadable | Exception
-"""What became of a file; an exception is a fault of the tool."""
+"""The outcome of linting a file; an exception is a crash."""
 
 
 class _Taken(NamedTuple):
-    """What became of a file, and the key to keep it under where it is new."""
+    """The outcome of a file, and its cache key if it is new."""
 
     outcome: FileOutcome
     key: str | None = None
@@ -39,12 +39,12 @@ def lint_files(
 ) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
     """Read each file, and lint it unless `cache` knows the result.
 
-    What is much to lint is shared among as many processes as there are processors, or as `processes` says.
+    Large runs use as many processes as there are processors, or `processes`.
     """
     processes = processes or _count_processors()
     stream = iter(files)
     first = list(islice(stream, WORTH_PROCESSES)) if processes > 1 else []
-    # Where little is known, much is to be linted: that needs no trying out.
+    # With a nearly empty cache, start the workers at once.
     to_lint = 0 if cache is not None and len(cache) >= len(first) else len(first)
     stream = chain(first, stream)
     while processes == 1 or to_lint < WORTH_PROCESSES:
@@ -60,7 +60,7 @@ def lint_files(
 
 
 def _keep(taken: _Taken, cache: "Cache | None") -> bool:
-    """Keep what is new, and say whether it is."""
+    """Store a new outcome in the cache; return whether it was new."""
     outcome = taken.outcome
     if taken.key is not None and cache is not None and isinstance(outcome, Result) and not outcome.is_stopped:
         cache.put(taken.key, outcome)
@@ -89,7 +89,7 @@ def _take(file: File | Unreadable, cache: "Cache | None") -> _Taken:
 
 
 def lint_bytes(file: File, data: bytes) -> Result | Exception:
-    """Lint what a file holds."""
+    """Lint the content of a file."""
     from rubric_lint.lint.engine import lint  # noqa: PLC0415  (the engine is most of what there is to load)
 
     try:
@@ -101,7 +101,7 @@ def lint_bytes(file: File, data: bytes) -> Result | Exception:
 def _share_out(
     files: list[File | Unreadable], processes: int, cache: "Cache | None"
 ) -> Iterator[tuple[File | Unreadable, _Taken]]:
-    """Have the files linted in chunks by several processes, and take the results back in the order of the files."""
+    """Lint the files in chunks with several processes, and yield the results in the order of the files."""
     import multiprocessing  # noqa: PLC0415  (small runs do without)
     from multiprocessing.connection import wait  # noqa: PLC0415
 
@@ -109,22 +109,22 @@ def _share_out(
     size = max(_CHUNK, -(-len(files) // _MOST_CHUNKS))
     chunks = [files[at : at + size] for at in range(0, len(files), size)]
     workers: list[Any] = []
-    reached: dict[Any, int] = {}  # by the end of the pipe from each worker: the number of the last chunk that came
+    reached: dict[Any, int] = {}  # for the pipe of each worker: the number of the last chunk received
     taken: dict[int, list[_Taken | None]] = {}
     try:
-        # Where the system has no more processes or pipes to give, those that there are do the work, or this one does.
+        # If the system has no more processes or pipes, the existing workers or this process do the work.
         with suppress(OSError), _deal(len(chunks), processes) as deals:
             for deal in deals:
                 receiver, sender = context.Pipe(duplex=False)
-                # A forked worker has the reading ends too: while it holds one, no writer would learn that nobody reads.
+                # A forked worker inherits the reading ends too; unless it closes them, writers miss that nobody reads.
                 inherited = [*reached, receiver] if _CAN_FORK else []
                 worker = context.Process(target=_work, args=(chunks, deal, sender, inherited, cache), daemon=True)
                 worker.start()
-                sender.close()  # the worker has the other end now, so its death shows here as the end of the pipe
+                sender.close()  # the worker has the other end now, so if it dies, the pipe ends here
                 workers.append(worker)
                 reached[receiver] = -1
         for number, chunk in enumerate(chunks):
-            # A worker takes chunks in ascending order: one that is further on does not have this one.
+            # A worker takes chunks in ascending order: one that is further on does not have this chunk.
             while number not in taken and (awaited := [each for each, last in reached.items() if last < number]):
                 ready: list[Any] = wait(awaited)
                 for receiver in ready:
@@ -142,18 +142,18 @@ def _share_out(
 
 
 def _complete(chunk: list[File | Unreadable], taken: list[_Taken | None] | None, cache: "Cache | None") -> list[_Taken]:
-    """What became of a chunk; made here where a worker could not: faults cross no pipe with their tracebacks."""
+    """Complete the outcomes of a chunk; lint here what crashed in a worker, because pipes lose tracebacks."""
     found = taken or [None] * len(chunk)
     return [_take(file, cache) if each is None else each for file, each in zip(chunk, found, strict=True)]
 
 
 _Deal = range | tuple[int, int]
-"""The numbers of the chunks of one worker; or both ends of a pipe that holds those of all, for whoever comes first."""
+"""The chunk numbers of one worker, or both ends of a pipe with all chunk numbers, first come, first served."""
 
 
 @contextmanager
 def _deal(count: int, processes: int) -> Iterator[list[_Deal]]:
-    """Deal out the numbers below `count`; where the workers inherit a pipe, a slow one gets fewer."""
+    """Distribute the numbers below `count`; through an inherited pipe, a slow worker gets fewer."""
     if not _CAN_FORK:
         yield [range(number, count, processes) for number in range(processes)]
         return
@@ -171,7 +171,7 @@ def _draw(deal: _Deal) -> Iterator[int]:
         yield from deal
         return
     reading, writing = deal
-    os.close(writing)  # where nobody can write any more, reading comes to an end
+    os.close(writing)  # with no writer left, reading ends
     while number := os.read(reading, _NUMBER):
         yield int.from_bytes(number)
 
@@ -181,7 +181,7 @@ def _work(
 ) -> None:
     import signal  # noqa: PLC0415
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
     for receiver in inherited:
         receiver.close()
     for number in _draw(deal):
@@ -193,6 +193,6 @@ def _pack(taken: _Taken) -> _Taken | None:
     if isinstance(outcome, Exception):
         return None
     if isinstance(outcome, Result) and not outcome.findings:
-        # Nobody asks for the text of a clean file.
+        # The text of a clean file is not needed.
         return taken._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
     return taken

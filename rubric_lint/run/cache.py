@@ -1,8 +1,7 @@
-"""The results of earlier runs, by what they depend on: the bytes of a file, its name, its settings, and this tool.
+"""Cache results by everything they depend on: the bytes of a file, its name, its settings, and this build.
 
-One file a working folder, below a folder for this very build of the tool. Whatever is wrong with it, it counts as
-empty; what cannot be written is not kept: a cache may be slow, but neither wrong nor in the way. It may stand among the
-files of others, of which nothing is taken away.
+There is one cache file for each working folder, in a folder for this build of the tool. An invalid cache counts as
+empty, and write errors are ignored. The cache folder may contain files of other tools, which are never deleted.
 """
 
 # Paths are str here, see config.py.
@@ -14,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Self
 
-try:  # as `random` does: hashlib brings OpenSSL along, which takes longer to load than all there is to hash here
+try:  # as `random` does: hashlib loads OpenSSL, which takes longer than all hashing here
     from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
@@ -25,20 +24,20 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.source import Source, Span, UndecodableError
 
 FOLDER = "RUBRIC_LINT_CACHE_DIR"
-"""The environment variable that says where the cache is."""
+"""The environment variable with the cache folder."""
 
 _KEPT = 20_000
-"""How many results are kept for a working folder, the latest; some 60 bytes each where nothing was found."""
+"""The number of latest results to keep for a working folder; about 60 bytes each without findings."""
 
 _OUTDATED = 30 * 24 * 3600
-"""For how many seconds the results of a build are kept that writes no more."""
+"""The seconds to keep the results of a build that is no longer used."""
 
 _LIBRARIES = ("ruamel", "jsonschema", "referencing")
-"""How the names of the libraries begin that have a say in a result."""
+"""The prefixes of the libraries that affect results."""
 
 
 def cache_folder() -> str:
-    """Where the cache is: as RUBRIC_LINT_CACHE_DIR says, or in the user's folder for caches; "" for a user without."""
+    """Return the cache folder: RUBRIC_LINT_CACHE_DIR, or one in the user's cache folder; "" if there is none."""
     if named := os.environ.get(FOLDER):
         return os.path.abspath(named)
     if sys.platform == "win32":
@@ -47,29 +46,29 @@ def cache_folder() -> str:
         base = os.path.expanduser("~/Library/Caches")
     else:
         base = os.environ.get("XDG_CACHE_HOME", "")
-        # What is relative is to be ignored, says the XDG Base Directory Specification.
+        # The XDG Base Directory Specification says to ignore relative paths.
         base = base if os.path.isabs(base) else os.path.expanduser("~/.cache")
-    # A user that the system does not know, as in a container, has no home: `~` stays as it is.
+    # An unknown user, as in a container, has no home: `~` stays unchanged.
     return os.path.join(base, "rubric-lint") if os.path.isabs(base) else ""
 
 
 def identify_tool() -> str:
-    """What changes with every build of this tool, every edit of its files, and the libraries that it stands on."""
+    """Return an identity that changes with every build, every edit of the tool's files, and its libraries."""
     digest = _digest(sys.version.encode())
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    schemas = os.path.join(os.path.dirname(package), "schemas")  # in a checkout; otherwise inside the package
+    schemas = os.path.join(os.path.dirname(package), "schemas")  # in a checkout; otherwise in the package
     for folder in (package, schemas):
         for name, size, changed in sorted(_walk(folder)):
             digest.update(f"{name}\0{size}\0{changed}\0".encode("utf-8", "surrogateescape"))
     for folder in filter(os.path.isdir, sys.path):
-        with suppress(OSError):  # Python passes by what it may not read, too
+        with suppress(OSError):  # Python skips unreadable folders too
             found = sorted(name for name in os.listdir(folder) if name.startswith(_LIBRARIES))
             digest.update("\0".join(found).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
 def _walk(folder: str) -> Iterator[tuple[str, int, int]]:
-    """Every file of ours below `folder`, with its size in bytes and when it was changed, in nanoseconds."""
+    """Yield every file of the tool below `folder`, with its size in bytes and modification time in nanoseconds."""
     pending = [folder]
     while pending:
         with suppress(OSError), os.scandir(pending.pop()) as entries:
@@ -86,7 +85,7 @@ def _digest(data: bytes = b"") -> blake2b:
 
 
 class Cache:
-    """The results that are known for the files of one working folder, kept in the file at `path`."""
+    """The cached results for the files of one working folder, stored in the file at `path`."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -96,7 +95,7 @@ class Cache:
 
     @classmethod
     def here(cls) -> "Cache":
-        """The cache for this working folder and this build of the tool; an empty one where there is no place for it."""
+        """Open the cache for this working folder and this build of the tool; empty if there is no cache folder."""
         if not (folder := cache_folder()):
             return cls("")
         place = _digest(os.getcwd().encode("utf-8", "surrogateescape")).hexdigest()
@@ -112,7 +111,7 @@ class Cache:
         return len(self._known)
 
     def key(self, name: str, data: bytes, settings: FileSettings) -> str:
-        """What the result for a file depends on."""
+        """Return the cache key of a file."""
         known = self._settings.get(id(settings))
         if known is None:
             known = self._settings[id(settings)] = settings, _digest(repr(_order(settings)).encode())
@@ -122,7 +121,7 @@ class Cache:
         return digest.hexdigest()
 
     def get(self, key: str, name: str, data: bytes) -> Result | None:
-        """The result that is known for a key, for the file of that name with those bytes."""
+        """Return the cached result for a key, for the file with this name and these bytes, or None."""
         found = self._known.get(key)
         if found is None or not _matches(found, _RESULT):
             return None
@@ -132,12 +131,12 @@ class Cache:
         return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored, places)
 
     def put(self, key: str, result: Result) -> None:
-        """Keep a result."""
+        """Store a result."""
         packed = [_pack(finding) for finding in result.findings]
         self._fresh[key] = [result.rubrics, result.criteria, result.ignored, packed, result.unread]
 
     def save(self) -> None:
-        """Write what is new; an interrupted write, or one of several at once, leaves a file that is whole."""
+        """Write new results atomically: interrupted or concurrent writes leave a complete file."""
         if not self._fresh or not self._path:
             return
         import json  # noqa: PLC0415  (often nothing is new)
@@ -161,10 +160,10 @@ class Cache:
 
 
 def clear() -> int:
-    """Take the cache away, of all builds and folders; how many files it was.
+    """Delete the cache of all builds and folders; return the number of files.
 
     Raises:
-        OSError: when something in it cannot be taken away.
+        OSError: if a file cannot be deleted.
     """
     import shutil  # noqa: PLC0415
 
@@ -173,19 +172,19 @@ def clear() -> int:
     for build in _builds(folder):
         count += sum(name != _TAG for _, _, names in os.walk(build.path) for name in names)
         shutil.rmtree(build.path)
-    with suppress(OSError):  # where there is something else in it, or nothing at all
+    with suppress(OSError):  # if it contains other files, or does not exist
         os.rmdir(folder)
     return count
 
 
 _BUILD = "rubric-lint-"
-"""How the names of our folders begin, so that none of another tool is taken for one."""
+"""The prefix of our folders, which tells them from those of other tools."""
 
 _TAG = "CACHEDIR.TAG"
 
 
 def _builds(folder: str) -> "list[os.DirEntry[str]]":
-    """The folders of all builds, of this tool and no other."""
+    """Return the folders of all builds of this tool."""
     import re  # noqa: PLC0415  (most runs only read)
 
     ours = re.compile(_BUILD + "[0-9a-f]{32}")
@@ -197,7 +196,7 @@ def _builds(folder: str) -> "list[os.DirEntry[str]]":
 
 
 def _begin(ours: str) -> None:
-    """Tell backups that this is a cache (bford.info/cachedir), and drop what builds have left that are not used now."""
+    """Mark the folder as a cache for backup tools (bford.info/cachedir), and delete results of unused builds."""
     with open(os.path.join(ours, _TAG), "w", encoding="ascii") as file:
         file.write("Signature: 8a477f597d28d172789f06886806bc55\n# The cache of rubric-lint.\n")
     import shutil  # noqa: PLC0415
@@ -219,7 +218,7 @@ def _load(path: str) -> dict[str, Any]:
 
     try:
         known = json.loads(body)
-    except (ValueError, RecursionError):  # the checksum tells of accidents, and not of who wrote the file
+    except (ValueError, RecursionError):  # the checksum detects accidents, not tampering
         return {}
     return known if isinstance(known, dict) else {}
 
@@ -228,11 +227,11 @@ def _decode(name: str, data: bytes) -> Source:
     try:
         return Source.from_bytes(name, data)
     except UndecodableError as fault:
-        return fault.source  # its places are those of the finding that says so
+        return fault.source  # the finding that reports it has its place
 
 
 def _order(value: Any) -> Any:
-    """The same for equal settings in every process: sets and mappings in the order of their names."""
+    """Normalise settings to be the same in every process: sort sets and mappings."""
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, Mapping):
@@ -246,7 +245,7 @@ def _pack(finding: Finding) -> list[Any]:
     return [finding.rule, finding.severity, finding.message, *finding.span, finding.pointer, related, fix]
 
 
-# The form of what is kept: a type, a list of one form as a list of it, a fixed list of forms as a tuple of them.
+# The form of cached values: a type, a list with the form of all its items, or a tuple of forms.
 _SPANNED = (int, int)
 _FIX = (str, bool, [(*_SPANNED, str)])
 _FINDING = (str, frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX)
@@ -268,7 +267,7 @@ def _matches(value: Any, form: Any) -> bool:
 
 
 def _unpack(packed: list[Any]) -> Finding:
-    """A finding as it was, but for what only `rubric-fix` asks of it, which lints by itself."""
+    """Unpack a finding, without the parts that only `rubric-fix` needs, which lints by itself."""
     rule, severity, message, start, end, pointer, related, fix = packed
     return Finding(
         rule,

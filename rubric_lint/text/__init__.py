@@ -1,1 +1,1 @@
-"""Read text: bytes to text to a node tree with places."""
+"""Read files: decode bytes to text, and parse text to node trees with places."""

@@ -1,4 +1,4 @@
-"""The C parser of ruamel.yaml: its events, and the node trees that it composes itself."""
+"""Parse YAML with the C parser of ruamel.yaml, to events or to node trees."""
 
 import operator
 import re
@@ -21,16 +21,16 @@ except ImportError:  # it is compiled, and not for every system
 
 
 def open_events(text: str) -> Callable[[], Any]:
-    """Return what gives the next event of a YAML stream, and raises a YAMLError where the parser cannot go on.
+    """Return a function that returns the next event of a YAML stream, or raises a YAMLError at a syntax error.
 
     Raises:
-        YAMLError: where the C parser is not installed.
+        YAMLError: if the C parser is not installed.
     """
     return _CParser(text).get_event  # type: ignore[no-any-return]
 
 
 class _Composer(_CParser):  # type: ignore[misc]
-    """Composes nodes in C; the hooks do next to nothing, for they are called for every node."""
+    """A composer that builds nodes in C; its hooks do almost nothing, because they run for every node."""
 
     descend_resolver = staticmethod(operator.is_)
     ascend_resolver = bool
@@ -41,7 +41,7 @@ class _Composer(_CParser):  # type: ignore[misc]
 
 
 class _GuardedComposer(_Composer):
-    """Refuses to nest too deeply, and looks at the clock, where a text has enough brackets and dashes for either."""
+    """A composer that checks depth and time, for texts that may be too deep or take long."""
 
     depth = 0
     count = 0
@@ -59,11 +59,11 @@ class _GuardedComposer(_Composer):
 
 
 def compose(text: str) -> list[Root]:
-    """Return the documents of a YAML stream as the C parser composes them.
+    """Compose the documents of a YAML stream with the C parser.
 
     Raises:
-        YAMLError: where the C parser cannot read the text, which may be YAML all the same.
-        SyntaxFaultError: for what is nested too deeply.
+        YAMLError: if the C parser cannot read the text, which may still be valid YAML.
+        SyntaxFaultError: if the text is nested too deeply.
     """
     parser = (_Composer if _is_surely_shallow(text) else _GuardedComposer)(text)
     roots: list[Root] = []
@@ -77,10 +77,10 @@ def compose(text: str) -> list[Root]:
 
 
 _UNWATCHED = 100_000
-"""How many characters of shallow text are read without a look at the clock, which takes a few milliseconds."""
+"""The most characters of shallow text to read without checking the time; that takes a few milliseconds."""
 
 _INDENT = 60
-# What may stand before a block collection on its line: the collections around it begin there, two at most in a column.
+# What may precede a block collection on its line: the starts of the collections around it, at most two in a column.
 _DEEP = rf"(?:[ \t]|[-?:](?=[ \t])){{{_INDENT}}}"
 _DEEP_START = re.compile(_DEEP)
 _DEEP_LINE = re.compile(rf"\n{_DEEP}")
@@ -88,13 +88,13 @@ _DEEP_ODD_LINE = re.compile(rf"[\r\x85\u2028\u2029]{_DEEP}")
 
 _PLAIN = r"""(?>(?:[^\[\]{}"'#,:\r\n]|:(?![ ]))*)"""
 _ITEM = rf"""(?:"[^"\\\r\n]*"|{_PLAIN})"""
-# A flow collection on one line without others in it, as nearly all are. Text that only looks like one does no harm, as
-# this takes nothing away but the opening brackets that it matches.
+# A flow collection on one line without others in it, as nearly all are. Text that only looks like one does no harm:
+# matching it only removes opening brackets.
 _INNERMOST = re.compile(rf"(?>[\[{{][ ]*){_ITEM}(?:(?>,[ ]*|:[ ]+){_ITEM})*[ ]*[\]}}]")
 
 
 def _is_surely_shallow(text: str) -> bool:
-    """Return whether a text cannot nest too deeply: by its brackets and dashes, then by indents and open brackets."""
+    """Return whether a text certainly does not nest too deeply, judging by brackets, dashes and indents."""
     if sum(map(text.count, "[{-:?")) < MAX_DEPTH:
         return True
     if len(text) > _UNWATCHED or _DEEP_START.match(text) or _DEEP_LINE.search(text):
@@ -110,7 +110,7 @@ _MARKER = re.compile(r"^(?:---|(\.\.\.))(?=\s|\Z)", re.MULTILINE)
 
 
 def _find_document_end(text: str, content_end: int) -> int:
-    """Return where a document ends that another one follows: behind its `...`, else at the `---` of the next."""
+    """Return where a document ends that has a successor: after its `...`, else at the next `---`."""
     found = _MARKER.search(text, content_end)
     if found is None:
         return content_end

@@ -1,4 +1,4 @@
-"""The events of a parser, or of JSON, to node trees."""
+"""Compose node trees from the events of a YAML or JSON parser."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from rubric_lint.text.source import Span
 from rubric_lint.text.tree import MAX_DEPTH, UNTAGGED, AliasNode, Root, SyntaxFaultError, too_deep
 
 MAX_ALIASED = 1_000_000
-"""How many values the aliases of a document may stand for. An alias bomb stands for billions in a few lines."""
+"""The most values that the aliases of a document may expand to. An alias bomb expands to billions in a few lines."""
 
 
 class _Anchor(NamedTuple):
@@ -30,17 +30,17 @@ class _Anchor(NamedTuple):
 
 
 def compose_events(next_event: Callable[[], Any]) -> list[Root]:  # noqa: C901, PLR0912, PLR0915
-    """Return the documents of a stream of events, in which aliases are nodes of their own.
+    """Compose the documents of a stream of events, with aliases as separate nodes.
 
     Raises:
-        SyntaxFaultError: for an alias without an anchor, inside itself or too large, and for what nests too deeply.
+        SyntaxFaultError: for an alias without an anchor, inside itself or too large, and for too deep nesting.
     """
     roots: list[Root] = []
     stack: list[tuple[Any, Any, Any, int]] = []
     node: Any = None  # the innermost collection that is open
     anchor: Any = None
     key: Any = None
-    aliased = 0  # how many values the aliases in it stand for
+    aliased = 0  # the number of values that its aliases expand to
     root: Any = None
     before = 0
     has_aliases = False

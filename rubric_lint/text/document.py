@@ -1,4 +1,4 @@
-"""One document: its node tree, plain data made of it, and where each key and value is written."""
+"""Represent one document: its node tree, its plain data, and the place of each key and value."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
 
 
 class Duplicate(NamedTuple):
-    """A key that a mapping has twice: the mapping and its path, the key, both places, and the overridden value."""
+    """A duplicate key: the mapping and its path, the key, both places, and the overridden value."""
 
     mapping: MappingNode
     owner: Path
@@ -52,9 +52,9 @@ class Branch:
 
 
 class Child:
-    """A value in a collection: the node of the one in which it is written, its key if it has one, and its own node.
+    """A value in a collection: the node of the collection where it is written, its key if any, and its own node.
 
-    `site` is the alias that stands for it, if one does; `node` is then what that repeats.
+    `site` is the alias in its place, if any; `node` is then the node that the alias repeats.
     """
 
     __slots__ = ("_branch", "key", "node", "owner", "site")
@@ -76,8 +76,8 @@ class Child:
 class Document:
     """One document: plain dict, list, str, number, bool and None, whose keys are always strings, as they are written.
 
-    An alias is the very object that its anchor names, so what is wrong in it has one place, at the definition. Merge
-    keys (`<<`) are merged. `number` is the document's place in its file, None when it is alone there.
+    An alias is the same object as its anchor's value, so an error in it has one place, at the definition. Merge keys
+    (`<<`) are merged. `number` is the document's index in its file, or None if it is the only one.
     """
 
     def __init__(self, tree: Tree, root: Root) -> None:
@@ -88,7 +88,7 @@ class Document:
         self.has_aliases = root.has_aliases
         self._before = root.before
         self._reader = Reader(tree.source.text, has_aliases=root.has_aliases)
-        self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # what was asked for by its path
+        self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # children by path, once requested
 
     @cached_property
     def data(self) -> Any:
@@ -137,7 +137,7 @@ class Document:
         """Return what is written at `path`.
 
         Raises:
-            KeyError: when nothing is.
+            KeyError: if nothing is.
         """
         child = self._children.get(path)
         if child is None:
@@ -160,7 +160,7 @@ class Document:
         return value
 
     def span(self, path: Path, part: Part = Part.VALUE) -> Span:
-        """Return where a part of the thing at `path` is. For a value that is not written out: its key, or its dash."""
+        """Return the span of a part of the node at `path`; for a value that is not written out, its key or its dash."""
         child = self.child(path)
         if not path:
             return self._head(child) if part is Part.HEAD else self._node_span(self.root)
@@ -192,7 +192,7 @@ class Document:
         span = self._node_span(child.node)
         if type(child.node) is MappingNode and (own := child.branch(self._reader).children):
             first = self._key_span(next(iter(own.values())).key)
-            # A merged key stands elsewhere: then the whole entry has to serve.
+            # A merged key is written elsewhere: use the whole entry.
             if span.start <= first.start < span.end:
                 return first
         return span
@@ -297,9 +297,9 @@ def _find_child(node: Any, step: str | int) -> Child | None:
         items = node.value
         return Child(node, None, items[step]) if type(step) is int and step < len(items) else None
     if type(node) is MappingNode and step != MERGE:
-        for key, value in reversed(node.value):  # of a key that is written twice, the last one counts
+        for key, value in reversed(node.value):  # the last one of duplicate keys counts
             if type(key) is not ScalarNode:
-                return None  # what it means may be the same name
+                return None  # its resolved value may be the same name
             if key.value == step:
                 return Child(node, key, value)
     return None

@@ -1,4 +1,4 @@
-"""Text to node trees: by the C parser, by the pure one where the C parser is not to be trusted, and from JSON."""
+"""Parse text to node trees: with the C parser, with the pure one where the C parser may be wrong, and from JSON."""
 
 import re
 import sys
@@ -28,21 +28,21 @@ from rubric_lint.text.source import Span
 from rubric_lint.text.syntax_errors import describe_fault
 from rubric_lint.text.tree import MAX_DEPTH, Mark, Root, SyntaxFaultError, may_have_aliases, too_deep, walk_nodes
 
-# Both parsers take these for line ends, as YAML 1.1 did; to YAML 1.2 and to editors they are ordinary characters.
+# Both parsers treat these as line ends, as in YAML 1.1; in YAML 1.2 and in editors they are ordinary characters.
 _OLD_LINE_ENDS = "\x85\u2028\u2029"
 _PRIVATE_USE = range(0xE000, 0xF900)
 
 _LARGE = 100_000
-"""From how many characters on reading a text may take so long that the clock is looked at."""
+"""The text length, in characters, from which reading checks the time."""
 
 
 def read_yaml(text: str, lines: int = 0) -> list[Root]:
-    """Return the documents of a YAML stream. The pure parser has the last word.
+    """Parse the documents of a YAML stream; if the parsers disagree, the pure one decides.
 
-    `lines` counts the lines that are left out before whatever may be wrong, for messages that name a line.
+    `lines` is the number of lines left out before the text, to add to line numbers in messages.
 
     Raises:
-        SyntaxFaultError: when no parser can read the text.
+        SyntaxFaultError: if no parser can read the text.
     """
     masks = _choose_masks(text)
     roots = _read_yaml(text.translate(masks) if masks else text, lines)
@@ -61,15 +61,15 @@ def _read_yaml(text: str, lines: int) -> list[Root]:
             try:
                 return compose(text)
             except ComposerError:
-                pass  # an alias without an anchor, or a name that two anchors have, which is no fault
+                pass  # an alias without an anchor, or two anchors with the same name, which is allowed
         return compose_events(_watch(open_events(text), len(text)))
-    except YAMLError as fault:  # libyaml refuses some good YAML, and words its refusals worse: the pure parser decides
+    except YAMLError as fault:  # libyaml rejects some valid YAML, with worse messages: the pure parser decides
         opened = _find_open_quote(text, fault)
     if opened is not None:
         try:
             _compose_pure(text[: opened + 1], lines)
         except SyntaxFaultError as shorter:
-            if shorter.span.start == opened:  # else the pure parser takes no quote to be there
+            if shorter.span.start == opened:  # otherwise the pure parser sees no quote there
                 raise
     return _compose_pure(text, lines)
 
@@ -79,9 +79,9 @@ def _compose_pure(text: str, lines: int) -> list[Root]:
 
 
 def _find_open_quote(text: str, fault: YAMLError) -> int | None:
-    """Return where the quote is that the C parser does not find closed, if all parsers must read on to the end for it.
+    """Return the offset of an unclosed quote, if every parser would read on to the end of the text to close it.
 
-    They differ over what a backslash may mean in double quotes, and on nothing else in quotes.
+    Within quotes, parsers differ only over the meaning of backslashes in double quotes.
     """
     if not isinstance(fault, MarkedYAMLError) or fault.context_mark is None:
         return None
@@ -96,12 +96,12 @@ def _watch(next_event: Callable[[], Any], size: int) -> Callable[[], Any]:
 
 
 def has_old_line_ends(text: str) -> bool:
-    """Whether a text has characters that the parsers wrongly take for line ends."""
+    """Return whether a text has characters that the parsers wrongly treat as line ends."""
     return not text.isascii() and any(old in text for old in _OLD_LINE_ENDS)
 
 
 def _choose_masks(text: str) -> dict[int, str]:
-    """For each old line end in a text a character that stands nowhere in it, as itself or as an escape."""
+    """Choose for each old line end a character that the text does not contain, literally or as an escape."""
     found = [ord(old) for old in _OLD_LINE_ENDS if old in text] if has_old_line_ends(text) else []
     lower = text.lower() if found else ""
     unused = (chr(code) for code in _PRIVATE_USE if chr(code) not in lower and f"{code:x}" not in lower)
@@ -111,10 +111,10 @@ def _choose_masks(text: str) -> dict[int, str]:
 def _parse_pure(text: str, lines: int) -> Iterator[Event]:
     from rubric_lint.text.pure_parser import parse  # noqa: PLC0415  (most files never need it)
 
-    # Without this guard the pure scanner stumbles over a NUL as if the text ended there.
+    # Without this guard the pure scanner would end the text at a NUL.
     if (nul := text.find("\0")) >= 0:
         raise SyntaxFaultError("a NUL character is not allowed in YAML; is this a text file?", Span(nul, nul + 1))
-    brackets: list[int] = []  # where the collections that are open begin, if with a bracket
+    brackets: list[int] = []  # where the open collections begin, if with a bracket
     try:
         for event in parse(text):
             kind = type(event)
@@ -128,7 +128,7 @@ def _parse_pure(text: str, lines: int) -> Iterator[Event]:
     except (
         AssertionError,
         ValueError,
-    ):  # the scanner asserts versions, and asks chr() and int() for numbers of any size
+    ):  # the scanner asserts versions, and calls chr() and int() with numbers of any size
         beyond = (found for found in re.finditer(_LONG_ESCAPE, text) if int(found[1], 16) > sys.maxunicode)
         if escape := next(beyond, None):
             message = "this escape is beyond the last character, U+10FFFF"
@@ -151,25 +151,25 @@ _SURROGATE = "[\ud800-\udfff]"
 
 
 def _join_surrogates(value: str, at: int) -> str:
-    """A double-quoted text in which characters were written as two escapes, as JSON does."""
+    """Join characters that a double-quoted string writes as two escapes, as in JSON."""
     if not re.search(_SURROGATE, value):
         return value
     try:
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeDecodeError:
-        message = "an escape in this text is half a surrogate pair, which is no character; write both halves or neither"
+        message = "an escape in this string is half a surrogate pair, not a character; write both halves or neither"
         raise SyntaxFaultError(message, Span(at, at + 1)) from None
 
 
-# A string that is never closed is one piece too, to the end of the text: no quote is looked at twice.
+# A string that is never closed is one token to the end of the text, so no quote is visited twice.
 _JSON_PIECE = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]|[^\s,:\[\]{}"]++'
 
 
 def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[], Any]:
-    """What returns the next event of the one JSON value in `text[start:end]`, by RFC 8259.
+    """Return a function that returns the next event of the JSON value (RFC 8259) in `text[start:end]`.
 
     Raises:
-        SyntaxFaultError: with the place of the first character that is not JSON.
+        SyntaxFaultError: at the first character that is not JSON.
     """
     import json  # noqa: PLC0415  (YAML files do without)
 
@@ -193,7 +193,7 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
     return _watch(next_event, end - start)
 
 
-# What Python's reader says, which changes with its version, and what we say.
+# The messages of Python's reader, which depend on its version, and ours.
 _JSON_WORDS = (
     ("Unterminated string", "this quote is never closed"),
     ("Invalid control character", "a control character inside a string; write it as an escape, such as \\n"),
@@ -209,7 +209,7 @@ _JSON_WORDS = (
 def _describe_json_fault(
     text: str, within: Span, at: int, message: str, tokens: list[re.Match[str]]
 ) -> SyntaxFaultError:
-    """Word a fault at `at`. Only the text `within` is looked at: a file of JSON Lines may have a fault in each line."""
+    """Describe an error at `at`, reading only the text `within`, because every line of JSON Lines may have an error."""
     value, end = text[within.start : within.end], within.end
     if at >= within.start + len(value.rstrip()) and (bracket := _find_open_bracket(tokens)) is not None:
         return SyntaxFaultError(f"not JSON: this `{text[bracket]}` is never closed", Span(bracket, bracket + 1))
@@ -236,7 +236,7 @@ def _find_open_bracket(tokens: list[re.Match[str]]) -> int | None:
 
 
 def _first(token: re.Match[str]) -> str:
-    """Return the first character of a token, without a copy of what may be a string of many megabytes."""
+    """Return the first character of a token, without copying a string that may have many megabytes."""
     return token.string[token.start()]
 
 

@@ -1,17 +1,17 @@
-"""Name values of a document: the path to each, and the part of it that is meant."""
+"""Define paths to the values of a document, and the parts of a value."""
 
 from enum import StrEnum
 
 Path = tuple[str | int, ...]
-"""The way from a document's root to a value: keys as they are written, and 0-based indices."""
+"""The path from a document's root to a value: keys as they are written, and 0-based indices."""
 
 
 class Part(StrEnum):
-    """Which part of the thing at a path is meant.
+    """A part of the node at a path.
 
-    `KEY`: the key of a field. `VALUE`: its value; where that is an alias, the value at its definition. `HEAD`: the
-    first key of a mapping, to speak of the whole of it without marking ten lines; of anything else the value.
-    `ENTRY`: the same, but where an alias stands for it, the alias.
+    `KEY`: the key of a field. `VALUE`: its value; for an alias, the value at its definition. `HEAD`: the first key of
+    a mapping, to mark the mapping without marking ten lines; otherwise the value. `ENTRY`: the same, but for an alias,
+    the alias itself.
     """
 
     KEY = "key"

@@ -1,4 +1,4 @@
-"""Plain data of a node tree: dict, list, str, number, bool and None, by the core schema of YAML 1.2."""
+"""Convert node trees to plain data: dict, list, str, number, bool and None, by the YAML 1.2 core schema."""
 
 from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ MERGE = "<<"
 
 
 class Repeated(NamedTuple):
-    """A key that a mapping has twice: the mapping, the key as text, both key nodes, and the overridden value."""
+    """A duplicate key: the mapping, the key as text, both key nodes, and the overridden value."""
 
     mapping: MappingNode
     key: str
@@ -23,11 +23,11 @@ class Repeated(NamedTuple):
 
 
 class Reader:
-    """Reads nodes of one text as plain data. An alias is the very object that its anchor names.
+    """A reader of the nodes of one text as plain data. An alias is the same object as its anchor's value.
 
-    `repeated` are the keys met twice; `is_ambiguous` says that readers of YAML 1.1 take a scalar differently,
-    `has_long_decimals` that a float may not give back the decimal that is written. `merging` are the mappings into
-    which merge keys bring fields, as data.
+    `repeated` are the duplicate keys; `is_ambiguous` says that YAML 1.1 readers read a scalar differently,
+    `has_long_decimals` that a float may not equal the decimal as written. `merging` are the mappings with fields from
+    merge keys, as data.
     """
 
     def __init__(self, text: str, *, has_aliases: bool) -> None:
@@ -37,7 +37,7 @@ class Reader:
         self.is_ambiguous = False
         self.has_long_decimals = False
         self.merging: dict[MappingNode, dict[str, Any]] = {}
-        self._made: dict[Any, Any] = {}  # what aliases may name again
+        self._made: dict[Any, Any] = {}  # collections by node, for aliases
 
     def read(self, node: Any) -> Any:
         """Return the value of a node; recursive, as trees are at most `MAX_DEPTH` deep."""
@@ -96,7 +96,7 @@ class Reader:
         read = self.read
         for key_node, child in node.value:
             key = key_node.value if type(key_node) is ScalarNode else self.name_key(key_node)
-            # Most values are strings; a call for each of them would double the time.
+            # Most values are strings; a function call for each would double the time.
             if type(child) is ScalarNode and child.ctag is UNTAGGED:
                 value = child.value
                 if not child.style and value[:1] in SPECIAL_STARTS:
@@ -128,7 +128,7 @@ class Reader:
         self.repeated.append(Repeated(node, key, first, second, shadowed))
 
     def name_key(self, node: Any) -> str:
-        """Return the text of a key: that of a scalar, of the string that an alias names, or else its source text."""
+        """Return the text of a key: of a scalar, of the string behind an alias, or else its source text."""
         if type(node) is ScalarNode:
             return node.value  # type: ignore[no-any-return]
         if type(node) is AliasNode and type(node.target) is ScalarNode and type(self.read(node.target)) is str:
@@ -145,7 +145,7 @@ def walk_mappings(
     What is at the paths `without` is left out; the caller may add to them on the way.
     """
     stack: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
-    seen: set[int] = set()  # what aliases repeat is the same object
+    seen: set[int] = set()  # aliases repeat the same object
     while stack:
         path, value = stack.pop()
         if id(value) in seen or path in without:

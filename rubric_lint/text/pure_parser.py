@@ -1,4 +1,4 @@
-"""The pure parser of ruamel.yaml, with the tabs of YAML 1.2, and with empty values where the C parser has them."""
+"""Parse YAML with the pure parser of ruamel.yaml, with YAML 1.2 tabs and the C parser's empty values."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +23,7 @@ def parse(text: str) -> Iterator[Any]:
 
 
 class _Scanner(Scanner):
-    """Takes tabs for white space where they indent nothing: beside a token, on a blank line, before a comment."""
+    """A scanner that treats tabs that do not indent as white space: beside tokens, before comments and line ends."""
 
     def scan_to_next_token(self) -> None:
         """Skip white space, line ends and comments."""
@@ -33,7 +33,7 @@ class _Scanner(Scanner):
             super().scan_to_next_token()
 
     def scan_plain_spaces(self, indent: int, start_mark: object) -> list[str]:  # noqa: ARG002 (the scanner's own)
-        """Take the white space after a piece of a plain text, and return what it means inside of the text."""
+        """Read the white space after a piece of a plain scalar, and return its meaning within the scalar."""
         blanks = self._take_blanks()
         if self.reader.peek() not in _BREAKS:
             return [blanks] if blanks else []
@@ -62,14 +62,14 @@ class _Scanner(Scanner):
         return length
 
     def _indents_nothing(self) -> bool:
-        """Return whether blanks that begin here stand behind a token of this line, or before nothing but a comment."""
+        """Return whether blanks here follow a token of this line, or precede only a comment."""
         reader = self.reader
         line = reader.buffer[reader.pointer - reader.column : reader.pointer]
         return bool(line.strip(_BLANK)) or reader.peek(self._count_blanks()) in f"#{_BREAKS}{_END}"
 
 
 class _Parser(Parser):
-    """Puts an empty value behind its colon, and in brackets before what comes next."""
+    """A parser that places an empty value after its colon, or in brackets before the next token."""
 
     def parse_block_mapping_value(self) -> Any:
         """Return the event with which a value in a block begins."""

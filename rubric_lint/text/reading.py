@@ -1,4 +1,4 @@
-"""Text to documents, by the parser that the name of the file asks for."""
+"""Read the documents of a file with the parser that its name selects."""
 
 import gc
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _JSON = (".json", ".jsonl")
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Pause the garbage collector while a text is read and checked; running it costs several times the reading."""
+    """Pause the garbage collector while a text is read and linted; it would take several times as long as reading."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -26,7 +26,7 @@ def without_collections() -> Iterator[None]:
 
 
 def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
-    """All documents of a file, by the suffix of its name, and the faults met; a faulty line of JSON Lines is one."""
+    """Read all documents and syntax errors of a file by the suffix of its name; any line of JSON Lines may have one."""
     name = source.name.lower()
     try:
         if name.endswith(".jsonl"):
@@ -48,7 +48,7 @@ def _make_documents(tree: Tree) -> list[Document]:
 
 
 def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
-    """The documents of JSON Lines. A line that is none keeps its number, so that those below it have theirs."""
+    """Read the documents of JSON Lines; an invalid line still counts, so that the line numbers below stay right."""
     documents: list[Document] = []
     faults: list[SyntaxFaultError] = []
     number = 0

@@ -1,4 +1,4 @@
-"""Read plain scalars by YAML 1.2, as we do, and by YAML 1.1, as many other readers do."""
+"""Read plain scalars by YAML 1.2, and by YAML 1.1 as many other readers do."""
 
 import json
 import math

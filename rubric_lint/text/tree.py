@@ -1,7 +1,7 @@
-"""The node tree of a document: composed by the C parser, or made from the events of a parser, or from JSON.
+"""Represent the node trees of a text, whichever parser composed them.
 
-Every source gives the nodes of ruamel.yaml with their marks. An alias is a node of its own, an `AliasNode`: the C
-parser composes only texts in which nothing can be one.
+All parsers produce the nodes of ruamel.yaml with their marks. An alias is a separate node, an `AliasNode`; the C parser
+only composes texts without aliases.
 """
 
 import re
@@ -17,17 +17,17 @@ from rubric_lint.text.scalar import PROPERTIES
 from rubric_lint.text.source import Source, Span
 
 UNTAGGED = Tag(suffix="")
-"""The tag of every node that has none of its own."""
+"""The tag of every node without an explicit tag."""
 
 MAX_DEPTH = 250
-"""How deep values may nest. A rubric needs fewer than ten levels; what is deeper is an accident or an attack."""
+"""The deepest nesting of values. A rubric needs fewer than ten levels; more is an accident or an attack."""
 
 BLOCK_STYLES = ("|", ">")
-"""The styles of scalars whose end mark lies behind the blank lines below them."""
+"""The styles of scalars whose end mark is after the blank lines below them."""
 
 
 class SyntaxFaultError(Exception):
-    """Text that is not YAML or not JSON, with the place of the fault."""
+    """A syntax error: text that is not YAML or JSON, with the place."""
 
     def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class SyntaxFaultError(Exception):
 
 
 class Mark:
-    """A place in the text, as the parsers' marks name it."""
+    """A place in the text, in the form of the parsers' marks."""
 
     __slots__ = ("index",)
 
@@ -45,7 +45,7 @@ class Mark:
 
 
 class AliasNode:
-    """An alias: the node that it repeats, and where the alias itself is written."""
+    """An alias: the node that it repeats, and the place of the alias itself."""
 
     __slots__ = ("end_mark", "start_mark", "target")
 
@@ -56,7 +56,7 @@ class AliasNode:
 
 
 class Root(NamedTuple):
-    """The root node of a document (None for a text without content), and where what precedes it begins."""
+    """The root node of a document (None without content), and the start of the text before it."""
 
     node: Any
     before: int
@@ -73,7 +73,7 @@ class Tree:
 
     @cached_property
     def scalars(self) -> list[Span]:
-        """Where a `#` begins no comment: scalars without the header line of block scalars, which may end in one."""
+        """The spans where `#` does not begin a comment: scalars, without the header line of block scalars."""
         text, found = self.source.text, []
         for root in self.roots:
             for node in walk_nodes(root.node):
@@ -102,7 +102,7 @@ class Tree:
 
     @cached_property
     def code(self) -> str:
-        """The text with blanks in the place of comments."""
+        """The text with comments replaced by blanks."""
         text, pieces, before = self.source.text, [], 0
         if not self.comments:
             return text
@@ -127,29 +127,29 @@ _ALIAS = re.compile(r"(?:^|[\s\[{,:])\*[^\s,\[\]{}]", re.MULTILINE)
 
 
 def may_have_aliases(text: str) -> bool:
-    """Return whether something in a text may be an alias of something else in it."""
+    """Return whether a text may contain aliases."""
     return "&" in text and "*" in text and bool(_ANCHOR.search(text)) and bool(_ALIAS.search(text))
 
 
 def node_start(text: str, node: Any) -> int:
-    """Return where a node itself begins, behind its anchor and tag."""
+    """Return where a node itself begins, after its anchor and tag."""
     start: int = node.start_mark.index
     if text[start : start + 1] not in ("&", "!"):
         return start
     kind = type(node)
     if kind is MappingNode and not node.flow_style and node.value and node.value[0][0].start_mark.index == start:
-        return start  # the anchor or tag is that of the first key
+        return start  # the anchor or tag belongs to the first key
     if kind is ScalarNode:
         end = scalar_end(text, node)
         if found := PROPERTIES.match(text, start, end):
             return found.end()
-        return start if node.style else end  # nothing but an anchor or a tag: the value is not written
+        return start if node.style else end  # only an anchor or a tag: the value is not written
     found = PROPERTIES.match(text, start)
     return found.end() if found else start
 
 
 def scalar_end(text: str, node: Any) -> int:
-    """Return where a scalar ends; the parsers let a block scalar run on over the blank lines below it."""
+    """Return where a scalar ends, without the blank lines that parsers include in block scalars."""
     end: int = node.end_mark.index
     if node.style in BLOCK_STYLES:
         start: int = node.start_mark.index
@@ -177,7 +177,7 @@ def has_anchor(text: str, node: Any) -> bool:
 
 
 def walk_nodes(root: Any) -> Iterator[Any]:
-    """Yield every node of a tree once, in document order; what an alias repeats is met where it is written."""
+    """Yield every node of a tree once, in document order; the target of an alias appears where it is written."""
     stack = [root] if root is not None else []
     while stack:
         node = stack.pop()

@@ -1,1 +1,1 @@
-"""Find the rubrics of a document, ours and those of other systems, and what is nearly one."""
+"""Find the rubrics of a document, in our format or in dialects, and near-rubrics."""

@@ -1,4 +1,4 @@
-"""Tell quickly, by the bytes of a file, whether it is worth reading."""
+"""Decide quickly from the bytes of a file whether to read it."""
 
 from rubric_lint.dialects import FAMILIES
 
@@ -12,5 +12,5 @@ _SIGNS_TOGETHER = tuple(words for family in FAMILIES for words in family.files_h
 
 
 def could_hold_rubrics(data: bytes) -> bool:
-    """Return whether a file with these bytes may hold a rubric; if not, nothing in it is of a known format."""
+    """Return whether a file with these bytes may contain a rubric of a known format."""
     return any(sign in data for sign in _SIGNS) or any(all(map(data.__contains__, each)) for each in _SIGNS_TOGETHER)

@@ -1,4 +1,4 @@
-"""Where rubrics are in a document, whether they are ours, and which version they follow."""
+"""Locate the rubrics in a document, with their format and version."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -28,12 +28,12 @@ _TEMPLATE = r"""\{\{-?\s*[\w.$#/"'(]|\{%|<%"""
 
 
 def speaks_of_rubrics(source: Source) -> bool:
-    """Whether text that cannot be parsed was meant for us.
+    """Return whether text that cannot be parsed seems to contain rubrics.
 
-    It names our schema, or has words that only we use, or, where it is no template, `rubrics` where a rubric file has
-    it or in a suite. A `rubrics` somewhere else says nothing: other tools have it too.
+    It does if it names our schema, uses words that only our format has, or (unless it is a template) has `rubrics` at
+    the top level or in a suite. A `rubrics` elsewhere does not count: other tools have it too.
     """
-    text = source.text  # looked through for plain words first: patterns take a hundred times as long
+    text = source.text  # search for plain words first: patterns take a hundred times as long
     if "$schema" in text and any(read_claim(found["url"]) for found in _MODELINE.finditer(text)):
         return True
     if has_own_words(text):
@@ -49,7 +49,7 @@ def _suite_words() -> re.Pattern[str]:
 
 
 def find_claim(document: Document) -> Claim | None:
-    """What the document says of itself, in a modeline above its content or in a top-level `$schema`."""
+    """Return the schema that a document declares, in a modeline above its content or in a top-level `$schema`."""
     start, end = document.preamble
     head = document.source.text[start:end]
     if "$schema" in head:
@@ -61,7 +61,7 @@ def find_claim(document: Document) -> Claim | None:
 
 
 def find_claim_span(document: Document) -> Span | None:
-    """Where that schema is named: its URL in the modeline, or the value of `$schema`."""
+    """Return the place of that declaration: the URL in the modeline, or the value of `$schema`."""
     start, end = document.preamble
     for found in _MODELINE.finditer(document.source.text, start, end):
         if read_claim(found["url"]):
@@ -70,7 +70,7 @@ def find_claim_span(document: Document) -> Span | None:
 
 
 class Location(NamedTuple):
-    """A value that is a rubric: where it is, and the version that it follows; for a dialect, how it reads in that."""
+    """A rubric: its path and version, and for a dialect its view."""
 
     path: Path
     version: str
@@ -78,10 +78,10 @@ class Location(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a document holds: the rubrics in document order, and the paths of what is nearly one.
+    """The rubrics of a document in document order, and the paths of near-rubrics.
 
-    `leftovers`: fields `rubrics` whose value is not read as a rubric, and fields with nearly that name. `is_claimed`:
-    the document says that it is ours; `is_foreign`: only its name says so, and its content is that of another tool.
+    `leftovers`: fields `rubrics` whose value is not read as a rubric, and fields with similar names. `is_claimed`: the
+    document declares our schema; `is_foreign`: only its name says so, and its content is that of another tool.
     """
 
     rubrics: list[Location]
@@ -96,14 +96,14 @@ def locate(document: Document, *, version: str | None = None, claimed: bool = Fa
 
 
 def search(document: Document, *, version: str | None = None, claimed: bool = False) -> Search:
-    """Find the rubrics of a document; those of dialects too, unless the file says that it is ours.
+    """Find the rubrics of a document; also those of dialects, unless the file declares our schema.
 
-    `version` is what the settings say of the file; a schema that the file names goes before it. `claimed`: the file's
-    name or the settings say that its rubrics are ours, so that shape need not tell.
+    `version` is from the settings; a schema declared in the file overrides it. `claimed`: the file name or the settings
+    say that its rubrics are in our format, whatever their shape.
     """
     claim = find_claim(document)
     if claim and not claim.is_known:
-        return Search([], [], is_claimed=True)  # nobody knows what its fields mean
+        return Search([], [], is_claimed=True)  # the meaning of its fields is unknown
     follows = claim.version if claim else version or CURRENT
     is_only_named = claimed and claim is None and version is None
     is_other = is_only_named and is_foreign(document.data, document.written_at(()))
@@ -121,7 +121,7 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
 
 
 def _find_fields(document: Document, *, is_claimed: bool, is_whole: bool) -> tuple[list[Path], list[Path]]:
-    """Return the fields that hold a rubric and those that nearly do; `is_whole`: all mappings are needed anyway."""
+    """Return the fields that contain rubrics and near-rubrics; `is_whole`: all mappings are needed anyway."""
     if is_whole or document.has_aliases:  # an alias in a rubric may repeat what is met first there
         return _find(document.mappings, {}, is_claimed=is_claimed)
     found: dict[Path, None] = {}
@@ -131,7 +131,7 @@ def _find_fields(document: Document, *, is_claimed: bool, is_whole: bool) -> tup
 def _find(
     mappings: Iterable[tuple[Path, Mapping[str, Any]]], found: dict[Path, None], *, is_claimed: bool
 ) -> tuple[list[Path], list[Path]]:
-    """Add to `found` the fields that hold a rubric; return it with those that nearly do, of mappings in order."""
+    """Add to `found` the fields that contain rubrics; return it with those of near-rubrics, in document order."""
     leftovers: list[Path] = []
     last: Path = (None,)  # type: ignore[assignment]  # below the last rubric nothing is another one
     for path, mapping in mappings:
@@ -156,5 +156,5 @@ def _resembles(key: str) -> bool:
 
 
 def holds_rubrics(value: Any) -> bool:
-    """Return whether a piece of data holds rubrics of ours, by their shape."""
+    """Return whether data contains rubrics of our format, by their shape."""
     return bool(_find(walk_mappings(value), {}, is_claimed=False)[0])

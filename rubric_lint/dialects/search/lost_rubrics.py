@@ -18,7 +18,7 @@ _REFERENCE = re.compile(r"\{\{|\$\{|://|\A\S+\Z")  # a template, an address, or 
 
 
 def speaks_for_us(location: Location) -> bool:
-    """Return whether a rubric shows that its file is for us: it is in our words, or in those of today's AgentV."""
+    """Return whether a rubric shows that its file is meant for rubric-lint: it uses our format, or that of AgentV."""
     return location.view is None or is_agentv(location)
 
 
@@ -44,12 +44,12 @@ def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: b
 
 
 def is_place(owner: Path, *, in_suite: bool) -> bool:
-    """Return whether the mapping at `owner` may have rubrics of its own: a case, an evaluator, the defaults."""
+    """Return whether the mapping at `owner` may contain rubrics: a case, an evaluator, or the defaults."""
     return is_holder(owner) or (in_suite and owner in {(), ("defaults",)})
 
 
 def _find_misplaced(document: Document, path: Path) -> Iterator[Problem]:
-    """Find criteria of an assertion in a field from which AgentV does not read them."""
+    """Find criteria of an assertion in a field that AgentV does not read."""
     # Files with a rubric of AgentV have loaded the module already.
     from rubric_lint.dialects.agentv import CONTAINERS, is_current  # noqa: PLC0415
 

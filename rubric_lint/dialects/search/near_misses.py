@@ -62,7 +62,7 @@ def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:
 
 
 def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
-    """Find the first criterion in our words that is not below `rubrics`."""
+    """Find the first criterion of our format that is not below `rubrics`."""
     if not has_own_words(document.written_at(())):
         return
     stack: list[tuple[Path, Any]] = [((), document.data)]
