@@ -399,6 +399,47 @@ def test_edits_of_json(fields, indent, data):
     assert list(json.loads(renamed)["top"]) == ["renamed" if name == key else name for name in fields]
 
 
+def test_a_field_is_added_last_in_the_style_of_the_others():
+    texts = {
+        "- x: 1 # c\n": "- x: 1 # c\n  id: k\n",
+        "- x: 1\r\n- y\r\n": "- x: 1\r\n  id: k\r\n- y\r\n",
+        "- x: 1": "- x: 1\n  id: k",
+        "- 'x': 1\n": "- 'x': 1\n  'id': k\n",
+        "- x:\n    - 1\n    - 2\n\n- y\n": "- x:\n    - 1\n    - 2\n  id: k\n\n- y\n",
+        "- ? x\n  : 1\n": "- ? x\n  : 1\n  id: k\n",
+        "- {x: 1}\n": "- {x: 1, id: k}\n",
+        "- {x: 1,\n   y: 2}\n": "- {x: 1,\n   y: 2,\n   id: k}\n",
+        "- x: 1\n  y: |\n    t\n- z\n": "- x: 1\n  id: k\n  y: |\n    t\n- z\n",
+        "- x: >-\n    t\n  y: |\n    u\n": "- id: k\n  x: >-\n    t\n  y: |\n    u\n",
+        "- !!map\n  &k x: !!str |\n   t\n": "- !!map\n  id: k\n  &k x: !!str |\n   t\n",
+        "- {}\n": None,
+        "- {<<: {x: 1}}\n": None,
+    }
+    assert {text: apply(text, AddField((0,), "id", "k")) for text in texts} == texts
+    before, after = '[{"x": 1, "y": 2}]', '[{"x": 1, "y": 2, "id": %s}]'
+    added = [apply(before, AddField((0,), "id", value), name="a.json") for value in ("k", "10")]
+    assert added == [after % '"k"', after % "10"]
+
+
+def test_a_string_becomes_a_mapping_that_has_it():
+    wrap = WrapText((0,), "t", ("id", "k"), ("weight", "1"))
+    texts = {
+        "- one # c\n": "- id: k\n  t: one # c\n  weight: 1\n",
+        "- 'one'\n- two\n": "- id: k\n  t: 'one'\n  weight: 1\n- two\n",
+        "- one\r\n- two\r\n": "- id: k\r\n  t: one\r\n  weight: 1\r\n- two\r\n",
+        "- one": "- id: k\n  t: one\n  weight: 1",
+        "-\n  one\n": "-\n  id: k\n  t: one\n  weight: 1\n",
+        "- &x !!str one\n- *x\n": "- id: k\n  t: &x !!str one\n  weight: 1\n- *x\n",
+        "[one, two]\n": "[{id: k, t: one, weight: 1}, two]\n",
+        "- one\n  two\n": None,
+        "- one\r  two\r": None,
+        "- |\n  one\n": None,
+        "- >\n  one\n": None,
+    }
+    assert {text: apply(text, wrap) for text in texts} == texts
+    assert apply('["one"]', wrap, name="a.json") == '[{"id": "k", "t": "one", "weight": 1}]'
+
+
 def test_a_field_in_a_flow_mapping_goes_with_its_comma_and_leaves_comments():
     texts = {
         "{x: , b: 1}\n": "{b: 1}\n",
