@@ -12,7 +12,7 @@ import pages
 from rubric_lint.rules import RULES
 
 README = Path(__file__).parent.parent / "README.md"
-MARKS = ("<!-- checks -->\n", "\n<!-- /checks -->")
+MARKS = ("<!-- rules -->\n", "\n<!-- /rules -->")
 
 
 def list_rules() -> str:
@@ -22,7 +22,7 @@ def list_rules() -> str:
         f"| {rule.summary} | {rule.severity} | {rule.fix or ''} |"
         for rule in RULES
     ]
-    return "\n".join(["| check | finds | severity | fix |", "|---|---|---|---|", *rows])
+    return "\n".join(["| rule | finds | severity | fix |", "|---|---|---|---|", *rows])
 
 
 def renew(readme: str) -> str:
