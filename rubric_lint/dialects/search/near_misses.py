@@ -65,15 +65,7 @@ def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
     """Find the first criterion of our format that is not below `rubrics`."""
     if not has_own_words(document.written_at(())):
         return
-    stack: list[tuple[Path, Any]] = [((), document.data)]
-    seen: set[int] = set()
-    while stack:
-        path, value = stack.pop()
-        if id(value) in seen or not isinstance(value, dict | list):
-            continue
-        seen.add(id(value))
-        if isinstance(value, dict) and tells(value):
+    for path, mapping in document.mappings:
+        if tells(mapping):
             yield path, Part.HEAD, f"criteria are read only below `{FIELD}`, and these are elsewhere", False
             return
-        children = value.items() if isinstance(value, dict) else enumerate(value)
-        stack += reversed([((*path, step), child) for step, child in children])
