@@ -24,6 +24,7 @@ OBJECTS_RATE, FENCED_RATE = 150_000, 100_000
 
 PROGRAM = "import sys; from rubric_lint.cli.score import main; main()"
 PARSE = "import json, sys\nfor line in open(sys.argv[1], 'rb'): json.loads(line)"
+RECODE = "import sys\nfrom msgspec import json\nfor line in open(sys.argv[1], 'rb'): json.encode(json.decode(line))"
 LOOK = "import sys\nfor line in open(sys.argv[1], 'rb'): line.decode()"
 
 RUBRIC = """\
@@ -121,6 +122,7 @@ def main() -> int:
             OBJECTS + REPORT: (*score, files["object"], "--fail-on", "never", "--report", str(folder / "a.html")),
             FENCED + REPORT: (*score, files["raw text"], "--fail-on", "never", "--report", str(folder / "b.html")),
             "floor: json.loads of each line (objects)": (PARSE, files["object"]),
+            "floor: msgspec's decode and encode (objects)": (RECODE, files["object"]),
             "floor: reading and decoding each line": (LOOK, files["object"]),
         }
         runs: dict[str, list[Run]] = {name: [] for name in field}

@@ -70,7 +70,6 @@ class Form:
         if self._holds_checks:
             inner = definitions[definitions[shape]["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
         self.field: str = inner["required"][-1]
-        self.check_fields = frozenset(name for name, schema in inner["properties"].items() if schema is not False)
 
     def check(self, value: Any) -> Mapping[str, Any]:
         """Return the value if it has this form; half surrogate pairs, which are not characters, become `?`.
