@@ -40,8 +40,19 @@ def test_the_object_in_a_text_is_found(text):
         '{"score": 7}\n> but this is wrong\n',
         '{"score": 7}\n<b>is what the user wants</b>',
         '{"score": 7}\n```\nis what the user wants\n```',
+        '{"score": 7}\n```\nx\n```\nis what the user wants',
     ],
-    ids=["quoted", "tagged", "a note", "quoted sentence", "quoted start", "quoted end", "tagged end", "fenced end"],
+    ids=[
+        "quoted",
+        "tagged",
+        "note",
+        "quoted sentence",
+        "quoted start",
+        "quoted end",
+        "tagged end",
+        "fenced end",
+        "fence",
+    ],
 )
 def test_what_is_quoted_or_said_of_one_criterion_changes_no_verdict(text):
     assert find_verdict(text) == {"score": 7}
