@@ -410,7 +410,7 @@ def complete(*args, incomplete=""):
         (["--select"], "overlap,cov", ["overlap,coverage"]),
         (["--select"], "coverage,cov", []),
         (["--explain"], "mix", ["mixing"]),
-        (["--format"], "", ["full", "concise", "json", "sarif", "github", "gitlab", "junit"]),
+        (["--format"], "", [*REPORTERS]),
         (["a.yaml", "--fail-on"], "w", ["warning"]),
         (["a.yaml"], "b", ["b"]),
         (["schema"], "pr", ["print"]),

@@ -10,6 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from lint_command import BAD, BROKEN_RULE, COUNTED, FIXABLE, GOOD, OLD, OVERLAP, PROGRAM, call
 
+from rubric_lint.report import REPORTERS
+
 IN_ACTIONS = {"GITHUB_ACTIONS": "true"}
 
 
@@ -25,7 +27,7 @@ def names():
     return sorted(path.name for path in Path().iterdir())
 
 
-@pytest.mark.parametrize("form", ["full", "concise", "json", "sarif", "github", "gitlab", "junit"])
+@pytest.mark.parametrize("form", REPORTERS)
 def test_the_file_holds_what_standard_output_would(form):
     printed, _, _ = call("--format", form)
     assert call("--format", form, "--output-file", "a report.out") == (COUNTED + FIXABLE, "", 1)
