@@ -203,6 +203,7 @@ FAULTS = [
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("place", ["  - id: ", "    input: ", "", "      - id: "])
 def test_a_syntax_error_is_the_same_without_the_cases_above_it(fault, place):
+    pytest.importorskip("_ruamel_yaml")  # without the C parser a suite is checked as a whole
     text = "tests:\n" + "".join(CASES[:3] * 3) + CASES[0]
     memory = Memory()
     assert analyse(state_of(text), memory).cases
@@ -214,6 +215,7 @@ def test_a_syntax_error_is_the_same_without_the_cases_above_it(fault, place):
 @pytest.mark.parametrize("line", ["foo\n", " foo: bar\n", "foo: [\n", '"foo\n', "foo:\n- x\n- y: z: a\n", "%x\n"])
 @pytest.mark.parametrize("case", [0, 1, 4, 10])
 def test_a_syntax_error_between_cases_is_that_of_the_whole(line, case):
+    pytest.importorskip("_ruamel_yaml")  # without the C parser a suite is checked as a whole
     cases, memory = [*CASES[:3] * 3, CASES[0]], Memory()
     assert analyse(state_of("tests:\n" + "".join(cases)), memory).cases
     text = "tests:\n" + "".join(cases[:case]) + line + "".join(cases[case:])
@@ -248,6 +250,7 @@ def test_an_edit_costs_a_small_part_of_the_whole(typed):
 
 
 def test_cases_that_move_keep_what_was_found_in_them():
+    pytest.importorskip("_ruamel_yaml")  # without the C parser a suite is checked as a whole
     text, memory = make_suite(5), Memory()
     assert analyse(state_of(text), memory).cases
     moved = text.replace("tests:\n", "# first\ntests:\n") + CASES[1]

@@ -227,16 +227,13 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         yield from find_violations(schema, document, rubric.path, value)
 
 
-_CHECKS = tuple((rule.name, rule.check) for rule in RULES if rule.check)
-
-
 def _check(document: Document, rubric: Rubric) -> Iterator[_Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
     for rule, problem in find_shape_problems(document, rubric):
         yield _Found(rule, problem, document, rubric)
-    for name, check in _CHECKS:
-        if name in without:
+    for name, _, check, *_ in RULES:
+        if check is None or name in without:
             continue
         try:
             for problem in check(rubric):
@@ -264,7 +261,11 @@ def _make_findings(
     """Turn problems into findings with places; an error that aliases repeat is one finding, at its definition."""
     mending: Mending | None = None
     findings: dict[tuple[str, Span, str], Finding] = {}
-    enabled = {rule.name: _severity(rule.name, settings) for rule in RULES if _is_enabled(rule.name, settings)}
+    enabled = {
+        rule.name: settings.severities.get(rule.name) or rule.severity
+        for rule in RULES
+        if _is_enabled(rule.name, settings)
+    }
     for rule, problem, document, rubric in found:
         severity = enabled.get(rule)
         if severity is None:

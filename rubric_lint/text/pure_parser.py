@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.events import ScalarEvent
 from ruamel.yaml.parser import Parser
 from ruamel.yaml.scanner import Scanner
-from ruamel.yaml.tokens import ValueToken
+from ruamel.yaml.tokens import TagToken, ValueToken
 
 _BLANK = " \t"
 _BREAKS = "\r\n"
@@ -70,6 +70,14 @@ class _Scanner(Scanner):
 
 class _Parser(Parser):
     """A parser that places an empty value after its colon, or in brackets before the next token."""
+
+    def parse_node(self, block: bool = False, indentless_sequence: bool = False) -> Any:
+        """Parse a node; if its tag precedes its anchor, it starts at the tag."""
+        start = self.scanner.peek_token().start_mark if self.scanner.check_token(TagToken) else None
+        event = super().parse_node(block, indentless_sequence)
+        if start is not None:
+            event.start_mark = start
+        return event
 
     def parse_block_mapping_value(self) -> Any:
         """Return the event with which a value in a block begins."""
