@@ -86,7 +86,7 @@ def test_an_example_touches_what_the_guide_says():
             "rubric_lint/rules/shouting.md",
             "rubric_lint/rules/__init__.py",
         ],
-        "Add an output format": ["rubric_lint/report/tsv.py", "rubric_lint/report/__init__.py"],
+        "Add an output format": ["rubric_lint/report/bars.py", "rubric_lint/report/__init__.py"],
         "Add a field": ["schemas/v2/rubric.json"],
         "Add a dialect": [
             "rubric_lint/dialects/gradebook.py",
@@ -118,8 +118,8 @@ def test_an_output_format_needs_two_files(copy):
     (copy.folder / "bad.yaml").write_text(
         "rubrics:\n  - id: a\n    wieght: 1\n    expected_outcome: Says it\n", "utf-8"
     )
-    done = copy.python("-m", "rubric_lint", "--no-cache", "--format=tsv", "bad.yaml")
-    assert done.stdout.split("\t")[:4] == ["bad.yaml", "3", "5", "unknown-field"]
+    done = copy.python("-m", "rubric_lint", "--no-cache", "--format=bars", "bad.yaml")
+    assert done.stdout.split(" | ")[:4] == ["bad.yaml", "3", "5", "unknown-field"]
 
 
 @pytest.mark.slow
