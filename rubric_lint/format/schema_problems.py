@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from rubric_lint.finding import Problem, RenameKey, Repair, ReplaceValue
@@ -124,8 +125,8 @@ def _word_missing(schema: RubricSchema, name: str, fault: SchemaFault, path: Pat
 
 def _has_rivals(schema: RubricSchema, fault: SchemaFault, field: str) -> bool:
     """Return whether several unknown keys of a mapping may mean one field."""
-    strangers = [key for key in fault.value if key not in schema.entry_fields]
-    return sum(1 for key in strangers if schema.suggest(key, [field])) > 1
+    rivals = (key for key in fault.value if key not in schema.entry_fields and schema.suggest(key, [field]))
+    return len(list(islice(rivals, 2))) > 1  # no more than two are looked for, or many misspelt keys take too long
 
 
 def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: str) -> Problem:
