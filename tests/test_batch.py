@@ -120,10 +120,13 @@ def test_a_slow_worker_gets_fewer_chunks(files, monkeypatch, tmp_path):
 
     def note(file, data):
         me = str(os.getpid())
-        with (tmp_path / "notes").open("a+") as notes:
+        path = tmp_path / "notes"
+        with path.open("a") as notes:
             print(me, file=notes)
-            notes.seek(0)
-            if notes.readline().strip() == me:  # the one that came first
+        seen = path.read_text("utf-8").split()
+        if seen[0] == me and seen.count(me) == 1:  # the one that came first waits for the other's work
+            end = time.monotonic() + 60
+            while len(path.read_text("utf-8").split()) < 250 and time.monotonic() < end:
                 time.sleep(0.01)
         return lint_bytes(file, data)
 
