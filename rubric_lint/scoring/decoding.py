@@ -68,7 +68,9 @@ def decode_entry(text: bytes | OutputError) -> Decoded:
             return Decoded(value, text, has_halves=False)
     value = read_entry(text)
     refuse_flaws(value)
-    return Decoded(value)
+    return Decoded(
+        value, has_halves=not isinstance(text, bytes) or b"\\u" in text
+    )  # only an escape can make half a pair
 
 
 def read_entry(text: bytes | OutputError) -> dict[str, Any]:
