@@ -21,7 +21,7 @@ COLD, WARM = "rubric-lint --no-cache", "rubric-lint, nothing changed"
 CLIB, PURE, YAMLLINT = "check-jsonschema with clib", "check-jsonschema without clib", "yamllint"
 AJV, AGENTV = "ajv-cli", "agentv validate"
 FAULTY, LONG = ", faulty files", ", long suites"
-"""What stands behind the name of a tool that reads the other sets."""
+"""The suffix of the names of tools that read the other sets."""
 
 EVENTS, HASH, START = (
     "floor: the C parser's bare events",
