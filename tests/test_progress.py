@@ -35,7 +35,8 @@ def last(stream):
 
 def test_h9_a_bar_of_items_counts_them_and_says_how_long_it_takes(clock):
     stream = Terminal()
-    for at in Progress(stream, "fixing").over(range(2000), 2000):
+    bar = Progress(stream, "fixing")
+    for at in bar.over(bar.count(range(2000))):
         if at == 500:
             clock[0] += 20
     assert "\rfixing [#######-----------------------] 25% 501 of 2,000 files, 60 s left" in stream.getvalue()

@@ -64,9 +64,7 @@ class FixRun:
                 stdin = [self._stdin]
             gc.freeze()  # objects loaded so far stay, so no collection needs to visit them
             skipped = Skipped()
-            files: Iterable[File | Unreadable] = chain(stdin, find(paths, finder, skipped))
-            total = len(files := list(files)) if self._progress.is_shown else 0
-            for file in self._progress.over(files, total):
+            for file in self._progress.over(self._progress.count(chain(stdin, find(paths, finder, skipped)))):
                 self._take(file)
         for line in skipped.word_other_kinds():
             complain(line)

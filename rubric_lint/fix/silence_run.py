@@ -61,9 +61,7 @@ class SilenceRun:
         """Silence everything at `paths`."""
         totals = self._totals
         with self._progress.reporting_interrupt(lambda: f"{counted(totals.files, 'file')}: {totals.changed} changed"):
-            files: Iterable[File | Unreadable] = find(paths, finder, totals.skipped)
-            total = len(files := list(files)) if self._progress.is_shown else 0
-            for file in self._progress.over(files, total):
+            for file in self._progress.over(self._progress.count(find(paths, finder, totals.skipped))):
                 self._take(file)
         for line in totals.skipped.word_other_kinds():
             complain(line)

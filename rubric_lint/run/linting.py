@@ -70,9 +70,8 @@ class LintRun:
             for file in stdin:
                 summary = summary.plus(self._lint_stdin(file))
             skipped = Skipped()
-            files: Iterable[File | Unreadable] = filter(self._wants, self._find(paths, finder, skipped))
-            total = len(files := list(files)) if self._progress.is_shown else 0
-            for found, outcome in self._progress.over(self._lint(files), total):
+            files = self._progress.count(filter(self._wants, self._find(paths, finder, skipped)))
+            for found, outcome in self._progress.over(self._lint(files)):
                 summary = summary.plus(self._report(found, outcome))
         for line in skipped.word_other_kinds():
             complain(line)

@@ -41,9 +41,16 @@ class Progress:
         """True if the bar is visible; only then are items worth counting beforehand."""
         return self._stream.isatty()
 
-    def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
-        """Yield the items, `total` in number, and show how many are done."""
-        self.total = total
+    def count(self, items: Iterable[Item]) -> Iterable[Item]:
+        """Take the number of items as the total, if the bar is visible; return the items."""
+        if not self.is_shown:
+            return items
+        counted = list(items)
+        self.total = len(counted)
+        return counted
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items, and show how many of them are done."""
         try:
             for self.done, item in enumerate(items):
                 if self.done:  # the first item alone does not show how long the others take

@@ -188,7 +188,7 @@ class Watch:
                 due.append(file)
                 self._known[key] = _Known(file, (), is_settled=False, outcome=_UNKNOWN)  # keeps the order
         # Once watchfiles has started a thread, forking a process is not safe.
-        for file, outcome in self._progress.over(lint_files(due, processes=processes), len(due)):
+        for file, outcome in self._progress.over(lint_files(self._progress.count(due), processes=processes)):
             self._known[_key(file)] = _Known(file, *stamps[_key(file)], _lighten(outcome))
         now = self._known
         written = [key for key in now if key not in before or now[key].is_rewritten(before[key])]
