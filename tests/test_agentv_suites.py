@@ -11,7 +11,7 @@ import pytest
 from agentv_5 import faults
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from once import make_once
+from node import install_package
 from styled_suites import yaml_suites
 
 from rubric_lint.fix.target import rewrite
@@ -529,11 +529,6 @@ AGENTV = "agentv@4.42.4"
 NUNJUCKS = "nunjucks@3.2.4"
 
 
-def install(folder, package):
-    command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--omit=peer", "--omit=optional"]
-    subprocess.run([*command, "--ignore-scripts", "--prefix", folder, package], check=True, capture_output=True)
-
-
 def require_node():
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("AgentV runs on Node.js, and node or npm is missing")
@@ -542,8 +537,7 @@ def require_node():
 @pytest.mark.slow
 def test_a_suite_of_each_generation_is_loaded_by_agentv_4(tmp_path):
     require_node()
-    installed = make_once(ROOT / ".cache/npm/agentv", AGENTV, lambda folder: install(folder, AGENTV))
-    program = installed / "node_modules/agentv/dist/cli.js"
+    program = install_package(AGENTV) / "dist/cli.js"
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     wanted = {}
     for path in GENERATIONS:
@@ -567,9 +561,9 @@ def test_a_suite_of_each_generation_is_loaded_by_agentv_4(tmp_path):
 @pytest.mark.slow
 def test_an_escaped_text_renders_as_it_was(tmp_path):
     require_node()
-    installed = make_once(ROOT / ".cache/npm/nunjucks", NUNJUCKS, lambda folder: install(folder, NUNJUCKS))
+    installed = install_package(NUNJUCKS)
     texts = ["Names {{ name }}", "{% if x %}", "{# no #} {{", "a }} b %} c #}", "{{ '{{' }}", "{{{{", "{%- raw -%}"]
-    module, escaped = str(installed / "node_modules/nunjucks"), [escape(text) for text in texts]
+    module, escaped = str(installed), [escape(text) for text in texts]
     render = "console.log(JSON.stringify(texts.map((text) => nunjucks.renderString(text, {}))))"
     program = f"const nunjucks = require({json.dumps(module)}), texts = {json.dumps(escaped)}; {render}"
     done = subprocess.run(["node", "-e", program], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)

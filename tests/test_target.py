@@ -5,11 +5,10 @@ import re
 import shutil
 import subprocess
 from decimal import Decimal
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from once import make_once
+from node import install_package
 
 from rubric_lint.dialects.search.locate import locate
 from rubric_lint.fix.agentv import TARGETS
@@ -20,9 +19,6 @@ from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.engine import lint
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
-
-ROOT = Path(__file__).parent.parent
-
 
 NOT_OF_RUBRICS = re.compile("skips a test without|the test has no `input`")
 
@@ -452,11 +448,7 @@ def suites(tmp_path_factory):
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("AgentV runs on Node.js, and node or npm is missing")
 
-    def install(folder):
-        command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--omit=peer", "--omit=optional"]
-        subprocess.run([*command, "--ignore-scripts", "--prefix", folder, AGENTV], check=True, capture_output=True)
-
-    program = make_once(ROOT / ".cache/npm/agentv", AGENTV, install) / "node_modules/agentv/dist/cli.js"
+    program = install_package(AGENTV) / "dist/cli.js"
     folder = tmp_path_factory.mktemp("suites")
     subprocess.run(["git", "init", "--quiet", folder], check=True)
     cases = [case(before).partition("\n")[2] for before, _ in CRITERIA.values()]

@@ -30,3 +30,14 @@ def install_locked():
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL, cwd=folder, env=environment)
 
     return make_once(ROOT / ".cache/npm", lock, install) / "node_modules"
+
+
+def install_package(package):
+    """The folder of one package of npm, such as `agentv@4.42.4`, with what it needs and nothing else."""
+
+    def install(folder):
+        command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--omit=peer", "--omit=optional"]
+        subprocess.run([*command, "--ignore-scripts", "--prefix", folder, package], check=True, capture_output=True)
+
+    name = package.partition("@")[0]
+    return make_once(ROOT / ".cache/npm" / name, package, install) / "node_modules" / name

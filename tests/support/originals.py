@@ -6,23 +6,9 @@ is a model that gives the answer it is told to give.
 
 import asyncio
 import json
-import os
-import sys
-import tempfile
-import warnings
 from pathlib import Path
 
-ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
-os.dup2(2, 1)  # what the packages print is no answer
-os.chdir(tempfile.mkdtemp())
-warnings.simplefilter("ignore")
-
-ORIGINALS = {}
-
-
-def original(function):
-    ORIGINALS[function.__name__] = function
-    return function
+from questions import original, serve
 
 
 def fake_judge(score):
@@ -247,6 +233,4 @@ def reward(text, answers, name="rubric.json"):
     return sum(criterion.weight * scores[criterion.name] for criterion in criteria) / total
 
 
-for line in sys.stdin:
-    request = json.loads(line)
-    print(json.dumps(ORIGINALS[request["ask"]](*request["with"])), file=ANSWERS, flush=True)
+serve()

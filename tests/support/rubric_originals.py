@@ -4,23 +4,8 @@ Runs in the environment of `make agreement`, where these packages are and nothin
 """
 
 import asyncio
-import json
-import os
-import sys
-import tempfile
-import warnings
 
-ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
-os.dup2(2, 1)  # what the packages print is no answer
-os.chdir(tempfile.mkdtemp())
-warnings.simplefilter("ignore")
-
-ORIGINALS = {}
-
-
-def original(function):
-    ORIGINALS[function.__name__] = function
-    return function
+from questions import original, serve
 
 
 @original
@@ -94,8 +79,4 @@ def tolokaforge(rubric, met):
     return [found.score, found.gate_failed]
 
 
-for line in sys.stdin:
-    request = json.loads(line)
-    answer = ORIGINALS[request["ask"]](*request["with"])
-    ANSWERS.write(json.dumps(answer) + "\n")
-    ANSWERS.flush()
+serve()
