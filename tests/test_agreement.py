@@ -62,7 +62,7 @@ def ask():
 
 @pytest.fixture(scope="module")
 def ask_readers():
-    """Asks Google ADK, pydantic-evals, rubric, autorubric and tolokaforge."""
+    """Asks Google ADK, pydantic-evals, rubric, autorubric, tolokaforge and autoevals."""
     yield from keep_asking("rubrics", "rubric_originals.py")
 
 
@@ -355,7 +355,7 @@ def raw_of(criterion, rank):
     return ["no", "yes"][rank]
 
 
-# Systems whose rubrics we only read
+# Lists of criteria
 
 ADK_ENTRIES = [
     {"rubric_id": "a", "rubric_content": {"text_property": "Says why"}},
@@ -382,6 +382,9 @@ DATA_SETS = {
     "LLMJudge: Says why": True,
     "LLMJudge: {rubric: Says why, include_input: true, score: false}": True,
     "LLMJudge: {rubric: Says why, inclde_input: true}": False,
+    "{name: LLMJudge, arguments: {rubric: Says why}}": True,
+    "{name: LLMJudge, arguments: [Says why]}": True,
+    "{name: LLMJudge, arguments: {rubric: Says why, inclde_input: true}}": False,
 }
 
 
@@ -438,6 +441,104 @@ def test_tolokaforge_scores_and_refuses_as_we_do(ask_readers, parts, chance):
     criteria[0]["id"] = "not-safe"
     refused = lint("grading.json", json.dumps({"llm_judge": {"rubric": {"criteria": criteria}}}).encode()).findings
     assert (ask_readers("tolokaforge", {"criteria": criteria}, met), len(refused)) == (None, 1)
+
+
+def simple(entries, *fields):
+    """The entries with ids that every system takes, and of the fields that not all have only some."""
+    dropped = {"weight", "required_min_score", "required_min_level"} - set(fields)
+    kept = [{name: entry[name] for name in entry if name not in dropped} for entry in entries]
+    return [{**entry, "id": f"c{number}"} for number, entry in enumerate(kept)]
+
+
+def answer_by_chance(rubric, chance):
+    """The rank of an answer to each criterion, from the worst to the best, and our result for these."""
+    scoring = prepare(rubric, "r")
+    ranked = [sorted(criterion.grades, key=lambda each: each.score) for criterion in scoring.criteria]
+    ranks = [chance.randrange(len(grades)) for grades in ranked]
+    answers = tuple(grades[rank].answer for grades, rank in zip(ranked, ranks, strict=True))
+    return ranks, scoring.grade(JudgeOutput(answers, (None,) * len(answers)))
+
+
+@law
+@given(SHAPES["checklist"], st.randoms())
+def test_adk_scores_our_settings_as_we_do(ask_readers, entries, chance):
+    rubric = load(simple(entries))
+    ranks, ours = answer_by_chance(rubric, chance)
+    export = write("adk", rubric)
+    score, threshold, told = ask_readers("adk_settings", export.text, ranks)
+    assert told == [criterion.outcome for criterion in rubric.criteria]
+    assert (score, score >= threshold) == (pytest.approx(float(ours.score), abs=1e-12), ours.verdict is Verdict.PASS)
+
+
+@law
+@given(SHAPES["checklist"])
+def test_pydantic_evals_loads_our_judges(ask_readers, entries):
+    rubric = load(simple(entries))
+    expected = [[criterion.id, criterion.outcome, True] for criterion in rubric.criteria]
+    assert ask_readers("pydantic_judges", write("pydantic-evals", rubric).text) == expected
+
+
+@law
+@given(SHAPES["checklist"] | SHAPES["levels"], st.randoms())
+def test_rubric_and_autorubric_read_our_files(ask_readers, entries, chance):
+    rubric = load(simple(entries, "weight"))
+    ranks, ours = answer_by_chance(rubric, chance)
+    text = write("requirement", rubric).text
+    read, score = ask_readers("autorubric_file", text, ranks)
+    assert score == pytest.approx(float(ours.score), abs=1e-12)
+    assert [name for name, _, _ in read] == [criterion.id for criterion in rubric.criteria]
+    if rubric.shape is Shape.CHECKLIST:
+        assert [text for _, text, _ in read] == [criterion.outcome for criterion in rubric.criteria]
+        assert ask_readers("rubric_file", text, ranks) == pytest.approx(float(ours.score), abs=1e-12)
+    for (_, _, labels), criterion in zip(read, rubric.criteria, strict=True):
+        levels = sorted(criterion.levels or (), key=lambda level: level.number)
+        assert labels == [level.outcome for level in levels]
+
+
+@law
+@given(SHAPES["checklist"], st.randoms())
+def test_tolokaforge_passes_what_our_grading_file_passes(ask_readers, entries, chance):
+    rubric = load(simple(entries, "weight", "required_min_score"))
+    export = write("tolokaforge", rubric)
+    assume(not any("the gate" in loss.message for loss in export.losses))
+    ranks, ours = answer_by_chance(rubric, chance)
+    read, score, passes = ask_readers("tolokaforge_file", export.text, ranks)
+    assert read == [[criterion.id, criterion.outcome] for criterion in rubric.criteria]
+    assert passes == (ours.verdict is Verdict.PASS)
+    if not export.losses:
+        assert score == pytest.approx(float(ours.score), abs=1e-12)
+
+
+@law
+@given(SHAPES["levels"], st.randoms())
+def test_autoevals_offers_our_levels_and_scores_them_as_we_do(ask_readers, entries, chance):
+    rubric = load(simple(entries)[:1])
+    try:
+        text = write("autoevals", rubric).text
+    except ExportError:
+        assume(False)  # noqa: FBT003 (templates)
+    ((rank,), ours) = answer_by_chance(rubric, chance)
+    levels = sorted(rubric.criteria[0].levels, key=lambda level: level.number)
+    told, score = ask_readers("autoevals_file", text, str(levels[rank].number))
+    assert score == pytest.approx(float(ours.score), abs=1e-12)
+    offered = [f"({level.number}) {' '.join(level.outcome.split())}" for level in levels]
+    assert [line for line in told.split("\n") if line in offered] == offered
+    assert "[Input]\nThe input\n\n[Output]\nThe output" in told
+
+
+@settings(law, max_examples=150)
+@given(SHAPES["checklist"] | SHAPES["levels"], st.randoms())
+def test_harbor_scores_our_judge_file_as_we_do(ask, entries, chance):
+    rubric = load(simple(entries, "weight"))
+    try:
+        text = write("harbor", rubric).text
+    except ExportError:
+        assume(False)  # noqa: FBT003 (levels that it would score otherwise)
+    ranks, ours = answer_by_chance(rubric, chance)
+    theirs = ask("judged", text, ranks)
+    if theirs is None:
+        pytest.skip("rewardkit is not installed: it needs Python 3.12")
+    assert theirs == {"score": pytest.approx(float(ours.score), abs=1e-12)}
 
 
 # AgentV and promptfoo

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import tomllib
 from decimal import Decimal
 
 import pytest
@@ -76,6 +77,13 @@ FORMS = {
     "promptfoo": {"checklist", "score_ranges", "holistic", "levels"},
     "lightspeed": {"score_ranges", "holistic"},
     "verifiers": {"checklist", "score_ranges", "holistic", "levels"},
+    "adk": {"checklist"},
+    "harbor": {"checklist", "levels"},
+    "pydantic-evals": {"checklist"},
+    "requirement": {"checklist", "levels"},
+    "trpc-agent": {"checklist"},
+    "tolokaforge": {"checklist"},
+    "autoevals": {"levels"},
 }
 
 
@@ -466,10 +474,12 @@ def test_what_lints_is_written_or_refused_and_never_a_fault(data, target):
     try:
         text = write(target, load(entries)).text
     except ExportError:
-        assert target in {"verifiers", "ragas"}
+        assert target in {"verifiers", "ragas", "harbor", "tolokaforge", "autoevals"}
         return
-    if target in {"deepeval-json", "ragas", "verifiers"}:
+    if target in {"deepeval-json", "ragas", "verifiers", "adk", "trpc-agent"}:
         json.loads(text)
+    elif target == "harbor":
+        tomllib.loads(text)
     elif target == "deepeval":
         ast.parse(text)
     elif target != "markdown":

@@ -28,6 +28,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/search/locate.py": "one of many words, after a run of one class at the start of a line",
     "dialects/tables/csv_file.py": "a run of characters that are none of three",
     "dialects/export/fields.py": "the patterns of the schemas for names, one repetition each",
+    "dialects/export/criteria.py": "the patterns of two schemas for ids, one repetition each",
     "lsp/cases.py": "a line end before a fixed number of spaces",
     "scoring/prose.py": "a run of one character alone on its line",
     "text/source.py": "one byte order mark, repeated",

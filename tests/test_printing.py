@@ -162,6 +162,12 @@ CONVERTED = [
     "agentv-5",
     "promptfoo",
     "verifiers",
+    "adk",
+    "harbor",
+    "pydantic-evals",
+    "requirement",
+    "trpc-agent",
+    "tolokaforge",
 ]
 
 

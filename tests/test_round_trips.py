@@ -46,6 +46,10 @@ DIALECTS = [
     ("ragas", "ragas", "rubrics.json", ("levels",)),
     ("agentv-4", "agentv-a4 agentv-a6", "suite.yaml", ("checklist", "score_ranges")),
     ("agentv-5", "agentv-a7", "suite.yaml", ("checklist", "score_ranges")),
+    ("adk", "adk", "eval_config.json", ("checklist",)),
+    ("pydantic-evals", "pydantic-evals", "data.yaml", ("checklist",)),
+    ("requirement", "requirement", "r.yaml", ("checklist", "levels")),
+    ("trpc-agent", "trpc-agent", "a.metrics.json", ("checklist",)),
 ]
 
 
@@ -74,11 +78,7 @@ KEPT = [
     ("lightspeed", "system.yaml", ("holistic",)),
     ("deepeval", "metrics.py", ("holistic",)),
     ("ragas", "rubrics.json", ("levels",)),
-    *(
-        (target, file, shapes)
-        for target, _, file, shapes in DIALECTS
-        if target not in {"lightspeed", "deepeval", "deepeval-json", "ragas"}
-    ),
+    *((target, file, shapes) for target, _, file, shapes in DIALECTS if target.startswith(("rubric", "agentv"))),
 ]
 
 

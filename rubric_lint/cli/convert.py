@@ -87,9 +87,10 @@ def convert(
     if target == "xlsx":
         _check_excel(output)
     try:
-        sound = {called: make_sound(called, each.rubric) for called, each in found.items()}
-        sources = {called: _source(each, is_whole=name is None) for called, each in found.items()}
         writer = load_target(target)
+        deducts = writer.has_deductions
+        sound = {called: make_sound(called, each.rubric, has_deductions=deducts) for called, each in found.items()}
+        sources = {called: _source(each, is_whole=name is None) for called, each in found.items()}
         suite = _read_suite(found) if name is None else None
         carried = carry(suite, target, writer.title, has_cases=writer.has_cases) if suite else None
         around = (carried,) if writer.has_cases else ()

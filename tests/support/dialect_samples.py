@@ -116,11 +116,19 @@ SAMPLES: dict[str, Sample] = {
                   - IsInstance: str
                   - LLMJudge: Names the cause
                   - LLMJudge: {rubric: Answers the question, include_input: true}
+                  - name: LLMJudge
+                    arguments: {rubric: Is short, assertion: {evaluation_name: length}}
+                  - {name: LLMJudge, arguments: [Is polite]}
             """,
         name="data.yaml",
         path=("cases", 0, "evaluators"),
         shape=Shape.CHECKLIST,
-        criteria=[item(1, "Names the cause"), item(2, "Answers the question")],
+        criteria=[
+            item(1, "Names the cause"),
+            item(2, "Answers the question"),
+            item(3, "Is short", called="length"),
+            item(4, "Is polite"),
+        ],
         lost="""\
             cases:
               - name: one
@@ -132,7 +140,15 @@ SAMPLES: dict[str, Sample] = {
                       include_expected_output: true
                       model_settings: mark-settings
                       score: mark-score
-                      assertion: {mark: mark-assertion}
+                      assertion:
+                        evaluation_name: mark-id
+                        mark: mark-assertion
+                  - name: LLMJudge
+                    arguments:
+                      rubric: mark-second
+                      model: mark-other
+                      assertion:
+                        evaluation_name: mark-name
                   - GEval: {criteria: Is short, evaluation_steps: [Count]}
             """,
         schema="pydantic-evals/v1",

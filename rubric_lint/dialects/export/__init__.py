@@ -20,6 +20,13 @@ _TARGETS: Mapping[str, tuple[str, str]] = {
     "promptfoo": ("promptfoo", "TARGET"),
     "lightspeed": ("lightspeed", "TARGET"),
     "verifiers": ("verifiers", "TARGET"),
+    "adk": ("adk", "TARGET"),
+    "harbor": ("harbor", "TARGET"),
+    "pydantic-evals": ("pydantic_evals", "TARGET"),
+    "requirement": ("requirement", "TARGET"),
+    "trpc-agent": ("trpc_agent", "TARGET"),
+    "tolokaforge": ("tolokaforge", "TARGET"),
+    "autoevals": ("autoevals", "TARGET"),
 }
 
 TARGETS = tuple(_TARGETS)

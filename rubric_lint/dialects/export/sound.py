@@ -1,5 +1,6 @@
 """Refuse to export rubrics with errors that a comment or a setting has silenced."""
 
+import math
 from collections.abc import Iterable
 
 from rubric_lint.dialects.export.target import ExportError, Loss
@@ -11,8 +12,11 @@ from rubric_lint.messages import describe, name_scores
 _SILENCED = "which a comment or a setting silences; fix that first"
 
 
-def make_sound(name: str, rubric: Rubric) -> tuple[Rubric, list[Loss]]:
+def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tuple[Rubric, list[Loss]]:
     """Return the rubric without the criteria that our format cannot count, and these as losses.
+
+    With `has_deductions`, criteria that cost points stay, and so do those that an answer earns by not meeting them if
+    all are such: then an answer loses their points.
 
     Raises:
         RefusedError: if the rubric contradicts itself, so that it has no single meaning.
@@ -31,18 +35,27 @@ def make_sound(name: str, rubric: Rubric) -> tuple[Rubric, list[Loss]]:
     for criterion in rubric.criteria:
         if criterion.levels is not None:
             _check_levels(name, criterion)
-    if rubric.shape is Shape.HOLISTIC or all(map(_counts, rubric.criteria)):
+    counted = _find_counted(rubric, has_deductions=has_deductions)
+    if rubric.shape is Shape.HOLISTIC or all(counted):
         return rubric, []
-    losses = [Loss(name, each.path, _word_weight(each)) for each in rubric.criteria if not _counts(each)]
-    kept = tuple(filter(_counts, rubric.criteria))
+    pairs = list(zip(rubric.criteria, counted, strict=True))
+    losses = [Loss(name, each.path, _word_weight(each)) for each, counts in pairs if not counts]
+    kept = tuple(each for each, counts in pairs if counts)
     if not kept:
         raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
     return rubric._replace(entries=kept), losses
 
 
-def _counts(criterion: Criterion) -> bool:
-    """Return whether our format can count a criterion: an answer gains by meeting it."""
-    return criterion.weight is not None and criterion.weight >= 0 and not criterion.is_negated
+def _find_counted(rubric: Rubric, *, has_deductions: bool) -> list[bool]:
+    """Return for each criterion whether the target can count it: in ours, an answer gains by meeting it."""
+    weights = [criterion.weight for criterion in rubric.criteria]
+    if has_deductions and all(each.is_negated and each.weight and each.weight > 0 for each in rubric.criteria):
+        return [True] * len(weights)
+    lowest = -math.inf if has_deductions else 0
+    return [
+        weight is not None and weight >= lowest and not criterion.is_negated
+        for criterion, weight in zip(rubric.criteria, weights, strict=True)
+    ]
 
 
 def _check_bands(name: str, bands: Iterable[Band]) -> None:

@@ -99,13 +99,15 @@ class ExportTarget:
     """A target system: its title, a summary of its format, and a function that writes it.
 
     `write` takes rubrics and, if they come from files, their sources. With `has_cases`, it
-    takes a carried suite too. It raises RefusedError for a rubric whose meaning would change.
+    takes a carried suite too. It raises ExportError for a rubric whose meaning would change. With `has_deductions`, a
+    criterion may cost points.
     """
 
     title: str
     summary: str
     write: Callable[..., Export]
     has_cases: bool = False
+    has_deductions: bool = False
 
 
 SHAPES: Mapping[Shape, str] = {

@@ -3,11 +3,11 @@
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.messages import is_obeyed, visible_json, visible_yaml
+from rubric_lint.messages import is_obeyed, visible_json, visible_toml, visible_yaml
 from rubric_lint.text.scalar import read_plain
 
 
@@ -99,3 +99,27 @@ def _join(brackets: str, parts: Iterable[Iterable[str]], line: str) -> Iterator[
         yield from part
         mark = ","
     yield f"{line}{brackets[1]}"
+
+
+def to_toml(tables: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return TOML of tables with their heads, `[a]` or `[[a]]`; values are strings, numbers and lists of strings."""
+    parts = (
+        "\n".join([head, *(f"{key} = {''.join(_write_toml(value))}" for key, value in table.items())])
+        for head, table in tables
+    )
+    return visible_toml("\n\n".join(parts)) + "\n"
+
+
+def _write_toml(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        yield "[\n" if len(value) > 1 else "["
+        for item in value:
+            yield from ("    ", *_write_toml(item), ",\n") if len(value) > 1 else _write_toml(item)
+        yield "]"
+    elif isinstance(value, Decimal) or (isinstance(value, int) and abs(value) > _LARGEST):
+        yield write_decimal(Decimal(value))
+    else:
+        yield json.dumps(value, ensure_ascii=False)  # its strings are the basic strings of TOML
+
+
+_LARGEST = (1 << 63) - 1

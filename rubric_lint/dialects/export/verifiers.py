@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
+from rubric_lint.dialects.export.criteria import choose_only, require_even
 from rubric_lint.dialects.export.entries import as_number, bounds, sort_levels, uncovered
 from rubric_lint.dialects.export.target import (
     NOWHERE,
@@ -27,10 +27,7 @@ _TITLE = "verifiers"
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """Write one object; its answers are spaced evenly, as our scores are, so `score` means the same."""
-    if len(rubrics) > 1:
-        name, rubric = list(rubrics.items())[1]
-        raise ExportError(name, rubric.path, f"{_TITLE} reads one rubric per file; choose one with --rubric")
-    ((name, rubric),) = rubrics.items()
+    name, rubric = choose_only(rubrics, _TITLE)
     if shape_of(name, rubric) is Shape.HOLISTIC:
         criteria = [_entry(name, None, Decimal(1), _write_bands(name, rubric.scales[0]), SCORES)]
     else:
@@ -44,10 +41,7 @@ def _criterion(name: str, criterion: Criterion) -> dict[str, Any]:
     if criterion.scale:
         return _entry(criterion.id, criterion.outcome, weight, _write_bands(name, criterion.scale), SCORES)
     if criterion.levels:
-        numbers = [level.number or 0 for level in sort_levels(criterion)]
-        if len({after - before for before, after in pairwise(numbers)}) > 1:
-            message = f"{_TITLE} spaces its answers evenly, and the levels {numbers} are not: the scores would change"
-            raise ExportError(name, criterion.path_of("levels"), message)
+        numbers = require_even(name, criterion, _TITLE)
         return _entry(criterion.id, criterion.outcome, weight, _write_levels(criterion), numbers)
     return {"name": criterion.id, "text": criterion.outcome or "", "weight": as_number(weight)}
 
