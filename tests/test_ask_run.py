@@ -19,7 +19,7 @@ from rubric_lint.scoring.judge.run import JudgeRun, JudgeTally, StoppedError
 from rubric_lint.scoring.judge.samples import to_json
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_told
-from rubric_lint.scoring.output import read_output
+from rubric_lint.scoring.output import parse_output
 from rubric_lint.scoring.scorer import score_entry
 
 SUITE = b"""\
@@ -348,7 +348,7 @@ def test_a1_what_the_answer_holds_is_no_verdict_of_the_judge(tmp_path):
 def test_what_a_run_writes_is_what_a_judge_would_have_written():
     for rubric, reply in ((HOLISTIC, SCORED), (CHECKLIST, checks(True, False, True))):  # noqa: FBT003
         raw = reply.body["choices"][0]["message"]["content"]
-        assert to_json(rubric, read_output(raw, rubric)) == json.loads(raw)
+        assert to_json(rubric, parse_output(rubric, raw)) == json.loads(raw)
 
 
 def test_an_answer_without_a_reply_is_told_and_not_written(tmp_path):

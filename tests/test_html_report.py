@@ -18,8 +18,9 @@ from report_pictures import CHROMIUM, PICTURES, ROOT
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.report.html import Extras, HtmlReport
 from rubric_lint.run.progress import Progress
+from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.records import Entry
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.scoring.scorer import score_entry
@@ -47,10 +48,7 @@ def tower(number, accuracy, tone, reason="Because.", **fields):
 
 def count_outputs(totals, rubric, answers, times=1):
     """Count outputs that have these answers."""
-    grades = [criterion.grade(answer) for criterion, answer in zip(rubric.criteria, answers, strict=True)]
-    known = Known(rubric, answers, *rubric.weigh(grades), "")
-    known.count = times
-    totals.count(known)
+    totals.count(reader_of(rubric).know(JudgeOutput(answers, (None,) * len(answers))), times)
 
 
 def draw(page, totals, title="a", **extras):

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_lint.scoring.extract import OutputError, decode, line_of
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.output import read_output
+from rubric_lint.scoring.output import parse_output
 
 SUITE = """\
 tests:
@@ -32,7 +32,7 @@ RUBRICS = load_rubrics("suite.yaml", SUITE.encode())
 
 
 def read(name, output):
-    return read_output(output, RUBRICS[name])
+    return parse_output(RUBRICS[name], output)
 
 
 def refusal(name, output):
@@ -113,7 +113,8 @@ def test_reasons_are_kept():
         ("holistic", {"score": 7.5}, "/score", "`score` is 7.5, expected an integer"),
         ("holistic", {"score": "7"}, "/score", '`score` is the string "7", expected an integer'),
         ("holistic", {"score": True}, "/score", "`score` is true, expected an integer"),
-        ("holistic", {"score": None}, "/score", "`score` is null, expected an integer"),
+        ("holistic", '{"score": null}', "/score", "`score` is null, expected an integer"),
+        ("holistic", {"score": None}, "", 'missing field `score`; expected {"score"}'),
         ("holistic", {"score": float("nan")}, "/score", "`score` is nan, expected an integer"),
         (
             "holistic",

@@ -21,6 +21,7 @@ from rubric_lint.messages import visible
 from rubric_lint.report.html import Extras, HtmlReport
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer, score_entry
+from rubric_lint.scoring.streams import Block
 from rubric_lint.scoring.totals import Totals
 
 ROOT = Path(__file__).parent.parent
@@ -551,7 +552,8 @@ def test_many_answers_make_a_page_that_holds_few_rows_at_once(tmp_path):
     scorer = Scorer(rubrics)
     for start in range(0, 200_000, 1000):
         text = lines(*(tower(f"a{number}", number % 11, 9) for number in range(start, start + 1000))).encode().strip()
-        page.list(scorer.glance(text), start + 1, None, text)
+        (run,) = scorer.scan(Block(start + 1, text, has_lines=True))
+        page.list(run.found, start + 1, None, text)
     with (tmp_path / "page.html").open("w", encoding="utf-8") as file:
         page.write(file.write, totals, "a", Extras())
     rows, address = "document.querySelectorAll('.open').length", (tmp_path / "page.html").as_uri()

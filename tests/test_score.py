@@ -11,7 +11,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring import OutputError, score, score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import DECIDING, RubricError, load_rubrics
-from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.totals import Totals
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
@@ -304,10 +304,7 @@ def test_totals_are_what_a_count_by_hand_comes_to():
     }
     yes, no = ({"checks": [{"id": "c", "satisfied": answer}]} for answer in (True, False))
     for answers, count in {(10, 8): 1, (4, 0): 2, (3, 10): 1}.items():  # 38, 12, 12 and 19 of 40 points
-        points, verdict = gated.weigh(each.grade(answer) for each, answer in zip(gated.criteria, answers, strict=True))
-        known = Known(gated, answers, points, verdict, "")
-        known.count = count
-        totals.count(known)
+        totals.count(reader_of(gated).know(JudgeOutput(answers, (None, None))), count)
     totals.take(score(check, yes))
     for _ in range(2):
         totals.take(score_samples(check, [yes, no, yes]))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from rubric_lint.scoring import OutputError, score
 from rubric_lint.scoring.decoding import IS_INSTALLED
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.scorer import Scorer, score_entry
+from rubric_lint.scoring.scorer import Run, Scorer, score_entry
+from rubric_lint.scoring.streams import Block
 
 WEIGHTS = st.one_of(st.integers(0, 20).map(str), st.decimals(0, 5, places=3).map(str), st.just("1e-7"))
 IDS = st.lists(st.text("abcxyzäß-_.", min_size=1, max_size=8), min_size=1, max_size=5, unique=True)
@@ -190,39 +191,45 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
         assert (outcome.result, outcome.judged_by) == (expected.result, expected.judged_by)
         if outcome.result:
             assert fast.score(entry.encode()).render() == expected.render()
-        if found := fast.glance(entry.encode()):
+        if found := glance(fast, entry):
             [(name, known)] = found
             assert (name, known.answers) == ("a", tuple(each.grade.answer for each in expected.result.criteria))
             assert json.loads(f"{{{known.text}}}") == expected.result.to_json()
         seen.append((entry, found))
-    clear = [(entry, found) for entry, found in seen if found]
-    both = random.choice([seen, clear])[:3]
-    together = fast.glance("\n".join(entry for entry, _ in both).encode())
-    assert together in ([], [each for _, found in both for each in found])
-    assert not together or all(found for _, found in both)
+    together = glance(fast, "\n".join(entry for entry, _ in seen))
+    assert together == [each for _, found in seen for each in found]
+
+
+def glance(scorer, lines):
+    """The id and the result of each line that a glance scores."""
+    found = scorer.scan(Block(1, lines.encode(), has_lines=True))
+    return [seen for entries in found if isinstance(entries, Run) for seen in entries.found]
 
 
 FINE = '{"id": "a", "output": {"score": 7}}'
 
 
 @pytest.mark.parametrize(
-    "lines",
+    "line",
     [
-        [],
-        [FINE, ""],
-        ["", FINE],
-        [FINE.replace("7", "11"), FINE],
-        [FINE.replace(", ", ",\n"), f"{FINE} {FINE}"],  # as many entries as lines
-        [FINE, FINE.replace("7", '7, "score": 7')],
-        [FINE, FINE.replace("7", '7, "reasoning": "a", "reasoning": "b"')],
-        [FINE, '{"id": "a", "output": "{\\u0022score\\u0022: 7}", "id": "a"}'],
-        [FINE, '{"id": "a", "output": "{\\"score\\": 7, \\"score\\": 7}"}'],
-        ['{"id": "\\u0022", "output": {"score": 7, "score": 7}}'],
+        "",
+        " \r",
+        FINE.replace("7", "11"),
+        f"{FINE} {FINE}",
+        FINE.replace("7", '7, "score": 7'),
+        FINE.replace("7", '7, "reasoning": "a", "reasoning": "b"'),
+        '{"id": "a", "output": "{\\u0022score\\u0022: 7}", "id": "a"}',
+        '{"id": "a", "output": "{\\"score\\": 7, \\"score\\": 7}"}',
+        '{"id": "\\u0022", "output": {"score": 7, "score": 7}}',
     ],
 )
-def test_lines_of_which_one_takes_a_second_look_are_not_read_at_once(lines):
+def test_a_line_that_takes_a_second_look_keeps_the_others_quick(line):
     rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
-    assert Scorer(rubrics).glance("\n".join(lines).encode()) == []
+    found = [*Scorer(rubrics).scan(Block(5, f"{FINE}\n{line}\n{FINE}".encode(), has_lines=True))]
+    assert [entries.text for entries in found if not isinstance(entries, Run) and entries.line == 6] == (
+        [line.encode()] if line.strip() else []
+    )
+    assert [entries.line for entries in found if isinstance(entries, Run)] == [5, 7] * IS_INSTALLED
 
 
 @pytest.mark.parametrize(
@@ -241,7 +248,7 @@ def test_lines_of_which_one_takes_a_second_look_are_not_read_at_once(lines):
 @pytest.mark.skipif(not IS_INSTALLED, reason="msgspec is not installed")
 def test_lines_of_the_very_form_are_read_at_once(lines):
     rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
-    found = Scorer(rubrics).glance("\n".join(lines).encode())
+    found = glance(Scorer(rubrics), "\n".join(lines))
     assert [name for name, _ in found] == [json.loads(line)["id"] for line in lines]
     assert {known.answers for _, known in found} == {(7,)}
 
@@ -274,9 +281,9 @@ def test_an_output_with_a_fault_never_gets_a_score(case, fault, place):
     rubric = load(entries)
     with pytest.raises(OutputError):
         score(rubric, output)
-    text = json.dumps({"id": "a", "output": output}).encode()
-    assert Scorer({"r": rubric}).glance(text) == []
-    assert score_entry(text, {"r": rubric}, 1).result is None
+    text = json.dumps({"id": "a", "output": output})
+    assert glance(Scorer({"r": rubric}), text) == []
+    assert score_entry(text.encode(), {"r": rubric}, 1).result is None
 
 
 def spoil(checks, place, fault):

@@ -3,15 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
-from rubric_lint.scoring.output import read_output
-from rubric_lint.scoring.samples import combine
-from rubric_lint.scoring.struct import read_struct
+from rubric_lint.scoring.output import parse_output, reader_of
+from rubric_lint.scoring.samples import combine_samples
 
-__all__ = ["OutputError", "RubricError", "load_rubrics", "score", "score_samples"]
+__all__ = [
+    "OutputError",
+    "RubricError",
+    "combine_samples",
+    "load_rubrics",
+    "parse_output",
+    "score",
+    "score_samples",
+]
 
 
 def score(
@@ -31,14 +37,11 @@ def score(
     Raises:
         OutputError: when the output is not valid for this rubric; such an output has no score.
     """
-    if not isinstance(output, JudgeOutput):
-        extract = Extract.STRICT if strict else Extract.STANDARD
-        output = read_struct(output) if isinstance(output, Mapping) else output
-        return rubric.grade(read_output(output, rubric, answer=answer, extract=extract))
-    try:
-        return rubric.grade(output)
-    except ValueError as fault:
-        raise OutputError(f"not an output for the rubric `{rubric.name}`: {fault}") from None
+    if isinstance(output, JudgeOutput):
+        reader_of(rubric).know(output)  # refuses other answers than the rubric's
+    else:
+        output = parse_output(rubric, output, answer=answer, strict=strict)
+    return rubric.grade(output)
 
 
 def score_samples(
@@ -55,4 +58,4 @@ def score_samples(
     """
     if not outputs:
         raise OutputError("no outputs to combine")
-    return combine([score(rubric, output, answer=answer, strict=strict) for output in outputs])
+    return combine_samples([score(rubric, output, answer=answer, strict=strict) for output in outputs])

@@ -116,11 +116,6 @@ def _count_texts(value: Any) -> int:
     return 0 if value is None or kind in (bool, float, Fractional) else _ODD
 
 
-def has_quotes(text: bytes, count: int) -> bool:
-    """Return whether JSON has this many quotes, including escaped ones. False negatives are possible."""
-    return text.count(_QUOTE) == count and b"u0022" not in text
-
-
 def count_quotes(text: str | bytes) -> int:
     """Count the quotes that begin or end a string in JSON."""
     if isinstance(text, str):

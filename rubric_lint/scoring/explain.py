@@ -17,16 +17,25 @@ def explain(
     file: str | None = None,
 ) -> Outcome:
     """Return the outcome of a refused entry: this error, or the first value that is not valid JSON."""
-    head: dict[str, Any] = {}
     try:
         entry = read_entry(text)
-        if HELD.isdisjoint(entry):
-            refuse_flaws(entry)
-            head = {"id": entry["id"]} if "id" in entry else {}
-            return Outcome(line, file, head, error=fault)
     except OutputError as found:
-        return Outcome(line, file, head, error=found)
+        return Outcome(line, file, error=found)
+    return explain_value(entry, fault, rubrics, line, file)
+
+
+def explain_value(
+    entry: dict[str, Any],
+    fault: OutputError,
+    rubrics: Mapping[str, ScoringRubric],
+    line: int,
+    file: str | None = None,
+) -> Outcome:
+    """Return the outcome of a refused entry that is decoded."""
     flaw = _find_flaw(entry)
+    if HELD.isdisjoint(entry):
+        head = {"id": entry["id"]} if "id" in entry and not flaw else {}
+        return Outcome(line, file, head, error=flaw or fault)
     legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
     head = {"id": legible["id"]} if "id" in legible else {}
     rest = {key: value for key, value in legible.items() if key not in {"id", *HELD, *RESERVED}}

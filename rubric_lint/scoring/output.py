@@ -1,24 +1,26 @@
 """Read what a judge returned, as raw text or as an object, and look up the result for its answers."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.candidates import Extract, find_verdict, squeeze, unwrap
-from rubric_lint.scoring.decoding import count_quotes, count_texts, has_quotes
+from rubric_lint.scoring.decoding import count_quotes, count_texts
+from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.form import read_object
 from rubric_lint.scoring.grading import (
     AnswerValue,
     CriterionResult,
-    Grade,
     JudgeOutput,
+    Scored,
     ScoringCriterion,
     ScoringRubric,
     Verdict,
 )
 from rubric_lint.scoring.plain import types_of
+from rubric_lint.scoring.struct import read_struct
 
 MOST_KNOWN = 20_000
 """The most combinations of answers to remember at once."""
@@ -27,23 +29,75 @@ Answers = tuple[AnswerValue, ...]
 """The answers of an output, in the rubric's order."""
 
 
+class Piece(NamedTuple):
+    """One answer to one criterion: its result, and that as JSON."""
+
+    result: CriterionResult
+    text: str
+
+
 class Known:
-    """The result for some answers, and how often they occurred; the score is `points` out of the rubric's `full`.
+    """The result for some answers, and how often they occurred; the score is `points` out of `full`.
 
     `number` is for an observer, which may number the results.
     """
 
-    __slots__ = ("answers", "count", "may_be_wanted", "number", "points", "rubric", "text", "verdict")
+    __slots__ = (
+        "_text",
+        "answers",
+        "count",
+        "full",
+        "may_be_wanted",
+        "number",
+        "pieces",
+        "points",
+        "rubric",
+        "verdict",
+    )
 
-    def __init__(self, rubric: ScoringRubric, answers: Answers, points: int, verdict: Verdict, text: str) -> None:
+    def __init__(
+        self, rubric: ScoringRubric, points: int, full: int, verdict: Verdict, pieces: Sequence[Piece]
+    ) -> None:
         self.rubric = rubric
-        self.answers = answers
         self.points = points
+        self.full = full
         self.verdict = verdict
-        self.text = text
+        self.pieces = pieces
+        self.answers: Answers = tuple([piece.result.grade.answer for piece in pieces])
         self.count = 0
         self.number = -1
         self.may_be_wanted = True
+        self._text: str | None = None
+
+    @property
+    def score(self) -> float:
+        """The score, 0..1, rounded once."""
+        return self.points / self.full
+
+    @property
+    def gates_missed(self) -> list[str]:
+        """The ids of the criteria whose gates are missed."""
+        return [piece.result.criterion.id for piece in self.pieces if not piece.result.grade.gate_met]
+
+    @property
+    def text(self) -> str:
+        """The result as the inside of a JSON object."""
+        if self._text is None:
+            head = render(self.rubric.to_json())[1:-1]
+            criteria = ", ".join([piece.text for piece in self.pieces])
+            self._text = f'{head}, "score": {self.score!r}, "verdict": "{self.verdict}", "criteria": [{criteria}]'
+        return self._text
+
+
+def know_median(median: Scored) -> Known:
+    """Return the result of several outputs for one answer, whose score may lie between two points."""
+    points = median.score * median.rubric.full
+    pieces = [Piece(each, "") for each in median.criteria]
+    return Known(median.rubric, points.numerator, median.rubric.full * points.denominator, median.verdict, pieces)
+
+
+Seen = tuple[str, Known]
+"""The id and the result of a record."""
 
 
 class Judged(NamedTuple):
@@ -67,13 +121,6 @@ class Judged(NamedTuple):
         )
 
 
-class _Piece(NamedTuple):
-    """One answer to one criterion: its grade, and its part of the JSON result."""
-
-    grade: Grade
-    text: str
-
-
 class Reader:
     """A reader of outputs for one rubric."""
 
@@ -82,62 +129,74 @@ class Reader:
         self.types = types_of(rubric.shape)
         self._ids = [criterion.id for criterion in rubric.criteria]
         self._pieces = [_render_pieces(criterion) for criterion in rubric.criteria]
-        self._head = render(rubric.to_json())[1:-1]
         self._is_holistic = rubric.shape is Shape.HOLISTIC
         self.known: dict[Answers, Known] = {}
 
-    def read(
-        self, output: Any, answer: str | None = None, extract: Extract = Extract.STANDARD, *, has_halves: bool = True
-    ) -> Judged:
-        """Read raw text, or an object; `has_halves` says whether it may contain half surrogate pairs.
+    def read(self, output: str, answer: str | None = None, extract: Extract = Extract.STANDARD) -> Judged:
+        """Read raw text; `answer` is the judged answer, if known: an object that it contains is a quote.
 
         Raises:
             OutputError: if there is not exactly one object, or it is not valid for this rubric.
         """
-        if not isinstance(output, str):
-            return self.read_object(output, has_halves=has_halves)
         held = unwrap(output, strict=extract is Extract.STRICT)
         if not (answer and squeeze(held) in squeeze(answer)) and (found := self._glance(held)):
             return Judged(found[0], 1, found[1])
         return self._read_checked(find_verdict(output, answer=answer, extract=extract), 1)
 
-    def glance(self, text: bytes, extract: Extract) -> list[tuple[str, Known]]:
-        """Read lines that are all records of a string `id` and an output of the expected form, as an object or text.
+    def glance(self, lines: Iterable[bytes], extract: Extract) -> list[Seen | None]:
+        """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
 
-        Return the id and the result of each, or nothing if one of them is any other entry.
+        Return the id and the result of each, and None for every other line, which needs a second look.
         """
-        records = self.types.decode_records(text)
-        # No JSON value contains "}\n{", so then each line is one record.
-        if not text.count(b"\n") == text.count(b"}\n{") == len(records) - 1:
-            return []
+        decode, look_up, decode_output = self.types.decode_record, self.look_up, self.types.decode
         strict = extract is Extract.STRICT
-        given: list[tuple[str, Known]] = []
-        held: list[tuple[str, int]] = []
-        texts = 0
-        for record in records:
+        given: list[Seen | None] = []
+        for line in lines:
+            record = decode(line)
+            if record is None:
+                given.append(None)
+                continue
             output = record.output
+            # A repeated key adds strings, and every string that was read has its quotes.
             if type(output) is str:
                 inner = unwrap(output, strict=strict)
-                found = self.look_up(self.types.decode(inner))
-                if found is None:
-                    return []
-                held.append((inner, found[1]))
-                texts += 4
+                found = look_up(decode_output(inner))
+                is_sound = found and count_quotes(line) == 8 and count_quotes(inner) == 2 * found[1]
             else:
-                found = self.look_up(output)
-                if found is None:
-                    return []
-                texts += found[1] + 3
-            given.append((record.id, found[0]))
-        return given if _are_all(text, texts, held) else []
+                found = look_up(output)
+                is_sound = found and count_quotes(line) == 2 * found[1] + 6
+            given.append((record.id, found[0]) if found and is_sound else None)
+        return given
 
     def _glance(self, held: str) -> tuple[Known, Any] | None:
         plain = self.types.decode(held)
         found = self.look_up(plain) if plain else None
         return (found[0], plain) if found and count_quotes(held) == 2 * found[1] else None
 
+    def glance_text(self, text: str, extract: Extract) -> Known | None:
+        """Return the result of a raw text that is just an output of the expected form, or None."""
+        found = self._glance(unwrap(text, strict=extract is Extract.STRICT))
+        return found[0] if found else None
+
+    def glance_value(self, value: Any) -> Known | None:
+        """Return the result of an object that is an output of the expected form, or None."""
+        found = self.look_up(self.types.convert(value))
+        return found[0] if found else None
+
+    def read_value(self, value: Any) -> Judged:
+        """Read an object that may be a row of a struct column: without null fields, and with Python's numbers.
+
+        Raises:
+            OutputError: when it is not valid for this rubric.
+        """
+        plain = self.types.convert(value)
+        found = self.look_up(plain)
+        if found and not _has_halves(plain):
+            return Judged(*found, plain)
+        return self.read_object(read_struct(value) if isinstance(value, Mapping) else value, has_halves=True)
+
     def read_object(self, value: Any, *, has_halves: bool) -> Judged:
-        """Read an object.
+        """Read an object; `has_halves` says whether it may contain half surrogate pairs.
 
         Raises:
             OutputError: when it is not valid for this rubric.
@@ -170,6 +229,21 @@ class Reader:
         except (AttributeError, LookupError, ValueError):  # the first for None
             return None
 
+    def know(self, output: JudgeOutput) -> Known:
+        """Return the result for an output.
+
+        Raises:
+            OutputError: if it is not an output for this rubric.
+        """
+        named = f"not an output for the rubric `{self.rubric.name}`"
+        if not len(output.answers) == len(output.reasons) == len(self._ids):
+            given = f"{len(output.answers)} answers and {len(output.reasons)} reasons"
+            raise OutputError(f"{named}: {given}; expected one of each for {len(self._ids)} criteria")
+        try:
+            return self._know(tuple(output.answers))
+        except (KeyError, TypeError):
+            raise OutputError(f"{named}: an answer that the rubric does not allow") from None
+
     def _know(self, answers: Answers) -> Known:
         """Look up the result for some answers.
 
@@ -182,55 +256,47 @@ class Reader:
         return found
 
     def _learn(self, answers: Answers) -> Known:
-        pieces = [graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)]
-        points, verdict = self.rubric.weigh([piece.grade for piece in pieces])
-        score = points / self.rubric.full  # the points are integers, so this is the nearest float
-        criteria = ", ".join([piece.text for piece in pieces])
-        text = f'{self._head}, "score": {score!r}, "verdict": "{verdict}", "criteria": [{criteria}]'
-        return Known(self.rubric, answers, points, verdict, text)
+        pieces = tuple([graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)])
+        points, verdict = self.rubric.weigh([piece.result.grade for piece in pieces])
+        return Known(self.rubric, points, self.rubric.full, verdict, pieces)
 
 
-def _are_all(text: bytes, texts: int, held: list[tuple[str, int]]) -> bool:
-    """Return whether JSON has only the strings that were read; `held` is raw text in it, with its number of strings.
-
-    A repeated key adds strings, and every string that was read has its quotes, so one count shows that no key repeats.
-    """
-    if has_quotes(
-        text, 2 * (texts + sum(inner for _, inner in held))
-    ):  # one count of all, if no string has quotes in it
-        return True
-    return count_quotes(text) == 2 * texts and all(count_quotes(json) == 2 * inner for json, inner in held)
+@lru_cache(maxsize=50)
+def reader_of(rubric: ScoringRubric) -> Reader:
+    """Return the reader for a rubric: one for all copies of the rubric in this process."""
+    return Reader(rubric)
 
 
-def read_output(
-    raw: str | Mapping[str, Any],
-    rubric: ScoringRubric,
-    *,
-    answer: str | None = None,
-    extract: Extract = Extract.STANDARD,
+def parse_output(
+    rubric: ScoringRubric, output: Mapping[str, Any] | str, *, answer: str | None = None, strict: bool = False
 ) -> JudgeOutput:
-    """Read a judge output from raw text or an object.
-
-    `answer` is the judged answer, if known: an object that it contains is a quote.
+    """Read a judge output from raw text or an object, as `score` does.
 
     Raises:
         OutputError: if there is not exactly one object, or it is not valid for this rubric.
     """
-    reader = _reader_of(rubric)
+    reader = reader_of(rubric)
     if len(reader.known) > MOST_KNOWN:
         reader.known.clear()
-    return reader.read(raw, answer, extract).output
+    if not isinstance(output, str):
+        return reader.read_value(output).output
+    return reader.read(output, answer, Extract.STRICT if strict else Extract.STANDARD).output
 
 
-@lru_cache(maxsize=50)
-def _reader_of(rubric: ScoringRubric) -> Reader:
-    return Reader(rubric)
+def _has_halves(output: Any) -> bool:
+    """Return whether a reason in an output has half a surrogate pair, which only a Python string can have."""
+    told = [output.reasoning] if hasattr(output, "score") else [output.overall_reasoning]
+    told += [check.reasoning for check in getattr(output, "checks", ())]
+    try:
+        "".join([text for text in told if text]).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 render = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def _render_pieces(criterion: ScoringCriterion) -> dict[AnswerValue, _Piece]:
-    return {
-        grade.answer: _Piece(grade, render(CriterionResult(criterion, grade).to_json())) for grade in criterion.grades
-    }
+def _render_pieces(criterion: ScoringCriterion) -> dict[AnswerValue, Piece]:
+    results = [CriterionResult(criterion, grade) for grade in criterion.grades]
+    return {result.grade.answer: Piece(result, render(result.to_json())) for result in results}

@@ -44,7 +44,7 @@ class PlainTypes:
         self.output = _define_output(shape) if IS_INSTALLED else None
         if IS_INSTALLED:
             self._decode_output = Decoder(self.output).decode
-            self._decode_lines = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode_lines
+            self._decode_record = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
 
     def convert(self, value: Any) -> Any:
         """Convert an object to an output; return None unless it has exactly these fields."""
@@ -64,17 +64,14 @@ class PlainTypes:
         except _REFUSALS:
             return None
 
-    def decode_records(self, text: Any) -> list[Any]:
-        """Decode lines that are all records of a string `id` and an output or raw text; return nothing for any others.
-
-        Lines may be blank, and a record may span several lines.
-        """
+    def decode_record(self, line: bytes) -> Any:
+        """Decode JSON as a record of just a string `id` and an output or raw text; return None for any other."""
         if not IS_INSTALLED:
-            return []
+            return None
         try:
-            return self._decode_lines(text)
+            return self._decode_record(line)
         except _REFUSALS:
-            return []
+            return None
 
 
 @cache

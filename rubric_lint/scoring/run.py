@@ -15,7 +15,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.records import Outcome
-from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.scoring.scorer import Run, Scorer
 from rubric_lint.scoring.streams import CHUNK, read_blocks
 from rubric_lint.scoring.totals import Totals
 
@@ -128,14 +128,13 @@ class Scoring:
         with Interruption() as interruption:
             try:
                 for block in read_blocks(self._chunks(stream, interruption)):
-                    if not self._score_at_once(block.text, block.line):
-                        for line, text in block.split():
-                            if not self._score_at_once(text, line):
-                                self._score(text, line)
-                            if interruption.asked:
-                                raise KeyboardInterrupt
-                    if interruption.asked:
-                        raise KeyboardInterrupt
+                    for entries in self._scorer.scan(block):
+                        if isinstance(entries, Run):
+                            self._take_run(entries)
+                        else:
+                            self._score(entries.text, entries.line)
+                        if interruption.asked:
+                            raise KeyboardInterrupt
             finally:
                 self._flush()
                 self._count()
@@ -151,15 +150,13 @@ class Scoring:
             self._progress.advance(len(chunk))
             yield chunk
 
-    def _score_at_once(self, text: bytes | OutputError, line: int) -> bool:
-        """Score and count all lines of a text if a glance is enough for each; return whether it was."""
-        found = self._scorer.glance(text)
-        if not found:
-            return False
+    def _take_run(self, run: Run) -> None:
+        """Count a run of records that a glance scored."""
+        found, line = run.found, run.line
         rubric = found[0][1].rubric.name
         self.line = line + len(found) - 1
-        if self._observer and isinstance(text, bytes):
-            self._observer.list(found, line, self._file, text)
+        if self._observer:
+            self._observer.list(found, line, self._file, b"\n".join(run.lines))
         self._ids.add(len(self._files) - 1, line, [hash((rubric, name)) for name, _ in found])  # as make_key
         self._pending += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
         for _, known in found:
@@ -167,9 +164,7 @@ class Scoring:
         if self._observer:
             for place, (_, known) in enumerate(found):
                 if known.may_be_wanted and self._is_wanted(known):
-                    one = text.split(b"\n")[place] if isinstance(text, bytes) else text
-                    self._observer.keep(self._scorer.tell(one, line + place, self._file))
-        return True
+                    self._observer.keep(self._scorer.tell(run.lines[place], line + place, self._file))
 
     def _is_wanted(self, known: Known) -> bool:
         known.may_be_wanted = self._observer is not None and self._observer.wants(known)
@@ -253,6 +248,6 @@ class Scoring:
 
     def _count(self) -> None:
         for known in self._scorer.take_counts():
-            self.totals.count(known)
+            self.totals.count(known, known.count)
             if self._observer:
                 self._observer.count(known)

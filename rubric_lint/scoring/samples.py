@@ -9,13 +9,18 @@ from rubric_lint.scoring.grading import CriterionResult, Scored, Verdict
 _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 
 
-def combine(samples: Sequence[Scored]) -> Scored:
-    """Return the median of results of one rubric; at least one sample has its verdict.
+def combine_samples(samples: Sequence[Scored]) -> Scored:
+    """Return the median of several results of one rubric for one answer; at least one of them has its verdict.
 
     The verdict is the median of the verdicts, not the verdict on a combined output: samples that each miss a different
     gate all fail, while the medians of their criteria would pass. If two verdicts or answers are in the middle, the
     worse one counts. The score is the median of the scores, and may lie between two of them.
+
+    Raises:
+        ValueError: if there are no results, or they are of different rubrics.
     """
+    if len({sample.rubric.hash for sample in samples}) != 1:
+        raise ValueError("results of different rubrics have no median" if samples else "no results to combine")
     if len(samples) == 1:
         return samples[0]
     lower, upper = (len(samples) - 1) // 2, len(samples) // 2  # the two in the middle, or the middle one twice

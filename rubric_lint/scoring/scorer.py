@@ -2,17 +2,33 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from rubric_lint.scoring.candidates import Extract, read_quotable
 from rubric_lint.scoring.decoding import Decoded, count_texts, decode_entry
-from rubric_lint.scoring.explain import explain
+from rubric_lint.scoring.explain import explain, explain_value
 from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.grading import Scored, ScoringRubric
-from rubric_lint.scoring.output import MOST_KNOWN, Judged, Known, Reader
+from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
+from rubric_lint.scoring.output import MOST_KNOWN, Judged, Known, Reader, Seen
 from rubric_lint.scoring.panels import count_votes, name_outputs, read_panel, refuse_missing_votes
 from rubric_lint.scoring.records import COVERING, HELD, SHOWN, Entry, Outcome, find_rubric, refuse_what_is_no_output
-from rubric_lint.scoring.samples import combine
+from rubric_lint.scoring.samples import combine_samples
+from rubric_lint.scoring.streams import Block
+
+
+class Run(NamedTuple):
+    """Consecutive entries: the line of the first one, their texts, and the id and the result of each."""
+
+    line: int
+    lines: list[bytes]
+    found: list[Seen]
+
+
+class Unclear(NamedTuple):
+    """An entry that needs a second look: its line, and its text or the error that prevents reading it."""
+
+    line: int
+    text: bytes | OutputError
 
 
 class Scorer:
@@ -24,13 +40,24 @@ class Scorer:
         self._only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
         self._extract = extract
 
-    def glance(self, text: bytes | OutputError) -> list[tuple[str, Known]]:
-        """Score lines that are all records of just a string `id` and an output for the only rubric.
+    def scan(self, block: Block) -> Iterator[Run | Unclear]:
+        """Yield the entries of a block: runs of records that a glance scores, and each of the others, to `score`.
 
-        Return the id and the result of each, or nothing if one of them is any other entry, which needs `score`.
+        Blank lines are skipped.
         """
-        reader = self._only
-        return reader.glance(text, self._extract) if reader and isinstance(text, bytes) else []
+        reader, text, line = self._only, block.text, block.line
+        if not reader or isinstance(text, OutputError):
+            yield from map(Unclear._make, block.split())
+            return
+        lines = text.split(b"\n") if block.has_lines else [text]
+        found = reader.glance(lines, self._extract)
+        start = 0
+        for place in [*(place for place, seen in enumerate(found) if seen is None), len(found)]:
+            if start < place:
+                yield Run(line + start, lines[start:place], cast("list[Seen]", found[start:place]))
+            start = place + 1
+            if place < len(found) and not _is_blank(lines[place]):
+                yield Unclear(line + place, lines[place])
 
     def score(self, text: bytes | OutputError) -> Entry:
         """Score an entry: a judge output, or a record that holds one.
@@ -38,7 +65,33 @@ class Scorer:
         Raises:
             OutputError: if the entry is not valid; `tell` returns the details.
         """
-        decoded = decode_entry(text)
+        return self._score(decode_entry(text))
+
+    def score_value(self, value: dict[str, Any]) -> Entry:
+        """Score an entry that is decoded.
+
+        Raises:
+            OutputError: if the entry is not valid; `explain_value` returns the details.
+        """
+        return self._score(Decoded(value, has_halves=False))
+
+    def score_text(self, text: str) -> Known:
+        """Score a raw text by the only rubric.
+
+        Raises:
+            OutputError: if it has no valid output, or there are several rubrics.
+        """
+        return find_rubric({}, self._readers).read(text, extract=self._extract).known
+
+    def score_output(self, output: JudgeOutput) -> Known:
+        """Score a read output by the only rubric.
+
+        Raises:
+            OutputError: if it is not an output for it, or there are several rubrics.
+        """
+        return find_rubric({}, self._readers).know(output)
+
+    def _score(self, decoded: Decoded) -> Entry:
         value = decoded.value
         if not HELD.isdisjoint(value):
             return self._score_record(decoded)
@@ -58,6 +111,10 @@ class Scorer:
     def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
         """Read an entry again that `score` rejected, and return its full outcome."""
         return explain(text, fault, self._rubrics, line, file)
+
+    def explain_value(self, value: dict[str, Any], fault: OutputError) -> Outcome:
+        """Return the full outcome of a decoded entry that `score_value` rejected."""
+        return explain_value(value, fault, self._rubrics, 0)
 
     def _score_record(self, decoded: Decoded) -> Entry:
         record = decoded.value
@@ -111,7 +168,7 @@ class Scorer:
                 raise OutputError(f"output {number} of {len(outputs)}{by}: {fault.message}", path) from None
         if not _find_fault(record):
             refuse_missing_votes(panel, len(given), "/outputs")
-        result = combine(given)
+        result = combine_samples(given)
         return replace(result, models=models, votes=count_votes(panel)) if len(models) == len(given) > 1 else result
 
     def _read(self, reader: Reader, output: Any, decoded: Decoded) -> Judged:
@@ -136,6 +193,10 @@ class Scorer:
                 if known.count:
                     yield known
             reader.known.clear()
+
+
+def _is_blank(text: bytes) -> bool:
+    return not text or text.isspace()
 
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:

@@ -113,9 +113,9 @@ class Totals:
             rubric.name: RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria))) for rubric in rubrics
         }
 
-    def count(self, known: Known) -> None:
-        """Count the outputs with these answers."""
-        totals, times = self.rubrics[known.rubric.name], known.count
+    def count(self, known: Known, times: int) -> None:
+        """Count so many outputs with these answers."""
+        totals = self.rubrics[known.rubric.name]
         totals.verdicts[known.verdict] += times
         totals.points += times * known.points
         for criterion, answer in zip(totals.criteria, known.answers, strict=True):

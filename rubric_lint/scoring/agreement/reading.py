@@ -14,7 +14,7 @@ from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.records import Entry
-from rubric_lint.scoring.samples import combine
+from rubric_lint.scoring.samples import combine_samples
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.streams import Entry as Text
 from rubric_lint.scoring.streams import read_entries
@@ -313,7 +313,7 @@ def _split(found: _Found, entry: Entry) -> list[_Found]:
     for model, sample in zip(result.models, result.samples, strict=True):
         given.setdefault(model, []).append(sample)
     members = [
-        found._replace(source=found.source._replace(model=model), judgement=_judge_samples(combine(samples)))
+        found._replace(source=found.source._replace(model=model), judgement=_judge_samples(combine_samples(samples)))
         for model, samples in given.items()
     ]
     panel = found.source._replace(model=None, is_panel=True)

@@ -21,7 +21,7 @@ from rubric_lint.scoring.decoding import read_entry
 from rubric_lint.scoring.extract import OutputError, refuse_flaws
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.scoring.scorer import Run, Scorer
 from rubric_lint.scoring.streams import read_blocks
 
 ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE
@@ -135,12 +135,12 @@ class OtherRun:
         for block in read_blocks(chunks):
             if self._scorer.is_full:
                 deque(self._scorer.take_counts(), 0)
-            if found := self._scorer.glance(block.text):
-                for name, known in found:
-                    self._keep(known.rubric.name, name, self.known.number_known(known))
-                continue
-            for line, text in block.split():
-                self._read_entry(text, line)
+            for entries in self._scorer.scan(block):
+                if isinstance(entries, Run):
+                    for name, known in entries.found:
+                        self._keep(known.rubric.name, name, self.known.number_known(known))
+                else:
+                    self._read_entry(entries.text, entries.line)
         return self.records
 
     def _read_entry(self, text: bytes | OutputError, line: int) -> None:

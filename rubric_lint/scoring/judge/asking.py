@@ -12,7 +12,7 @@ from rubric_lint.scoring.judge.endpoint import Endpoint, Exchange
 from rubric_lint.scoring.judge.parts import divide, join_outputs, order_criteria
 from rubric_lint.scoring.judge.prompt import Message, output_schema, say, write_prompt
 from rubric_lint.scoring.judge.reply import Reply, Tokens
-from rubric_lint.scoring.output import read_output
+from rubric_lint.scoring.output import reader_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ async def _ask(
 def _read_output(reply: Reply, answer: Answer, rubric: ScoringRubric, extract: Extract) -> JudgeOutput:
     if reply.fault:
         raise OutputError(reply.fault)
-    return read_output(reply.text, rubric, answer=read_quotable(*answer.case), extract=extract)
+    return reader_of(rubric).read(reply.text, read_quotable(*answer.case), extract).output
 
 
 def _correct(reply: Reply, fault: OutputError) -> Iterator[Message]:

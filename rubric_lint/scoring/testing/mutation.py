@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rubric_lint.finding import Problem
 from rubric_lint.messages import join_words
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Grade, JudgeOutput, Scored, ScoringRubric
-from rubric_lint.scoring.samples import combine
+from rubric_lint.scoring.samples import combine_samples
 from rubric_lint.scoring.testing.equivalence import Equivalence, Witness
 from rubric_lint.scoring.testing.expectations import Check, make_check
 from rubric_lint.scoring.testing.mutants import Mutant, make_mutants
@@ -101,7 +101,7 @@ def _meets(rubric: ScoringRubric, tables: list[dict[AnswerValue, Grade]], case: 
     if not case.samples:
         points, verdict = rubric.weigh(grades)
         return case.check(points, rubric.full, verdict, grades)
-    result = combine([_grade(rubric, answers) for answers in case.samples])
+    result = combine_samples([_grade(rubric, answers) for answers in case.samples])
     score = result.score
     return case.check(score.numerator, score.denominator, result.verdict, grades)
 
