@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from rubric_lint.project.settings import FileSettings
     from rubric_lint.project.settings_file import SettingsError
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
+    from rubric_lint.scoring.batch import score_batch, score_batches
+    from rubric_lint.scoring.batch.rows import RowError
+    from rubric_lint.scoring.batch.scored import ScoredBatch, ScoredRow
     from rubric_lint.scoring.grading import (
         CriterionResult,
         Grade,
@@ -27,12 +30,17 @@ if TYPE_CHECKING:
         ScoringRubric,
         Verdict,
     )
+    from rubric_lint.scoring.judge.prompt import JudgedCase, Message, output_schema, write_prompt
+    from rubric_lint.scoring.output import parse_output
+    from rubric_lint.scoring.samples import combine_samples
+    from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
     from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
     from rubric_lint.text.source import Position, Source, Span
 
 __all__ = [
     "Applied",
     "CriterionResult",
+    "CriterionTotals",
     "Edit",
     "FileSettings",
     "Finding",
@@ -40,14 +48,20 @@ __all__ = [
     "Fixed",
     "Grade",
     "JudgeOutput",
+    "JudgedCase",
     "Left",
+    "Message",
     "OutputError",
     "Position",
     "Related",
     "Result",
+    "RowError",
     "RubricError",
+    "RubricTotals",
     "RuleError",
     "Scored",
+    "ScoredBatch",
+    "ScoredRow",
     "ScoringCriterion",
     "ScoringRubric",
     "SettingsError",
@@ -61,16 +75,23 @@ __all__ = [
     "ShownRubric",
     "Source",
     "Span",
+    "Totals",
     "Unread",
     "Verdict",
     "__version__",
+    "combine_samples",
     "find_settings",
     "fix_source",
     "lint_source",
     "load_rubrics",
+    "output_schema",
+    "parse_output",
     "score",
+    "score_batch",
+    "score_batches",
     "score_samples",
     "show_source",
+    "write_prompt",
 ]
 _HOMES = {
     "api": ("find_settings", "fix_source", "lint_source", "show_source"),
@@ -89,6 +110,13 @@ _HOMES = {
         "ScoringRubric",
         "Verdict",
     ),
+    "scoring.batch": ("score_batch", "score_batches"),
+    "scoring.batch.rows": ("RowError",),
+    "scoring.batch.scored": ("ScoredBatch", "ScoredRow"),
+    "scoring.judge.prompt": ("JudgedCase", "Message", "output_schema", "write_prompt"),
+    "scoring.output": ("parse_output",),
+    "scoring.samples": ("combine_samples",),
+    "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),
     "project.settings_file": ("SettingsError",),
     "show": ("Shown", "ShownBand", "ShownCriterion", "ShownExample", "ShownLevel", "ShownRubric"),
     "text.source": ("Position", "Source", "Span"),

@@ -9,15 +9,7 @@ from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.scoring.output import parse_output, reader_of
 from rubric_lint.scoring.samples import combine_samples
 
-__all__ = [
-    "OutputError",
-    "RubricError",
-    "combine_samples",
-    "load_rubrics",
-    "parse_output",
-    "score",
-    "score_samples",
-]
+__all__ = ["OutputError", "RubricError", "load_rubrics", "score", "score_samples"]
 
 
 def score(

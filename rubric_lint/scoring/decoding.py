@@ -27,7 +27,7 @@ else:
     _REFUSALS = (MsgspecError, ValueError, TypeError, RecursionError)
 
 _BLANK = " \t\r\n"
-_QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
+QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 
 _ODD = -(10**12)
 """The string count of a value that may not be valid JSON: negative enough to equal no count of quotes."""
@@ -123,6 +123,6 @@ def count_quotes(text: str | bytes) -> int:
             return text.count('"')
         text = text.encode()
     if _BACKSLASH not in text:
-        return text.count(_QUOTE)
+        return text.count(QUOTE)
     rest = text.replace(b"\\\\", b"")
-    return rest.count(_QUOTE) - rest.count(b'\\"')
+    return rest.count(QUOTE) - rest.count(b'\\"')

@@ -1,13 +1,13 @@
 """Read what a judge returned, as raw text or as an object, and look up the result for its answers."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.candidates import Extract, find_verdict, squeeze, unwrap
-from rubric_lint.scoring.decoding import count_quotes, count_texts
+from rubric_lint.scoring.decoding import QUOTE, count_quotes, count_texts
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.form import read_object
 from rubric_lint.scoring.grading import (
@@ -19,7 +19,7 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
     Verdict,
 )
-from rubric_lint.scoring.plain import types_of
+from rubric_lint.scoring.plain import REFUSALS, types_of
 from rubric_lint.scoring.struct import read_struct
 
 MOST_KNOWN = 20_000
@@ -143,18 +143,20 @@ class Reader:
             return Judged(found[0], 1, found[1])
         return self._read_checked(find_verdict(output, answer=answer, extract=extract), 1)
 
-    def glance(self, lines: Iterable[bytes], extract: Extract) -> list[Seen | None]:
+    def glance(self, lines: Sequence[bytes], extract: Extract) -> tuple[list[Seen], list[int]]:
         """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
 
-        Return the id and the result of each, and None for every other line, which needs a second look.
+        Return the id and the result of each, and the places of the other lines, which need a second look.
         """
         decode, look_up, decode_output = self.types.decode_record, self.look_up, self.types.decode
         strict = extract is Extract.STRICT
-        given: list[Seen | None] = []
-        for line in lines:
-            record = decode(line)
-            if record is None:
-                given.append(None)
+        given: list[Seen] = []
+        others: list[int] = []
+        for place, line in enumerate(lines):
+            try:
+                record = decode(line)
+            except REFUSALS:
+                others.append(place)
                 continue
             output = record.output
             # A repeated key adds strings, and every string that was read has its quotes.
@@ -164,9 +166,13 @@ class Reader:
                 is_sound = found and count_quotes(line) == 8 and count_quotes(inner) == 2 * found[1]
             else:
                 found = look_up(output)
-                is_sound = found and count_quotes(line) == 2 * found[1] + 6
-            given.append((record.id, found[0]) if found and is_sound else None)
-        return given
+                quotes = 2 * found[1] + 6 if found else 0
+                is_sound = line.count(QUOTE) == quotes or count_quotes(line) == quotes
+            if found and is_sound:
+                given.append((record.id, found[0]))
+            else:
+                others.append(place)
+        return given, others
 
     def _glance(self, held: str) -> tuple[Known, Any] | None:
         plain = self.types.decode(held)
@@ -268,7 +274,11 @@ def reader_of(rubric: ScoringRubric) -> Reader:
 
 
 def parse_output(
-    rubric: ScoringRubric, output: Mapping[str, Any] | str, *, answer: str | None = None, strict: bool = False
+    rubric: ScoringRubric,
+    output: Mapping[str, Any] | str,
+    *,
+    answer: str | None = None,
+    strict: bool = False,
 ) -> JudgeOutput:
     """Read a judge output from raw text or an object, as `score` does.
 

@@ -5,7 +5,7 @@ With msgspec, decoding them is one step. Without it, they are recognized once th
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.form import form_of
@@ -15,9 +15,14 @@ try:
     from msgspec.json import Decoder
 except ImportError:  # it is compiled, and not for every system
     IS_INSTALLED = False
+    REFUSALS: tuple[type[Exception], ...] = (ValueError,)
 else:
     IS_INSTALLED = True
-    _REFUSALS = (MsgspecError, ValueError, TypeError, RecursionError)
+    REFUSALS = (MsgspecError, ValueError, TypeError, RecursionError)
+
+
+def _refuse(_line: bytes) -> NoReturn:
+    raise ValueError
 
 
 class _Check(NamedTuple):
@@ -37,14 +42,20 @@ class _Holistic(NamedTuple):
 
 
 class PlainTypes:
-    """The types of the outputs of one shape."""
+    """The types of the outputs of one shape.
+
+    `decode_record` decodes a record of just a string `id` and an output or raw text, and raises one of `REFUSALS` for
+    any other.
+    """
+
+    decode_record: Callable[[bytes], Any] = staticmethod(_refuse)
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
         self.output = _define_output(shape) if IS_INSTALLED else None
         if IS_INSTALLED:
             self._decode_output = Decoder(self.output).decode
-            self._decode_record = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
+            self.decode_record = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
 
     def convert(self, value: Any) -> Any:
         """Convert an object to an output; return None unless it has exactly these fields."""
@@ -52,7 +63,7 @@ class PlainTypes:
             return _take_output(value, self._shape)
         try:
             return convert(value, self.output)
-        except _REFUSALS:
+        except REFUSALS:
             return None
 
     def decode(self, text: str) -> Any:
@@ -61,16 +72,7 @@ class PlainTypes:
             return None
         try:
             return self._decode_output(text)
-        except _REFUSALS:
-            return None
-
-    def decode_record(self, line: bytes) -> Any:
-        """Decode JSON as a record of just a string `id` and an output or raw text; return None for any other."""
-        if not IS_INSTALLED:
-            return None
-        try:
-            return self._decode_record(line)
-        except _REFUSALS:
+        except REFUSALS:
             return None
 
 

@@ -1,8 +1,8 @@
 """Score the entries of OUTPUTS."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from rubric_lint.scoring.candidates import Extract, read_quotable
 from rubric_lint.scoring.decoding import Decoded, count_texts, decode_entry
@@ -15,12 +15,15 @@ from rubric_lint.scoring.records import COVERING, HELD, SHOWN, Entry, Outcome, f
 from rubric_lint.scoring.samples import combine_samples
 from rubric_lint.scoring.streams import Block
 
+_PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
+"""The fields of a record that a glance is enough for."""
+
 
 class Run(NamedTuple):
     """Consecutive entries: the line of the first one, their texts, and the id and the result of each."""
 
     line: int
-    lines: list[bytes]
+    lines: Sequence[bytes]
     found: list[Seen]
 
 
@@ -45,18 +48,22 @@ class Scorer:
 
         Blank lines are skipped.
         """
-        reader, text, line = self._only, block.text, block.line
-        if not reader or isinstance(text, OutputError):
-            yield from map(Unclear._make, block.split())
+        if isinstance(block.text, OutputError):
+            yield Unclear(block.line, block.text)
             return
-        lines = text.split(b"\n") if block.has_lines else [text]
-        found = reader.glance(lines, self._extract)
-        start = 0
-        for place in [*(place for place, seen in enumerate(found) if seen is None), len(found)]:
-            if start < place:
-                yield Run(line + start, lines[start:place], cast("list[Seen]", found[start:place]))
-            start = place + 1
-            if place < len(found) and not _is_blank(lines[place]):
+        for entries in self.scan_lines(block.text.split(b"\n") if block.has_lines else [block.text], block.line):
+            if isinstance(entries, Run) or not (block.has_lines and _is_blank(entries.text)):
+                yield entries
+
+    def scan_lines(self, lines: Sequence[bytes], line: int = 1) -> Iterator[Run | Unclear]:
+        """Yield the entries of lines as `scan`, blank ones too; `line` is the number of the first one."""
+        found, others = self._only.glance(lines, self._extract) if self._only else ([], range(len(lines)))
+        first = 0
+        for number, place in enumerate([*others, len(lines)]):
+            if first < place:
+                yield Run(line + first, lines[first:place], found[first - number : place - number])
+            first = place + 1
+            if place < len(lines):
                 yield Unclear(line + place, lines[place])
 
     def score(self, text: bytes | OutputError) -> Entry:
@@ -74,6 +81,26 @@ class Scorer:
             OutputError: if the entry is not valid; `explain_value` returns the details.
         """
         return self._score(Decoded(value, has_halves=False))
+
+    def glance(self, entry: Any) -> Known | None:
+        """Return the result of a decoded entry or a raw text that has just the fields of the expected form, or None."""
+        reader = self._only
+        texts: Sequence[Any] = ()
+        if type(entry) is dict and "output" in entry:
+            if not entry.keys() <= _PLAIN:
+                return None
+            texts = [*map(entry.get, SHOWN)] if len(entry) > 2 else ()
+            if "rubric" in entry:
+                named = entry["rubric"]
+                reader = self._readers.get(named) if type(named) is str else None
+            entry = entry["output"]
+        if reader is None:
+            return None
+        if type(entry) is not str:
+            return reader.glance_value(entry)
+        # A text without a brace is not quoted by an output.
+        is_shown = any(text is not None and (type(text) is not str or "{" in text) for text in texts)
+        return None if is_shown else reader.glance_text(entry, self._extract)
 
     def score_text(self, text: str) -> Known:
         """Score a raw text by the only rubric.
@@ -186,6 +213,12 @@ class Scorer:
         """Whether so many combinations of answers are stored that `take_counts` should be called."""
         return sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN
 
+    def forget(self) -> None:
+        """Forget the combinations of answers if there are many; their counts are not used."""
+        if self.is_full:
+            for reader in self._readers.values():
+                reader.known.clear()
+
     def take_counts(self) -> Iterator[Known]:
         """Yield the counts since the last call, and reset them."""
         for reader in self._readers.values():
@@ -195,8 +228,8 @@ class Scorer:
             reader.known.clear()
 
 
-def _is_blank(text: bytes) -> bool:
-    return not text or text.isspace()
+def _is_blank(text: bytes | OutputError) -> bool:
+    return isinstance(text, bytes) and (not text or text.isspace())
 
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:

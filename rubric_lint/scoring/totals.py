@@ -80,6 +80,26 @@ class RubricTotals:
     panels: Counter[Panel] = field(default_factory=Counter)
     """The number of answers that each panel of models judged."""
 
+    def add(self, other: "RubricTotals") -> None:
+        """Add other totals of the same rubric.
+
+        Raises:
+            ValueError: if the rubric has another meaning there.
+        """
+        if other.rubric.hash != self.rubric.hash:
+            hashes = f"{self.rubric.hash} and {other.rubric.hash}"
+            raise ValueError(
+                f"the rubric `{self.rubric.name}` has two meanings (rubric_hash {hashes}); total each alone"
+            )
+        self.verdicts += other.verdicts
+        self.points += other.points
+        self.sampled += other.sampled
+        self.stable += other.stable
+        self.panels += other.panels
+        answers = {each.criterion.id: each.answers for each in other.criteria}
+        for criterion in self.criteria:
+            criterion.answers += answers[criterion.criterion.id]
+
     @property
     def scored(self) -> int:
         """The number of outputs with a score."""
@@ -105,7 +125,7 @@ class RubricTotals:
 
 
 class Totals:
-    """The totals of all outputs; means and spreads leave out invalid ones."""
+    """The totals of all outputs, by rubric; means and spreads leave out invalid ones. Totals of parts add up by `+`."""
 
     def __init__(self, rubrics: Iterable[ScoringRubric]) -> None:
         self.invalid = 0
@@ -132,6 +152,32 @@ class Totals:
             totals.panels[Panel(tuple(dict.fromkeys(result.models)), result.votes)] += 1
         for criterion, judged in zip(totals.criteria, result.criteria, strict=True):
             criterion.answers[judged.grade.answer] += 1
+
+    def __add__(self, other: "Totals") -> "Totals":
+        """Return the totals of both; those of parts add up to those of the whole.
+
+        Raises:
+            ValueError: if they have rubrics with one name and different meanings.
+        """
+        if not isinstance(other, Totals):
+            return NotImplemented
+        added = Totals([])
+        added.invalid = self.invalid + other.invalid
+        for totals in (self, other):
+            for name, part in totals.rubrics.items():
+                if name not in added.rubrics:
+                    added.rubrics[name] = RubricTotals(part.rubric, tuple(map(CriterionTotals, part.rubric.criteria)))
+                added.rubrics[name].add(part)
+        return added
+
+    def __radd__(self, start: int) -> "Totals":
+        """Return a copy, so that `sum` adds up totals."""
+        return self + Totals([]) if start == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Totals) and (self.invalid, self.rubrics) == (other.invalid, other.rubrics)
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def verdicts(self) -> Counter[Verdict]:

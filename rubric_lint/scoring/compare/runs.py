@@ -1,6 +1,6 @@
 """Compare a run with another one, answer by answer: another judge, model or version of the rubric."""
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -133,8 +133,7 @@ class OtherRun:
     def read(self, chunks: Iterable[bytes]) -> int:
         """Read its file, and return the number of records."""
         for block in read_blocks(chunks):
-            if self._scorer.is_full:
-                deque(self._scorer.take_counts(), 0)
+            self._scorer.forget()
             for entries in self._scorer.scan(block):
                 if isinstance(entries, Run):
                     for name, known in entries.found:

@@ -1,0 +1,188 @@
+"""Columns of other libraries in, and a table of Arrow out: the same results as from JSON."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_outputs import FENCES, cases, load, spell
+
+from rubric_lint import load_rubrics, score_batch, score_batches
+
+np = pytest.importorskip("numpy")
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+SUITE = """\
+tests:
+  - id: tower
+    rubrics:
+      - {id: year, expected_outcome: Names the year, required_min_score: 10}
+      - {id: cost, expected_outcome: Names the cost, weight: 3}
+  - id: length
+    rubrics:
+      - {score_range: [0, 4], expected_outcome: Too long}
+      - {score_range: [5, 10], expected_outcome: Short}
+"""
+RUBRICS = load_rubrics("suite.yaml", SUITE)
+LENGTH = RUBRICS["length"]
+YES = {"checks": [{"id": name, "satisfied": True} for name in ("year", "cost")]}
+TEXTS = ['{"score": 7}', None, '```json\n{"score": 2}\n```', "It is short.", '{"score": 11}', '{"score": 6}']
+RECORDS = [
+    {"id": f"a{place}", "rubric": "length", "answer": "Short.", **({"output": text} if text else {})}
+    for place, text in enumerate(TEXTS)
+]
+
+
+def rows(batch):
+    return [row.to_json() for row in batch]
+
+
+EXPECTED = rows(score_batch(RUBRICS, RECORDS))
+TABLE = pa.Table.from_pylist(RECORDS)
+TYPES = {
+    "text": pa.string(),
+    "large text": pa.large_string(),
+    "text view": pa.string_view(),
+    "dictionary": pa.dictionary(pa.int8(), pa.string()),
+    "binary": pa.binary(),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_table_is_scored_by_its_columns(kind):
+    columns = [TABLE.column(name).cast(TYPES[kind]) for name in ("rubric", "output")]
+    table = pa.table({"id": TABLE["id"], "n": range(6), "rubric": columns[0], "output": columns[1]})
+    table = pa.concat_tables([table.slice(0, 2), table.slice(2)]).append_column("answer", TABLE["answer"])
+    for form in (
+        table,
+        table.combine_chunks().to_batches()[0],
+        table.to_reader(),
+        iter(table.to_batches()),
+        Stream(table),
+    ):
+        assert rows(score_batch(RUBRICS, form)) == EXPECTED
+    parts = [*score_batches(RUBRICS, table, size=4)]
+    assert ([len(part) for part in parts], [row for part in parts for row in rows(part)]) == ([4, 2], EXPECTED)
+
+
+class Stream:
+    """A table of another library, such as Polars."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested=None):
+        return self._table.__arrow_c_stream__(requested)
+
+
+def test_a_column_of_structs_has_null_for_what_an_output_does_not_have():
+    values = [{"score": 7}, {"score": None}, {"score": 6, "reasoning": "Fine."}, None]
+    reasons = pa.array(values, pa.struct([("score", pa.int16()), ("reasoning", pa.string())]))
+    table = pa.table({"id": range(4), "output": reasons})
+    batch = score_batch(LENGTH, table)
+    assert (batch.id, batch.points) == ([0, 1, 2, 3], [7, None, 6, None])
+    assert [error and error.message for error in batch.error] == [
+        None,
+        'missing field `score`; expected {"score"}',
+        None,
+        'the record has no field `output` (found: id); expected {"id": ..., "output": {...}}',
+    ]
+    assert score_batch(LENGTH, reasons).points == score_batch(LENGTH, table["output"]).points == [7, None, 6, None]
+    assert score_batch(LENGTH, pa.table({"score": [7, 11], "reasoning": [None, "No."]})).points == [7, None]
+    several = pa.table({"outputs": [[{"score": 2}, {"score": 6}], None, [{"score": 7}]]})
+    assert score_batch(LENGTH, several).score == [0.4, None, 0.7]
+
+
+@pytest.mark.parametrize("kind", ["array", "chunks"])
+def test_a_column_is_a_list_of_outputs(kind):
+    texts = pa.array(TEXTS) if kind == "array" else pa.chunked_array([TEXTS[:2], TEXTS[2:]])
+    assert rows(score_batch(LENGTH, texts)) == rows(score_batch(LENGTH, TEXTS))
+    lines = [json.dumps({"id": "a", "output": {"score": each}}).encode() for each in (7, 11)]
+    assert rows(score_batch(LENGTH, pa.array(lines))) == rows(score_batch(LENGTH, lines))
+
+
+def test_numpy_and_pandas_hold_outputs_too():
+    expected = rows(score_batch(LENGTH, TEXTS))
+    assert rows(score_batch(LENGTH, np.array(TEXTS, object))) == expected
+    assert rows(score_batch(LENGTH, pd.Series(TEXTS))) == expected
+    assert rows(score_batch(LENGTH, pd.Series(TEXTS, dtype="string"))) == expected
+    assert rows(score_batch(LENGTH, np.array(['{"score": 7}', '{"score": 6}'])))[0] == expected[0]
+    frame = pd.DataFrame(RECORDS)
+    assert frame["output"].isna().sum() == 1
+    assert rows(score_batch(RUBRICS, frame)) == EXPECTED
+    assert rows(score_batch(RUBRICS, (row for _, row in frame.iterrows()))) == EXPECTED
+    assert rows(score_batch(RUBRICS, frame.itertuples(index=False))) == EXPECTED
+    values = [{"checks": np.array([{"id": "year", "satisfied": np.True_}, {"id": "cost", "satisfied": False}])}]
+    assert score_batch(RUBRICS["tower"], np.array(values, object)).points == [1]
+    mixed = pd.DataFrame({"id": [1, pd.NA], "output": [{"score": np.int64(7)}, pd.NaT]})
+    assert (score_batch(LENGTH, mixed).id, score_batch(LENGTH, mixed).points) == ([1, None], [7, None])
+
+
+def test_bytes_that_are_no_text_are_an_invalid_output():
+    (row,) = score_batch(LENGTH, pa.table({"output": [b'{"score": \xff}']}))
+    assert row.error == ("byte ff at offset 10 is not UTF-8", "/output", None)
+
+
+def test_the_table_of_results_has_the_columns_of_the_batch():
+    batch = score_batch(RUBRICS, [*RECORDS, {"id": "y", "rubric": "tower", "output": YES}])
+    table = batch.to_arrow()
+    assert table.schema.names == [*batch.to_dict()]
+    assert [str(table.schema.field(name).type) for name in ("id", "points", "full", "score", "verdict")] == [
+        *("string", "int64", "int64", "double", "string")
+    ]
+    assert as_results(table) == rows(batch)
+    assert [each["raw"] for each in table["criteria"].to_pylist()[-1]] == [1, 1]
+    assert score_batch(RUBRICS, []).to_arrow().schema == table.schema
+    assert score_batch(RUBRICS, RECORDS[1:2]).to_arrow().schema == table.schema
+
+
+def as_results(table):
+    """The rows of a table of results as those of a batch."""
+    found = table.to_pylist()
+    for row in found:
+        for criterion in row["criteria"] or ():
+            if criterion["share"] is None:
+                del criterion["share"]
+    return found
+
+
+def test_ids_of_arrow_keep_their_type_and_others_become_text():
+    table = pa.table({"id": pa.array([1, None], pa.uint8()), "output": ['{"score": 7}', "No."]})
+    assert score_batch(LENGTH, table).to_arrow()["id"] == table["id"]
+    ids = ["a", 1, None, [1, "ä"], "\ud800", b"\xff", {"b": None}]
+    records = [{"id": each, "output": {"score": 7}} for each in ids]
+    assert score_batch(LENGTH, records).to_arrow()["id"].to_pylist() == [
+        *("a", "1", None, '[1, "ä"]', "\\ud800", "\\xff", '{"b": null}')
+    ]
+
+
+@settings(max_examples=25)
+@given(cases(), st.randoms(use_true_random=False))
+def test_an_arrow_table_gives_what_its_records_give(case, random):
+    _, entries, output = case
+    rubric = load(entries)
+    texts = [random.choice(FENCES).format(spell(output, random, 0.03)) for _ in range(10)]
+    records = [{"id": f"a{number}", "output": text} for number, text in enumerate(texts)]
+    table = pa.table({"id": [each["id"] for each in records], "output": pa.array(texts, pa.string())})
+    batch = score_batch(rubric, table)
+    assert rows(batch) == rows(score_batch(rubric, records))
+    assert [row["score"] for row in as_results(batch.to_arrow())] == batch.score
+    expected = rows(batch)
+    for criterion in (each for row in expected for each in row["criteria"] or ()):
+        criterion["raw"] = int(criterion["raw"])
+    assert as_results(batch.to_arrow()) == expected
+
+
+def test_without_pyarrow_it_is_said_what_to_install():
+    program = (
+        "import sys\n"
+        "sys.modules['pyarrow'] = None\n"
+        "from rubric_lint import load_rubrics, score_batch\n"
+        f"batch = score_batch(load_rubrics('s.yaml', {SUITE!r}), [])\n"
+        "try:\n    batch.to_arrow()\nexcept ImportError as fault:\n    print(fault)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"

@@ -1,0 +1,359 @@
+"""Many outputs at once: the same results as one by one, whatever holds them and however they are divided."""
+
+import io
+import json
+import pickle
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_outputs import FENCES, cases, load, spell
+
+from rubric_lint import (
+    JudgeOutput,
+    OutputError,
+    RubricError,
+    ScoredRow,
+    Totals,
+    Verdict,
+    load_rubrics,
+    score,
+    score_batch,
+    score_batches,
+)
+from rubric_lint.scoring.scorer import score_entry
+
+SUITE = """\
+tests:
+  - id: tower
+    rubrics:
+      - {id: year, expected_outcome: Names the year, required_min_score: 10}
+      - {id: cost, expected_outcome: Names the cost, weight: 3}
+  - id: length
+    rubrics:
+      - {score_range: [0, 4], expected_outcome: Too long}
+      - {score_range: [5, 10], expected_outcome: Short}
+"""
+RUBRICS = load_rubrics("suite.yaml", SUITE)
+TOWER, LENGTH = RUBRICS["tower"], RUBRICS["length"]
+COLUMNS = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed", "criteria", "error"]
+
+
+def tower(*met):
+    """An output by the first rubric: the criteria that are met."""
+    return {"checks": [{"id": name, "satisfied": name in met, "reasoning": "Because."} for name in ("cost", "year")]}
+
+
+RECORDS = [
+    {"id": "a", "rubric": "tower", "output": tower("year", "cost")},
+    {"id": "b", "rubric": "tower", "output": json.dumps(tower("cost"))},
+    {"id": 3, "rubric": "length", "output": {"score": 11}},
+    {"rubric": "length", "output": "It is short.\n\n```json\n" + '{"score": 7}\n```'},
+    {"id": "e", "rubric": "width", "output": {"score": 7}},
+    {"id": "f", "rubric": "length", "outputs": [{"score": 2}, {"score": 9}, {"score": 5}, {"score": 8}]},
+    {"id": "g", "output": {"score": 7}},
+    {"id": "h", "rubric": "length"},
+    {"id": "i", "rubric": "length", "output": {"score": 6}, "answer": "A short text.", "judge": {"model": "m"}},
+    {"id": "j", "rubric": "length", "output": '{"score": 6}', "answer": 'Say {"score": 6}!'},
+]
+LINES = "\n".join(map(json.dumps, RECORDS)).encode()
+
+
+def in_short(result):
+    """What a line of results says that a row of a batch says too."""
+    found = {"id": result.get("id"), "rubric": result.get("rubric")}
+    if "error" in result:
+        return {**found, "error": {name: result["error"][name] for name in ("message", "path")}}
+    told = {name: result[name] for name in ("rubric_hash", "score", "verdict", "criteria")}
+    return {**found, **told, "gates_missed": [each["id"] for each in result["criteria"] if not each["gate_met"]]}
+
+
+def rows_in_short(batch):
+    """The same of each row."""
+    for row in map(ScoredRow.to_json, batch):
+        points, full, error = row.pop("points"), row.pop("full"), row.pop("error")
+        if error:
+            assert (points, full, row["score"], row["verdict"], row["criteria"]) == (None,) * 5
+            yield {
+                "id": row["id"],
+                "rubric": row["rubric"],
+                "error": {name: error[name] for name in error if name != "line"},
+            }
+        else:
+            assert (float(Fraction(points, full)), type(points), type(full)) == (row["score"], int, int)
+            yield row
+
+
+def one_by_one(rubrics, lines):
+    return [in_short(score_entry(line, rubrics, number).to_json()) for number, line in enumerate(lines, start=1)]
+
+
+def test_a_batch_has_the_columns_of_the_results():
+    batch = score_batch(RUBRICS, LINES)
+    assert [*batch.to_dict()] == COLUMNS
+    assert (len(batch), batch.id) == (10, ["a", "b", 3, None, "e", "f", "g", "h", "i", "j"])
+    assert batch.rubric == ["tower", "tower", "length", "length", None, "length", None, None, "length", "length"]
+    assert (batch.points, batch.full) == (
+        [4, 3, None, 7, None, 13, None, None, 6, None],
+        [4, 4, None, 10, None, 20, None, None, 10, None],
+    )
+    assert batch.score == [1.0, 0.75, None, 0.7, None, 0.65, None, None, 0.6, None]
+    passes, borderline, fails = Verdict.PASS, Verdict.BORDERLINE, Verdict.FAIL
+    assert batch.verdict == [passes, fails, None, borderline, None, fails, None, None, borderline, None]
+    assert batch.gates_missed == [(), ("year",), None, (), None, (), None, None, (), None]
+    assert [error and (error.line, error.path) for error in batch.error] == [
+        None,
+        None,
+        (3, "/score"),
+        None,
+        (5, "/rubric"),
+        None,
+        (7, "/rubric"),
+        (8, ""),
+        None,
+        (10, ""),
+    ]
+    assert [*rows_in_short(batch)] == one_by_one(RUBRICS, LINES.splitlines())
+    assert (batch[1].id, batch[-1].error.line) == ("b", 10)
+    assert repr(batch) == f"<ScoredBatch: {batch.totals}>"
+    assert str(batch.totals) == "10 outputs: 1 pass, 2 borderline, 2 fail, 5 invalid; mean score 0.740"
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100_000])
+@pytest.mark.parametrize("form", ["lines", "list", "broken lines"])
+def test_bytes_and_a_binary_file_are_json_lines_or_json(form, cut):
+    given = {
+        "lines": LINES.replace(b"\n", b"\n\n"),
+        "list": b"[" + LINES.replace(b"\n", b",") + b"]",
+        "broken lines": LINES.replace(b"\n", b"\r\n") + b'\n{"id": "z", "outp',
+    }[form]
+
+    class Dripping(io.BytesIO):
+        def read1(self, _size=-1):
+            return super().read1(cut)
+
+    results = [in_short(score_entry(line, RUBRICS, 1).to_json()) for line in LINES.splitlines()]
+    for batch in (score_batch(RUBRICS, given), score_batch(RUBRICS, Dripping(given))):
+        rows = [*rows_in_short(batch)]
+        assert rows[:10] == results
+        assert [row["error"]["message"] for row in rows[10:]] == (
+            ["not JSON at column 13: this string has no closing quote"] if form == "broken lines" else []
+        )
+
+
+def test_each_item_of_a_list_is_one_output():
+    whole = JudgeOutput((False, True), (None, None))
+    outputs = [
+        tower("year", "cost"),
+        json.dumps(tower("cost")),
+        "So:\n```json\n" + json.dumps(tower("year")) + "\n```",
+        json.dumps({"id": "d", "output": tower("year", "cost")}).encode(),
+        bytearray(json.dumps(tower("year", "cost")).encode()),
+        whole,
+        {"id": "g", "output": {"checks": [{"id": "year", "satisfied": None}]}},
+        JudgeOutput((False,), (None,)),
+        JudgeOutput((False, 5), (None, None)),
+        "It is fine.",
+        None,
+        float("nan"),
+        7,
+        b"",
+        b'{"id": "o"}\n{"id": "p"}',
+        {"id": "q", "output": None, "x": 1},
+        {"id": ["r"], "rubric": ["tower"], "output": "{}"},
+    ]
+    batch = score_batch(TOWER, iter(outputs))
+    assert batch.points == [4, 3, 1, 4, 4, 3, *[None] * 11]
+    assert batch.id == [None, None, None, "d", None, None, "g", *[None] * 8, "q", ["r"]]
+    assert [error.message for error in batch.error[6:]] == [
+        'missing field `satisfied`; expected {"checks": [{"id", "satisfied"}, ...]} (and 1 more error)',
+        "not an output for the rubric `tower`: 1 answers and 1 reasons; expected one of each for 2 criteria",
+        "not an output for the rubric `tower`: an answer that the rubric does not allow",
+        'no JSON object in this text: "It is fine."',
+        "found null; expected a judge output: a text, bytes of JSON or an object",
+        "found null; expected a judge output: a text, bytes of JSON or an object",
+        "found a Python value of the type int; expected a judge output: a text, bytes of JSON or an object",
+        "not JSON at column 1: the text ends too early",
+        "unexpected text after the JSON value, at column 12; expected one entry a line",
+        'the record has no field `output` (found: id, x); expected {"id": ..., "output": {...}}',
+        "`rubric` must be a string: the name of a rubric",
+    ]
+    assert {error.line for error in batch.error if error} == {None}
+
+
+def test_a_raw_text_by_one_of_several_rubrics_is_invalid():
+    (row,) = score_batch(RUBRICS, ['{"score": 7}'])
+    assert row.error == (
+        "the record does not say which rubric; name it in `rubric`: `tower` and `length`",
+        "/rubric",
+        None,
+    )
+
+
+def test_strict_takes_only_a_text_that_is_the_object():
+    given = ['{"score": 7}', '```json\n{"score": 7}\n```']
+    assert score_batch(LENGTH, given, strict=True).points == [7, None]
+    assert score_batch(LENGTH, given).points == [7, 7]
+
+
+EXPECTED = "expected a rubric, or the rubrics that load_rubrics returns"
+
+
+@pytest.mark.parametrize(
+    ("rubrics", "outputs", "message"),
+    [
+        ({}, [], "rubrics is an empty mapping; expected a rubric, or the rubrics that load_rubrics returns"),
+        (
+            "r.yaml",
+            [],
+            "rubrics is a value of the type str; expected a rubric, or the rubrics that load_rubrics returns",
+        ),
+        (
+            {"a": 1},
+            [],
+            "rubrics is a value of the type dict; expected a rubric, or the rubrics that load_rubrics returns",
+        ),
+        ({"a": TOWER}, [], "rubrics has the keys ['a']; expected the names of the rubrics, ['tower']"),
+        (TOWER, "{}", "outputs is a single value of the type str; expected several, such as a list of them"),
+        (TOWER, {}, "outputs is a single value of the type dict; expected several, such as a list of them"),
+        (TOWER, None, "outputs is a single value of the type NoneType; expected several, such as a list of them"),
+        (TOWER, io.StringIO("{}"), "outputs is a file opened as text; open it in binary mode ('rb')"),
+    ],
+)
+def test_a_wrong_argument_is_an_exception(rubrics, outputs, message):
+    with pytest.raises(TypeError) as caught:
+        score_batch(rubrics, outputs)
+    assert str(caught.value) == message
+    if not isinstance(outputs, io.StringIO):
+        with pytest.raises(TypeError):
+            score_batches(rubrics, outputs)
+
+
+def test_a_size_below_one_is_refused():
+    with pytest.raises(ValueError, match="size is 0; expected at least 1"):
+        score_batches(TOWER, [], size=0)
+
+
+def test_points_that_no_column_of_integers_holds_are_refused():
+    weights = ("1", "1.0000000000000000001")
+    text = "rubrics:" + "".join(f"\n  - {{id: c{each}, weight: {each}, expected_outcome: It}}" for each in weights)
+    (rubric,) = load_rubrics("r.rubric.yaml", text).values()
+    with pytest.raises(RubricError, match="the points of its best answer have 20 digits, more than a column"):
+        score_batch(rubric, [])
+
+
+@settings(max_examples=25)
+@given(cases(), st.integers(0, 10**9).map(Random), st.sampled_from([0, 0.02, 0.05]), st.integers(1, 9))
+def test_a_batch_gives_each_entry_the_result_that_it_has_alone(case, random, rate, size):
+    _, entries, output = case
+    rubric = load(entries)
+    rubrics = {rubric.name: rubric}
+    lines = [write_entry(output, random, rate) for _ in range(20)]
+    expected = one_by_one(rubrics, lines)
+    batch = score_batch(rubric, lines)
+    assert [*rows_in_short(batch)] == expected
+    parts = [*score_batches(rubrics, iter(lines), size=size)]
+    assert [len(part) for part in parts] == [*[size] * (20 // size), *([20 % size] if 20 % size else [])]
+    assert [row for part in parts for row in part] == [*batch]
+    assert sum(part.totals for part in parts) == batch.totals
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip() and b"\n" not in line]
+    if len(numbered) == 20 and lines[0].startswith(b"{"):
+        block = [row for part in score_batches(rubric, b"\n".join(lines), size=size) for row in part]
+        assert [row._replace(error=row.error and row.error._replace(line=None)) for row in block] == [*batch]
+        assert [row.error.line for row in block if row.error] == [
+            number for number, row in enumerate(batch, 1) if row.error
+        ]
+    values = [json.loads(line) for line in lines if is_plain(line)]
+    plain = [line for line in lines if is_plain(line)]
+    assert [*score_batch(rubric, values)] == [*score_batch(rubric, plain)]
+
+
+def write_entry(output, random, rate):
+    """A line with an output, which may be hostile, by itself or in a record."""
+    for check in output.get("checks", [output]):
+        check.pop("reasoning", None)
+        check.update(random.choice([{}, {"reasoning": 'So "it" is.'}]))
+    text = spell(output, random, rate)
+    if random.random() < 0.7:
+        text = text.replace("So ", random.choice(["So ", "<think> ", "</think> ", "```\\n"]))
+        held = text if random.random() < 0.5 else json.dumps(random.choice(FENCES).format(text))
+        fields = random.choice([{}, {}, {"answer": "Paris"}, {"answer": f"Say\n{text}."}, {"judge": {"model": "m"}}])
+        text = spell({"id": random.choice(["a", "ä", 7]), "output": None} | fields, random, rate).replace(
+            "null", held, 1
+        )
+    return f"{text}\r".encode("utf-8", "surrogatepass")
+
+
+def is_plain(line):
+    """Whether JSON says the same as a Python value: no key twice, no number that Python reads with a loss, no null."""
+    try:
+        value = json.loads(line, object_pairs_hook=Pairs)
+    except (ValueError, RecursionError):
+        return False
+    return (
+        isinstance(value, Pairs)
+        and value.is_plain
+        and not any(mark in line for mark in (b"null", b"NaN", b"Inf", b"e400", b"\\ud8", b"."))
+    )
+
+
+class Pairs(dict):
+    def __init__(self, pairs):
+        super().__init__(pairs)
+        self.is_plain = len(self) == len(pairs) and all(getattr(each, "is_plain", True) for _, each in pairs)
+
+
+@settings(max_examples=25)
+@given(cases(), st.integers(0, 10**9).map(Random))
+def test_texts_and_objects_have_the_result_of_score(case, random):
+    _, entries, output = case
+    rubric = load(entries)
+    texts = [random.choice(FENCES).format(spell(output, random, 0.03)) for _ in range(10)]
+    for text, row in zip(texts, score_batch(rubric, texts), strict=True):
+        if row.error:
+            with pytest.raises(OutputError) as caught:
+                score(rubric, text)
+            assert row.error == (caught.value.message, caught.value.path, None)
+        else:
+            result = score(rubric, text)
+            assert (Fraction(row.points, row.full), row.verdict) == (result.score, result.verdict)
+            assert [each.to_json() for each in row.criteria] == [each.to_json() for each in result.criteria]
+
+
+def test_totals_are_those_of_the_command():
+    lines = LINES.splitlines()
+    totals = Totals(RUBRICS.values())
+    for line in lines:
+        outcome = score_entry(line, RUBRICS, 1)
+        if outcome.result:
+            totals.take(outcome.result)
+        else:
+            totals.invalid += 1
+    assert score_batch(RUBRICS, LINES).totals == totals
+    first, second, third = (score_batch(RUBRICS, lines[start::3]).totals for start in range(3))
+    assert (first + second) + third == first + (second + third) == sum([first, second, third]) == totals
+    assert (first + second).to_json() != totals.to_json() == sum([first, second, third]).to_json()
+    assert pickle.loads(pickle.dumps(totals)) == totals  # noqa: S301
+
+
+def test_totals_of_two_meanings_of_a_rubric_do_not_add_up():
+    other = load_rubrics("suite.yaml", SUITE.replace("weight: 3", "weight: 2"))
+    with pytest.raises(ValueError, match=r"the rubric `tower` has two meanings \(rubric_hash \w{16} and \w{16}\)"):
+        Totals(RUBRICS.values()) + Totals(other.values())
+    reordered = SUITE.replace("weight: 3", "weight: 3.0").replace("Too long", "Too\n           long")
+    again = Totals(load_rubrics("suite.yaml", reordered).values())
+    assert (Totals(RUBRICS.values()) + again).to_json() == again.to_json()
+
+
+def test_answers_judged_by_another_meaning_are_told():
+    records = [{"output": {"score": 7}, "rubric_hash": each} for each in (LENGTH.hash, "0" * 16, LENGTH.hash, "1" * 16)]
+    assert score_batch(LENGTH, records).judged_otherwise == (1, 3)
+    assert [each.judged_otherwise for each in score_batches(LENGTH, records, size=2)] == [(1,), (1,)]
+
+
+def test_rows_share_the_result_of_their_answers():
+    batch = score_batch(LENGTH, [{"score": 7}] * 1000)
+    assert len({id(each) for each in batch.criteria}) == 1
+    assert batch.totals.rubrics["length"].criteria[0].answers == {7: 1000}
