@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from once import make_once
 
-from rubric_lint.project.files import SUFFIXES
+from rubric_lint.project.files import SIGNED_SUFFIXES, SUFFIXES
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -52,6 +52,9 @@ FIXED = """\
 1 x rename `description` to `expected_outcome` (deprecated-description)
 Fixed 1 finding in 1 of 2 files: 1 deprecated-description.
 """
+
+
+PROGRAMS = (".py", ".ipynb")  # checked, never rewritten
 
 
 def dotted(hook, verdict):
@@ -160,11 +163,15 @@ def commit(message="change"):
 
 
 def test_they_take_the_files_that_a_search_finds():
-    patterns = set(re.findall(r"(?m)^  files: (.*)$", (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")))
-    assert len(patterns) == 1
-    names = [*(f"a{suffix}" for suffix in SUFFIXES), "A.YAML", "b.rubric.yml"]
-    assert [bool(re.search(*patterns, name)) for name in names] == [True] * len(names)
-    assert not any(re.search(*patterns, name) for name in ["yaml", "a.yaml.txt", "ajson", "a.py", "a.jsonnet"])
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+    patterns = dict(re.findall(r"(?s)- id: ([a-z-]+)\n.*?\n  files: (.*?)\n", hooks))
+    assert list(patterns) == ["rubric-lint", "rubric-fix", "rubric-test"]
+    for hook, pattern in patterns.items():
+        suffixes = [each for each in (*SUFFIXES, *SIGNED_SUFFIXES) if hook != "rubric-fix" or each not in PROGRAMS]
+        names = [*(f"a{suffix}" for suffix in suffixes), "A.YAML", "b.rubric.yml"]
+        assert [bool(re.search(pattern, name)) for name in names] == [True] * len(names)
+        assert not any(re.search(pattern, name) for name in ["yaml", "a.yaml.txt", "ajson", "a.pyc", "a.jsonnet"])
+    assert not any(re.search(patterns["rubric-fix"], f"a{suffix}") for suffix in PROGRAMS)
 
 
 def test_try_repo(manager, hooks):

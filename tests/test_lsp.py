@@ -492,6 +492,12 @@ def test_a_closed_document_leaves_no_findings(folder):
     run(session())
 
 
+METRIC = (
+    'GEval(name="a", criteria="c", rubric=[Rubric(score_range=(0, 4), expected_outcome="Blames the customer"), '
+    'Rubric(score_range=(4, 10), expected_outcome="Thanks the customer")])\n'
+)
+
+
 @pytest.mark.parametrize(
     ("uri", "language", "text", "expected"),
     [
@@ -499,6 +505,9 @@ def test_a_closed_document_leaves_no_findings(folder):
         ("untitled:Untitled-3", "json", '{"rubrics": [{"expected_outcome": "", "id": "a"}]}', [("empty-outcome", 0)]),
         ("untitled:a.jsonl", "jsonl", '{"rubrics": []}\n', []),
         ("vscode-vfs://github/a/b.rubric.yaml", "yaml", "rubrics: []\n", [("schema", 0)]),
+        ("untitled:Untitled-4", "python", METRIC, [("overlap", 0)]),
+        ("untitled:Untitled-5", "python", "print 'no rubric, and no Python 3'\n", []),
+        ("untitled:Untitled-6", "toml", '[[criterion]]\ndescription = " "\n', [("empty-outcome", 1)]),
         ("untitled:Untitled-2", "plaintext", OVERLAP, [("overlap", 5)]),
         ("http://[::1/no-uri.yaml", "yaml", OVERLAP, [("overlap", 5)]),
     ],

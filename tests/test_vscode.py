@@ -8,6 +8,7 @@ import pytest
 
 import rubric_lint
 from rubric_lint.format.schema_files import catalogue
+from rubric_lint.project.files import SIGNED_SUFFIXES, SUFFIXES
 
 ROOT = Path(__file__).parent.parent
 EXTENSION = ROOT / "vscode"
@@ -44,6 +45,18 @@ def test_every_setting_is_in_its_readme():
 def test_what_could_name_a_program_waits_for_trust():
     restricted = MANIFEST["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"]
     assert {"rubric-lint.path", "rubric-lint.interpreter", "rubric-lint.configuration"} == {*restricted}
+
+
+def test_it_shows_the_server_the_files_that_a_search_finds_and_starts_for_few_of_them():
+    selector = (EXTENSION / "src/connection.ts").read_text("utf-8").partition("DOCUMENTS")[2].partition("]);")[0]
+    (pattern,) = re.findall(r'pattern: "\*\*/\*\.\{(.+?)\}"', selector)
+    assert [f".{suffix}" for suffix in pattern.split(",")] == [*SUFFIXES, *SIGNED_SUFFIXES]
+    assert MANIFEST["activationEvents"] == [
+        "onLanguage:yaml",
+        "onLanguage:json",
+        "onLanguage:jsonl",
+        "workspaceContains:rubric-lint.toml",
+    ]
 
 
 def test_it_ties_the_names_of_our_files_to_the_current_schemas_and_no_others():

@@ -19,8 +19,15 @@ from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.run.filters.baseline import Baselines
 
-_LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines"})
-_SUFFIX_OF = {"json": ".json", "jsonc": ".json", "jsonl": ".jsonl", "jsonlines": ".jsonl"}
+_LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines", "toml", "python"})
+_SUFFIX_OF = {
+    "json": ".json",
+    "jsonc": ".json",
+    "jsonl": ".jsonl",
+    "jsonlines": ".jsonl",
+    "toml": ".toml",
+    "python": ".py",
+}
 
 
 class Origin(NamedTuple):
@@ -38,7 +45,7 @@ def find_origin(uri: str, language: str) -> Origin:
         path, name = None, "untitled"
     if path:
         return Origin(path, path)
-    is_named = name.lower().endswith(SUFFIXES)
+    is_named = name.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
     return Origin(None, name if is_named else name + _SUFFIX_OF.get(language, ".yaml"))
 
 

@@ -10,7 +10,7 @@ import { Teller } from "./teller";
 
 let server: Server | undefined;
 
-/** Called once, when a YAML or JSON file is opened. */
+/** Called once, when a YAML or JSON file is opened or a folder has a `rubric-lint.toml`; not for each Python file. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const output = vscode.window.createOutputChannel("rubric-lint", { log: true });
   const status = new Status();

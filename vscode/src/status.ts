@@ -1,4 +1,4 @@
-/** The entry in the language status of YAML and JSON files. */
+/** The entry in the language status of the files that may hold rubrics. */
 import * as vscode from "vscode";
 
 import { DOCUMENTS } from "./connection";
