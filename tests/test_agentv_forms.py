@@ -64,6 +64,29 @@ def test_a_gate_of_a_mapping_is_at_its_place(kind):
     assert ("bounds", text.index("7}")) in found
 
 
+GRADERS = {
+    "texts in `criteria`": ("[{id: a, criteria: Says why}]", "agentv-a3", [("a", "Says why", "1", 10)]),
+    "one of them alone": (
+        "[{criteria: Says why, required: false}]",
+        "agentv-a3",
+        [("rubric-1", "Says why", "1", None)],
+    ),
+    "an operator beside bands": (
+        f"[{{id: a, operator: contradiction, score_ranges: {BANDS}}}]",
+        "agentv-a6",
+        [("a", None, "1", None)],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["rubric", "llm-grader", "llm_grader"])
+@pytest.mark.parametrize(("value", "dialect", "expected"), GRADERS.values(), ids=GRADERS)
+def test_the_graders_of_agentv_4_have_the_same_forms(kind, value, dialect, expected):
+    text = FOUR.replace("type: rubrics", f"type: {kind}").replace("criteria: VALUE", f"rubrics: {value}")
+    rubrics, findings = read(text)
+    assert (rubrics, [each for each in findings if not each.startswith("missing-id")]) == ([(dialect, expected)], [])
+
+
 # Places of plain strings, with the ids and the gates that they have there.
 ONE_TEXT = [("rubric-1", "Says why", "1", 10)]
 PLACES = {
@@ -153,6 +176,10 @@ LOST = {
             "criteria: VALUE", "rubrics: [Says why, {id: a, outcome: Says how}]"
         ),
         "lost-rubric: AgentV 4 skips strings in the `rubrics` of `llm-grader`; write a mapping with `outcome`",
+    ),
+    "a word that AgentV does not read in the rubrics of a test": (
+        "tests: [{id: a, input: x, rubrics: [{id: b, outcome: Says why}, {id: c, criteria: Says how}]}]\n",
+        "lost-rubric: AgentV drops a criterion with `criteria` from `rubrics` of a test; write `outcome`",
     ),
     "a judge that AgentV 4 skips": (
         FOUR.replace("rubrics", "llm_judge").replace(

@@ -39,6 +39,7 @@ DIALECTS = (A3, A4, A6, A7)
 CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "value"}
 """The types of assertions that hold criteria, each with the field that AgentV reads them from."""
 
+_GRADERS = frozenset({"rubric", "llm-grader", "llm_grader"})  # AgentV's alone, with their criteria in `rubrics`
 _MISPLACED = ("rubrics", "criteria")  # where authors put criteria that belong in the `value` of the assertion
 _OLD = frozenset({"expected_outcome", "description"})
 _BESIDES = frozenset({"id", "weight", "required", "min_score", "required_min_score", "score_ranges", "operator"})
@@ -101,7 +102,7 @@ def _find(document: Document) -> Iterator[_Found]:
             found = iter([_Found((*path, "criteria"), mapping["criteria"], A4)])
         elif not isinstance(value, list):
             continue
-        elif _speaks(value, is_free=holder in case_lists() or path in loose):
+        elif _speaks(value, is_free=holder in case_lists() or path in loose, has_criteria=kind in _GRADERS):
             each = _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
             if any(map(_has_outcome, value)):
                 found = iter([each])
@@ -155,13 +156,14 @@ def _is_structured(value: Any, *, is_case: bool) -> bool:
     return _speaks(value, is_free=True)
 
 
-def _speaks(entries: list[Any], *, is_free: bool) -> bool:
+def _speaks(entries: list[Any], *, is_free: bool, has_criteria: bool = False) -> bool:
     """Return whether entries use the words of these dialects, and none those of earlier ones.
 
-    With `is_free`, an `outcome` alone is enough, because of where the list is.
+    With `is_free`, an `outcome` alone is enough, because of where the list is; with `has_criteria`, also `criteria`.
     """
     mappings = [entry for entry in entries if isinstance(entry, dict)]
-    return not _speaks_old(entries) and any(_is_entry(entry, is_free=is_free) for entry in mappings)
+    told = any(_is_entry(entry, is_free=is_free, has_criteria=has_criteria) for entry in mappings)
+    return told and not _speaks_old(entries)
 
 
 def _speaks_old(entries: list[Any]) -> bool:
@@ -170,12 +172,15 @@ def _speaks_old(entries: list[Any]) -> bool:
     return any(_OLD & each.keys() for each in (*mappings, *bands))
 
 
-def _is_entry(entry: dict[str, Any], *, is_free: bool) -> bool:
-    if "score_ranges" in entry and (_is_share(entry.get("min_score")) or _has_outcome(entry)):
+def _is_entry(entry: dict[str, Any], *, is_free: bool, has_criteria: bool) -> bool:
+    if "score_ranges" in entry and ("operator" in entry or _is_share(entry.get("min_score")) or _has_outcome(entry)):
         return True
     known = schema_of(A6.schema).entry_fields
-    is_known = all(field in known or find_near(field, known) for field in entry)
-    return "outcome" in entry and is_known and (is_free or bool(entry.keys() & _BESIDES))
+    if not all(field in known or find_near(field, known) for field in entry):
+        return False
+    if has_criteria and isinstance(entry.get("criteria"), str):
+        return True
+    return "outcome" in entry and (is_free or bool(entry.keys() & _BESIDES))
 
 
 def _has_outcome(entry: Any) -> bool:

@@ -26,6 +26,7 @@ def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path])
         *(_find_refused(document) if is_last else ()),
         *(_find_unread_lists(document, taken) if not is_last else ()),
         *(_find_skipped(document, is_late="agentv-a6" in names) if not is_last else ()),
+        *(_find_dropped(document, taken) if not is_last else ()),
         *_find_in_turns(document),
     ):
         if problem.path not in told:
@@ -147,6 +148,17 @@ def _find_skipped(document: Document, *, is_late: bool) -> Iterator[Problem]:
             yield Problem(f"AgentV 4 {_UNKNOWN[kind]}, so its criteria are lost; write `llm-grader`", (*path, "type"))
         if kind == "composite":
             yield from _find_strings(path, assertion.get("assertions"))
+
+
+def _find_dropped(document: Document, taken: set[Path]) -> Iterator[Problem]:
+    """Find criteria among the `rubrics` of a test without the only text that AgentV reads there, `outcome`."""
+    for path, case in find_cases(document):
+        entries = case.get(FIELD) if (*path, FIELD) in taken else None
+        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict) and "criteria" in entry and not entry.keys() & {"outcome", "score_ranges"}:
+                place = (*path, FIELD, at, "criteria")
+                message = f"AgentV drops a criterion with `criteria` from `{FIELD}` of a test; write `outcome`"
+                yield Problem(message, place, Part.KEY, repair=rename([(place, "outcome")]))
 
 
 _SKIP_STRINGS = frozenset({"rubric", "llm-grader", "llm_grader"})
