@@ -1,15 +1,19 @@
 """Whole suites: cases, inputs, references and other assertions go to the target, or are listed with their place."""
 
 import json
+from pathlib import Path
 
 import pytest
+from agentv_5 import faults
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from random_rubrics import SHAPES
 from ruamel.yaml import YAML
 
 from rubric_lint.cli.convert import convert
 
+FOLDER = Path(__file__).parent
 AGENTV = """\
 name: refunds
 execution: {threshold: 0.7}
@@ -233,3 +237,65 @@ def test_what_agentv_and_promptfoo_both_have_comes_back(run, drawn):
     for test in [*back["tests"], *suite["tests"]]:
         assert test["assertions"].pop()["type"] == "rubrics"  # promptfoo has it as a text for the judge
     assert (code, back) == (0, suite)
+
+
+def as_agentv_4(entries):
+    """Criteria in the words of AgentV 4; weights, which are texts here, as numbers."""
+    found = []
+    for entry in entries:
+        written = {{"expected_outcome": "outcome"}.get(name, name): value for name, value in entry.items()}
+        if "weight" in entry:
+            written["weight"] = float(entry["weight"])
+        if bands := entry.get("score_ranges"):
+            written["score_ranges"] = [
+                {"score_range": band["score_range"], "outcome": band["expected_outcome"]} for band in bands
+            ]
+        else:
+            written["required"] = "required_min_score" in written
+            written.pop("required_min_score", None)
+        found.append(written)
+    return found
+
+
+graders = st.one_of(SHAPES["checklist"], SHAPES["score_ranges"]).map(
+    lambda entries: {"type": "rubrics", "criteria": as_agentv_4(entries)}
+)
+others = st.sampled_from(
+    [
+        "Says why",
+        {"type": "llm-grader", "prompt": "Is {{ output }} right?"},
+        {"type": "code-grader", "command": ["python", "check.py"]},
+        {"type": "composite", "assertions": [{"name": "a", "type": "contains", "value": "x"}]},
+        {"type": "tool-trajectory", "mode": "any_order", "minimums": {"search": 1}},
+        {"type": "field-accuracy", "fields": [{"path": "a", "match": "exact"}]},
+        {"type": "equals", "value": "{{ x }} {% if"},
+        {"include": "common"},
+    ]
+)
+mixed_cases = st.fixed_dictionaries(
+    {"input": word | messages, "assertions": st.lists(graders | kept | others, min_size=1, max_size=4)},
+    optional={
+        "criteria": word,
+        "expected_output": word,
+        "vars": st.fixed_dictionaries({"thing": word}),
+        "execution": st.sampled_from([{"threshold": 0.5}, {"target": "x"}]),
+        "turns": st.just([{"input": "y", "assertions": ["Says how"]}]),
+        "workspace": st.just({"template": "a"}),
+    },
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.lists(mixed_cases, min_size=1, max_size=3), rubric=graders)
+def test_whatever_is_written_for_agentv_5_loads_there(run, drawn, rubric):
+    tests = [{"id": f"c{number}", **case} for number, case in enumerate(drawn)]
+    tests.append({"id": "last", "input": "x", "assertions": [rubric]})
+    suite = {"target": "x", "execution": {"threshold": 0.7, "workers": 2}, "tests": tests}
+    code, written, _ = run(json.dumps(suite), "agentv-5", name="suite.json")
+    assert (code, list(faults(written or {"tests": []}))) == (0, [])
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("agentv/*.yaml")), ids=lambda path: path.name)
+def test_whole_suites_are_written_for_agentv_5_so_that_they_load_there(run, path):
+    code, written, said = run(path.read_text("utf-8"), "agentv-5", name=path.name)
+    assert (bool(written), list(faults(written or {"tests": []}))) == (code == 0, []), said

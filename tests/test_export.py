@@ -6,6 +6,7 @@ import tomllib
 from decimal import Decimal
 
 import pytest
+from agentv_5 import faults
 from exports import load, load_text, meaning, text_of, write
 from hypothesis import given
 from hypothesis import strategies as st
@@ -314,12 +315,13 @@ def test_for_agentv_it_is_said_whether_a_criterion_is_required():
 
 @given(st.one_of(SHAPES["checklist"], SHAPES["score_ranges"]))
 def test_what_is_exported_for_agentv_5_loads_there(entries):
-    """AgentV 5 is not on npm: this asks our list of what it refuses, and our independent reading of its suites."""
+    """AgentV 5 is not on npm: this asks its restated checks, our list of what it refuses, and our second reading."""
     rubric = load(entries)
     data = write("agentv-5", rubric).text.encode()
     fixed = rewrite("suite.yaml", data, "agentv-5")
     assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (False, (), "")
     ((document,), _) = read_documents(Source("suite.yaml", data.decode()))
+    assert list(faults(document.data)) == []
     (read,) = read_suite(document.data, "agentv-5")
     told = [(each.id, each.outcome, each.bands) for each in read]
     assert told == [

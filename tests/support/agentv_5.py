@@ -5,6 +5,7 @@ the validator at c08d2bd89 (July 2026), without `target`, `targets`, `model`, `e
 `providers`, as 58f316ca2 has them.
 """
 
+import re
 from itertools import pairwise
 
 SUITE = frozenset(
@@ -38,7 +39,18 @@ REFUSED = frozenset(
     }
 )  # fmt: skip
 
-UNKNOWN = frozenset({"code-grader", "agent_judge"})
+KNOWN = frozenset(
+    {
+        "llm-rubric", "agent-rubric", "assert-set", "script", "javascript", "python", "webhook", "similar",
+        "select-best", "human", "skill-used", "not-skill-used", "trajectory:tool-used", "trajectory:tool-sequence",
+        "trajectory:tool-args-match", "field-accuracy", "latency", "cost", "token-usage", "execution-metrics",
+        "contains", "contains-any", "contains-all", "icontains", "icontains-any", "icontains-all", "starts-with",
+        "ends-with", "regex", "is-json", "equals"
+    }
+)  # fmt: skip
+"""Any other type is scored 0 (graders/grader-registry.ts)."""
+
+_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 
 
 def faults(suite):
@@ -55,7 +67,7 @@ def _suite_faults(suite):
     if len(set(map(str, names))) < len(names) or not all(names):
         yield "Duplicate or empty provider"
     # loaders/config-loader.ts, extractWorkersFromSuite.
-    workers = suite.get("evaluate_options", {}).get("max_concurrency", 1)
+    workers = (suite.get("evaluate_options") or {}).get("max_concurrency", 1)
     if type(workers) is not int or not 1 <= workers <= 50:
         yield "Invalid max_concurrency"
     # loaders/config-loader.ts, extractThreshold.
@@ -64,6 +76,8 @@ def _suite_faults(suite):
     if not isinstance(suite.get("tests"), list | str):
         yield "Missing or invalid tests"
     yield from _assertion_faults(suite.get("assert", []), "suite")
+    # yaml-parser.ts: the assertions of `default_test` stand before those of each test.
+    yield from _assertion_faults((suite.get("default_test") or {}).get("assert", []), "default_test")
 
 
 def _test_faults(suite, test):
@@ -86,7 +100,24 @@ def _test_faults(suite, test):
     # A template that asks for a variable that is not there renders as nothing.
     if suite.get("prompts") == ["{{ input }}"] and "input" not in test.get("vars", {}):
         yield f"{name}: the prompt is empty"
-    yield from _assertion_faults(test.get("assert", test.get("execution", {}).get("assert", [])), name)
+    own = test.get("assert", test.get("execution", {}).get("assert", []))
+    yield from _assertion_faults(own, name)
+    if test.get("vars"):
+        # yaml-parser.ts renders these with Nunjucks as soon as there are variables; a bad tag stops the whole file.
+        rendered = [own, test["vars"].get("input"), test.get("criteria")]
+        yield from (f"{name}: broken template {text!r}" for text in _texts(rendered) if _is_broken(text))
+
+
+def _texts(value):
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(inner)
+
+
+def _is_broken(text):
+    """Whether a tag is opened and not closed, or a block or a comment is closed and not opened."""
+    return re.search(r"\{[{%#]|#\}", _TAG.sub("", text)) is not None
 
 
 def _assertion_faults(assertions, name):
@@ -98,8 +129,11 @@ def _assertion_faults(assertions, name):
             continue
         kind = assertion.get("type")
         # loaders/grader-parser.ts, removedGraderReplacement; validation/eval-validator.ts, the removed types.
-        if kind in REFUSED or kind in UNKNOWN:
+        if kind in REFUSED or kind not in KNOWN:
             yield f"{name}: unsupported grader {kind}"
+        # loaders/grader-parser.ts: `required` of an assertion is a boolean.
+        if not isinstance(assertion.get("required", False), bool):
+            yield f"{name}: 'required' is a boolean"
         if kind == "assert-set":
             yield from _assertion_faults(assertion.get("assert"), name)
         if kind in ("llm-rubric", "agent-rubric"):
