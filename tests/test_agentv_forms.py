@@ -1,9 +1,11 @@
 """Every form in which AgentV 4 and 5 read criteria, and what they skip, drop or refuse: findings with their reason."""
 
+import json
 from textwrap import dedent
 
 import pytest
 
+from rubric_lint.fix import fix
 from rubric_lint.lint.engine import examine_file
 
 FIVE = """\
@@ -199,6 +201,20 @@ LOST = {
         "tests: [{id: a, input: x, criteria: It, assertions: [Says why, {type: composite, assertions: [It]}]}]\n",
         "lost-rubric: AgentV 4 skips strings in a `composite`; write `type: rubrics` with `criteria`",
     ),
+    "a tag without its end": (
+        FIVE.replace("VALUE", "['{% if x %}Says why']"),
+        (
+            "lost-rubric: AgentV 5 renders this text with Nunjucks and fails at `{% if x %}`, so it does not load the "
+            "suite; close the tag, or escape it"
+        ),
+    ),
+    "a variable that the test does not have": (
+        FIVE.replace("VALUE", "[Says why, {id: a, outcome: 'Names {{ day }}'}]"),
+        (
+            "lost-rubric: AgentV 5 writes nothing in place of `day`, which is not in `vars`; add it there, or escape "
+            "the text"
+        ),
+    ),
     "a word of earlier releases": (
         FIVE.replace("VALUE", "[{id: a, expected_outcome: Says why}, {id: b, outcome: Says how}]"),
         "unknown-field: criterion `a`: unknown field `expected_outcome`; did you mean `outcome`?",
@@ -240,6 +256,30 @@ def test_a_band_without_an_outcome_is_a_finding_at_its_place():
     message = "criterion `a`: missing field `outcome`: what an observer sees in an answer that earns these scores"
     (found,) = (each for each in examine_file("a.eval.yaml", text.encode()).result.findings if each.rule == "schema")
     assert (found.message, text[found.span.start : found.span.end]) == (message, "score_range")
+
+
+RENDERED = (
+    "{{ input }} {{ day }}", "{{ output }}", "{{ env.HOME }}", "{{ other | upper }}", '{{ "{%" }} if x', "{# why #}",
+    "{% if day %}Names it{% endif %}", "{% set x = 1 %}{{ x }}", "{% for x in day %}{{ x }}{% endfor %}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", RENDERED)
+def test_templates_that_render_are_left_alone(text):
+    suite = FIVE.replace("VALUE", f"[{json.dumps('Says it. ' + text)}]").replace("{input: x}", "{input: x, day: y}")
+    assert read(suite)[1] == []
+
+
+def test_templates_are_texts_in_a_test_without_variables():
+    suite = FIVE.replace("VALUE", "['Says {% if x %} and {{ day }}']").replace("vars: {input: x}", "prompts: [x]")
+    assert read(suite)[1] == []
+
+
+def test_an_escaped_template_is_what_the_judge_sees():
+    text = dedent(FIVE).replace("VALUE", "['Says {% if x %}']")
+    fixed = fix("a.yaml", text.encode(), unsafe=True)
+    expected = text.replace("{% if", '{{ "{%" }} if')
+    assert (fixed.text, fixed.result.findings) == (expected, ())
 
 
 SILENT = {

@@ -1,6 +1,7 @@
 """`rubric-fix --to agentv-4` and `--to agentv-5` on whole suites: all of a suite is rewritten, or nothing."""
 
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from node import install_package
 from styled_suites import yaml_suites
 
 from rubric_lint.fix.target import rewrite
-from rubric_lint.text.nunjucks import escape
+from rubric_lint.text.nunjucks import escape, find_broken
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -563,8 +564,40 @@ def test_an_escaped_text_renders_as_it_was(tmp_path):
     require_node()
     installed = install_package(NUNJUCKS)
     texts = ["Names {{ name }}", "{% if x %}", "{# no #} {{", "a }} b %} c #}", "{{ '{{' }}", "{{{{", "{%- raw -%}"]
-    module, escaped = str(installed), [escape(text) for text in texts]
-    render = "console.log(JSON.stringify(texts.map((text) => nunjucks.renderString(text, {}))))"
-    program = f"const nunjucks = require({json.dumps(module)}), texts = {json.dumps(escaped)}; {render}"
-    done = subprocess.run(["node", "-e", program], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
-    assert json.loads(done.stdout) == texts
+    assert ask_nunjucks(installed, [escape(text) for text in texts], tmp_path) == texts
+
+
+def ask_nunjucks(installed, texts, folder):
+    """What each text becomes; None if it cannot be rendered."""
+    program = (
+        f"const nunjucks = require({json.dumps(str(installed))}), texts = JSON.parse(require('fs').readFileSync(0));"
+        "const render = (text) => { try { return nunjucks.renderString(text, {}) } catch { return null } };"
+        "console.log(JSON.stringify(texts.map(render)))"
+    )
+    command, given_texts = ["node", "-e", program], json.dumps(texts)
+    done = subprocess.run(
+        command, input=given_texts, cwd=folder, capture_output=True, text=True, check=True, timeout=60
+    )
+    return json.loads(done.stdout)
+
+
+TAGS = (
+    "{% if x %}", "{% endif %}", "{% else %}", "{% elif z %}", "{{ a }}", "{{ }}", "{{- a -}}", "{{", "}}", "{%", "%}",
+    "{#", "#}", "{# c #}", "{% raw %}{{ {% endraw %}", "{% for a in b %}", "{% endfor %}", "{% set a = 1 %}", "Says. ",
+    "{% set a %}", "{% endset %}", "{{ 'x}}' }}", "{%- if y -%}", "{% foo %}", '{{ "{%" }}', '"', "%", "\n",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_text_that_nunjucks_cannot_render_is_found(tmp_path):
+    require_node()
+    draw = random.Random(17)  # noqa: S311 (the same texts every time)
+    texts = ["".join(draw.choices(TAGS, k=draw.randint(1, 4))) for _ in range(3000)]
+    # Expressions are not read: a brace or a percent sign right after an opened tag begins one.
+    texts = [text for text in texts if not re.search(r"\{\{\s*[{%\"-]", text)]
+    wrong = {
+        text
+        for text, made in zip(texts, ask_nunjucks(install_package(NUNJUCKS), texts, tmp_path), strict=True)
+        if made is None
+    }
+    assert {text for text in texts if find_broken(text)} == wrong

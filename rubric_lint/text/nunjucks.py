@@ -45,3 +45,68 @@ def is_template(data: Any) -> bool:
         case dict():
             return any(map(is_template, data.values()))
     return False
+
+
+_STRING = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
+_TAG = re.compile(
+    rf"""\{{%-?\s*(?P<verbatim>raw|verbatim)\s*-?%\}}.*?(?:\{{%-?\s*end(?P=verbatim)\s*-?%\}}|\Z)
+    | \{{\#.*?\#\}}
+    | \{{\{{-?(?P<value>(?:{_STRING}|(?!\}}\}})[^"'])*)\}}\}}
+    | \{{%-?\s*(?P<name>\w*)(?P<rest>(?:{_STRING}|(?!%\}})[^"'])*)%\}}""",
+    re.DOTALL | re.VERBOSE,
+)
+_NAME = re.compile(r"\s*([A-Za-z_]\w*)(?:\.\w+)*\s*-?\Z")
+_ENDS = {
+    "if": "endif",
+    "ifAsync": "endif",
+    "for": "endfor",
+    "asyncEach": "endeach",
+    "asyncAll": "endall",
+    "switch": "endswitch",
+    "set": "endset",
+    **{name: f"end{name}" for name in ("macro", "call", "block", "filter")},
+}
+_WITHIN = {
+    "else": ("if", "ifAsync", "for", "asyncEach", "asyncAll"),
+    **dict.fromkeys(("elif", "elseif"), ("if", "ifAsync")),
+    **dict.fromkeys(("case", "default"), ("switch",)),
+}
+_ALONE = frozenset({"include", "extends", "import", "from"})
+
+
+def find_broken(text: str) -> str:
+    """Return the first tag of a text at which Nunjucks fails: opened, closed or named wrongly; empty if there is none.
+
+    Whether an expression in a tag makes sense is not checked.
+    """
+    pending: list[tuple[str, str]] = []
+    start = 0
+    for tag in _TAG.finditer(text):
+        if mark := _MARKS.search(text, start, tag.start()):
+            return mark[0]
+        start = tag.end()
+        value, name = tag["value"], tag["name"]
+        if value is not None and not value.strip(" \t\r\n-"):
+            return tag[0]
+        if name is None or name in _ALONE or (name == "set" and "=" in tag["rest"]):
+            continue
+        if name in _ENDS:
+            pending.append((name, tag[0]))
+        elif pending and name == _ENDS[pending[-1][0]]:
+            pending.pop()
+        elif not (pending and pending[-1][0] in _WITHIN.get(name, ())):
+            return tag[0]
+    mark = _MARKS.search(text, start)
+    return mark[0] if mark else pending[-1][1] if pending else ""
+
+
+def find_names(text: str) -> list[str]:
+    """Return the names of the variables that a text asks for as they are, without filters, in `{{ name }}`.
+
+    None if the text has tags such as `for` or `set`, which can give names a value.
+    """
+    tags = list(_TAG.finditer(text))
+    values = [tag["value"] for tag in tags if tag["value"] is not None]
+    if any(tag["name"] is not None for tag in tags):
+        return []
+    return [found[1] for value in values if (found := _NAME.match(value))]

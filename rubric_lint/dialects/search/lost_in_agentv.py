@@ -5,6 +5,7 @@ from typing import Any
 
 from rubric_lint.dialects.agentv import CONTAINERS, find_assertions
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS, LISTS_OF_A_CASE, find_cases, is_current, is_of_agentv
+from rubric_lint.dialects.search.agentv_templates import find_faulty_templates
 from rubric_lint.dialects.search.renames import rename
 from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import FIELD
@@ -24,6 +25,7 @@ def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path])
         *_find_empty(document, {path[:-1] for path in taken} | taken),
         *_find_ignored(document),
         *(_find_refused(document) if is_last else ()),
+        *(find_faulty_templates(document) if is_last or "agentv-a7" in names else ()),
         *(_find_unread_lists(document, taken) if not is_last else ()),
         *(_find_skipped(document, is_late="agentv-a6" in names) if not is_last else ()),
         *(_find_dropped(document, taken) if not is_last else ()),
