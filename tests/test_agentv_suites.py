@@ -208,6 +208,39 @@ TO_FIVE = {
                 assert: [Says why]
         """,
     ),
+    "a set of assertions": (
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - name: all  # of it
+                type: composite
+                # no weights
+                aggregator: {type: weighted_average}
+                assertions:
+                  - {name: a, type: contains, value: x}
+                  - name: b
+                    type: rubrics
+                    criteria: [{id: a, outcome: Says why}]
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - metric: all  # of it
+                type: assert-set
+                # no weights
+                assert:
+                  - {metric: a, type: contains, value: x}
+                  - metric: b
+                    type: llm-rubric
+                    value: [{id: a, outcome: Says why}]
+        """,
+    ),
     "the input right after the dash": (
         """\
         tests:
@@ -317,8 +350,20 @@ OBSTACLES = {
     "graders without a migration": (
         f"{CASE}    assertions: [{{type: composite, assertions: []}}, {{type: tool_trajectory}}]\n",
         [
-            (5, "AgentV 5 refuses `type: composite`; change it by hand"),
-            (5, "AgentV 5 refuses `type: tool_trajectory`; change it by hand"),
+            (
+                5,
+                (
+                    "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average` without "
+                    "`weights`; change it by hand"
+                ),
+            ),
+            (
+                5,
+                (
+                    "AgentV 5 refuses `type: tool_trajectory`; its fields have no counterpart there; see "
+                    "`trajectory:tool-used` and the like"
+                ),
+            ),
         ],
     ),
     "rubrics that are not a list": (
@@ -366,6 +411,45 @@ def test_a_list_that_cannot_move_with_the_others_keeps_the_suite_as_it_is():
     )
     fixed = rewrite("a.eval.yaml", text.encode(), "agentv-5")
     assert (fixed.is_changed, bool(fixed.unmet or fixed.doubt)) == (False, True)
+
+
+def placed(text, target, name="a.eval.yaml"):
+    """The notes of a rewriting and the reason for its doubt, each with its line and column."""
+    fixed = rewrite(name, text.encode(), target)
+    told = [*fixed.notes, (fixed.doubt, fixed.doubt_at)] if fixed.doubt else fixed.notes
+    return [(*fixed.before.position(at)[:2], message) for message, at in told if at is not None]
+
+
+OUTSIDE = """\
+tests: cases.jsonl
+assertions:
+  - include: common
+  - {type: rubrics, criteria: [{id: a, outcome: Says why}]}
+"""
+
+
+def test_what_is_in_other_files_is_told_with_its_place():
+    files = [
+        (1, 8, "the cases in `cases.jsonl` are not rewritten; run this on that file too"),
+        (3, 14, "the assertions of the template `common` are not rewritten; run this on its file too"),
+    ]
+    assert placed(OUTSIDE, "agentv-5") == files
+    assert (
+        placed(
+            OUTSIDE.replace("- {type: rubrics, c", "- {type: llm_judge, c").replace("criteria", "rubrics"), "agentv-4"
+        )
+        == files
+    )
+    listed = CASE.replace("outcome", "expected_outcome") + "  - file://more.yaml\n"
+    assert placed(listed, "agentv-4") == [
+        (5, 5, "the cases in `file://more.yaml` are not rewritten; run this on that file too")
+    ]
+
+
+def test_a_doubt_has_the_place_of_its_cause():
+    text = f"tests:\n  - id: one\n    input: |+\n      a\n\n{RUBRIC}    expected_output: |+\n      b\n\n\n"
+    message = "the value at `/tests/0/vars/expected_output` would not be as intended"
+    assert placed(text, "agentv-5") == [(7, 22, message)]
 
 
 def test_empty_options_of_a_run_are_left_alone():
@@ -434,6 +518,37 @@ TO_FOUR = {
               - {role: user, content: y}
         """,
     ),
+    "a set of assertions": (
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - metric: all  # of it
+                type: assert-set
+                assert:
+                  - {metric: a, type: contains, value: x}
+                  - metric: b
+                    type: llm-rubric
+                    value: [{id: a, outcome: Says why}]
+        """,
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - name: all  # of it
+                aggregator: {"type": "weighted_average"}
+                type: composite
+                assertions:
+                  - {name: a, type: contains, value: x}
+                  - name: b
+                    type: rubrics
+                    criteria: [{id: a, outcome: Says why}]
+        """,
+    ),
     "json": (
         (
             '{"prompts": ["{{input}}"], "evaluate_options": {"max_concurrency": 2}, "tests": [{"id": "one", '
@@ -460,12 +575,23 @@ OBSTACLES_OF_FOUR = {
     ),
     "defaults": (f"default_test: {{threshold: 1}}\n{LATE}", [(1, "AgentV 4 ignores `default_test` of a suite")]),
     "a template": (
-        LATE.replace("Says why", "'Says {{ x }}'"),
+        LATE.replace("Says why", "'Says {{ x }}'").replace("input: x", "input: x, x: y"),
         [(5, "AgentV 5 fills in this template, and AgentV 4 does not; write the text")],
     ),
     "a free rubric": (
         LATE.replace("[Says why]", "[Says why, {type: llm-rubric, value: Is polite}]"),
         [(5, "`type: llm-rubric`: AgentV 4 does not know this grader and scores it 0")],
+    ),
+    "a set with a threshold, a string and a weight": (
+        LATE.replace(
+            "[Says why]",
+            "[Says why, {type: assert-set, threshold: 1, assert: [It, {metric: a, type: is-json, weight: 2}]}]",
+        ),
+        [
+            (5, "AgentV 4 has `composite` for `assert-set`, without `threshold`"),
+            (5, "AgentV 4 skips what has no `name` in a `composite`; give it a `metric`"),
+            (5, "AgentV 4 does not count the `weight` of a member"),
+        ],
     ),
     "a mapping": (
         LATE.replace("Says why", "{type: llm-rubric, value: {id: a, outcome: Says why}}"),

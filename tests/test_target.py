@@ -404,7 +404,7 @@ UNSAID = case(f"      - Says why\n      - {{id: a, expected_outcome: Says how}}\
 def test_a5_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
     fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4")
     assert fixed.text == UNSAID.replace("    rubrics:\n", OPENINGS["agentv-4"]).replace("expected_", "")
-    (note,) = fixed.notes
+    ((note, _),) = fixed.notes
     assert note == (
         "2 criteria have no gate and no `required`: AgentV 4 requires them, so nothing is written; "
         "to make them optional, run this on the original suite with --unsaid optional"

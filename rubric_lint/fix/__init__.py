@@ -35,6 +35,13 @@ class Left(NamedTuple):
     reason: str
 
 
+class Note(NamedTuple):
+    """What a user should know of a rewriting, with the offset in the original text that it is about, if any."""
+
+    message: str
+    at: int | None = None
+
+
 Refused = Mapping[str, Known]
 """The findings that are not fixed because of doubt, by the reason."""
 
@@ -45,7 +52,8 @@ class Fixed:
 
     `original` are the bytes as read, `result` is the lint result after the fixes. `left_out` says why some fixes were
     not tried: with them there would have been doubt. `refused` are the findings that this was true of one by one.
-    `unmet` is what a target cannot express or load. `notes` are assumptions of a rewriting.
+    `unmet` is what a target cannot express or load. `notes` are assumptions of a rewriting. `doubt_at` is
+    the offset of the cause of the doubt, if it is known.
     """
 
     before: Source
@@ -56,7 +64,8 @@ class Fixed:
     left_out: str = ""
     refused: Refused = field(default_factory=dict)
     unmet: tuple[Left, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    doubt_at: int | None = None
 
     @property
     def is_changed(self) -> bool:

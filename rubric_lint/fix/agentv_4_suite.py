@@ -6,6 +6,7 @@ from typing import Any
 
 from rubric_lint.finding import (
     Dissolve,
+    InsertField,
     Intent,
     MoveField,
     PutUnder,
@@ -14,7 +15,7 @@ from rubric_lint.finding import (
     ReplaceValue,
     UnwrapValue,
 )
-from rubric_lint.fix.agentv_5_obstacles import find_misshapen, has_command
+from rubric_lint.fix.agentv_5_obstacles import find_misshapen, find_two_labels, has_command
 from rubric_lint.fix.suite_parts import (
     LISTS,
     OLD_CASES,
@@ -57,6 +58,7 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
         yield from _check_assertion(path, assertion, schema["x-not-loaded"])
+        yield from find_two_labels(path, assertion, _LABELS)
 
 
 def _check_suite(document: Document, unknown: set[str]) -> Iterator[Unmet]:
@@ -113,16 +115,34 @@ def _check_assertion(path: Path, assertion: dict[str, Any], unread: list[dict[st
     elif kind in ("llm-rubric", "agent-rubric") and any(isinstance(assertion.get(name), list) for name in _CRITERIA):
         if kind == "agent-rubric":
             yield Unmet("AgentV 4 does not know `agent-rubric` and scores it 0", place)
+    elif kind == _SET:
+        yield from _check_set(path, assertion)
     elif kind not in _JUDGES:
         is_judge = kind == "agent_judge" and isinstance(assertion.get("rubrics"), list)  # told with its criteria
         for item in unread:
             if kind in item.get("enum", ()) and not is_judge:
                 yield Unmet(f"`type: {kind}`: {item['reason']}", place)
-    for old, new in _LABELS.items():
-        if old in assertion and new in assertion:
-            yield Unmet(f"`{new}` is there too; remove one", (*path, old))
 
 
+def _check_set(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+    """Check that a set is the plain average of its members, and that each of them has the name that AgentV 4 needs."""
+    for key in assertion:
+        if key not in _OF_SETS:
+            yield Unmet(f"AgentV 4 has `composite` for `assert-set`, without `{key}`", (*path, key))
+    members = assertion.get("assert")
+    if not isinstance(members, list) or not members:
+        yield Unmet("AgentV 4 skips a `composite` without assertions", (*path, "type"))
+        return
+    for at, member in enumerate(members):
+        place = (*path, "assert", at)
+        if not isinstance(member, dict) or not any(isinstance(member.get(name), str) for name in ("metric", "name")):
+            yield Unmet("AgentV 4 skips what has no `name` in a `composite`; give it a `metric`", place, Part.HEAD)
+        elif "weight" in member:
+            yield Unmet("AgentV 4 does not count the `weight` of a member", (*place, "weight"))
+
+
+_SET = "assert-set"
+_OF_SETS = frozenset({"type", "assert", "metric", "name", "weight", "required", "min_score"})
 _CRITERIA = ("value", "rubrics", "criteria")
 
 
@@ -150,6 +170,9 @@ def rename_parts(document: Document) -> Iterator[Intent]:
             yield from (RenameKey((*path, name), "command") for name in ("script",) if name in assertion)
         elif assertion["type"] in _JUDGES:
             yield ReplaceValue((*path, "type"), "llm-grader")
+        elif assertion["type"] == _SET:
+            yield ReplaceValue((*path, "type"), "composite")
+            yield InsertField((*path, "type"), "aggregator", '{"type": "weighted_average"}')
     for path, case in find_suite_cases(document):
         if "threshold" in case:
             yield PutUnder((*path, "threshold"), "execution")

@@ -48,6 +48,7 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
         yield from _check_assertion(document, path, assertion)
+        yield from find_two_labels(path, assertion, LABELS)
 
 
 def find_misshapen(document: Document) -> Iterator[Unmet]:
@@ -210,9 +211,15 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
         entries = assertion.get("rubrics")
         if not isinstance(entries, list) or any(isinstance(each, dict) and "score_ranges" in each for each in entries):
             yield Unmet("AgentV 5 has `agent-rubric` for `agent_judge`, and only for a checklist", place)
-    elif kind.replace("_", "-") in _WITHOUT_MIGRATION:
-        yield Unmet(f"AgentV 5 refuses `type: {kind}`; change it by hand", place)
-    for old, new in LABELS.items():
+    elif kind == COMPOSITE:
+        yield from _check_composite(path, assertion)
+    elif instead := _WITHOUT_MIGRATION.get(kind.replace("_", "-")):
+        yield Unmet(f"AgentV 5 refuses `type: {kind}`; {instead}", place)
+
+
+def find_two_labels(path: Path, assertion: dict[str, Any], labels: dict[str, str]) -> Iterator[Unmet]:
+    """Find the labels of an assertion that it has under the old name and the new one."""
+    for old, new in labels.items():
         if old in assertion and new in assertion:
             yield Unmet(f"`{new}` is there too; remove one", (*path, old))
 
@@ -235,7 +242,34 @@ def _check_fields(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
         yield Unmet(f"AgentV 5 skips `{assertion['type']}` without `value`; write one", (*path, "type"))
 
 
-_WITHOUT_MIGRATION = frozenset({"composite", "skill-trigger", "tool-trajectory", "g-eval"})
+def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+    """Check that a set of assertions is the plain average of its members, which AgentV 5 has as `assert-set`."""
+    aggregator = assertion.get("aggregator")
+    if not isinstance(aggregator, dict) or aggregator != {"type": "weighted_average"}:
+        told = (
+            "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average` without `weights`"
+        )
+        yield Unmet(f"{told}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
+    lists = [name for name in LISTS if name in assertion]
+    if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
+        yield Unmet(
+            "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one", (*path, "type")
+        )
+        return
+    for at, member in enumerate(assertion[lists[0]]):
+        place = (*path, lists[0], at)
+        if not isinstance(member, dict) or not isinstance(member.get("name"), str):
+            yield Unmet("AgentV 4 skips what has no `name` in a `composite`, and AgentV 5 does not", place, Part.HEAD)
+        elif "weight" in member:
+            yield Unmet("AgentV 5 counts the `weight` of a member, and AgentV 4 does not", (*place, "weight"))
+
+
+COMPOSITE = "composite"
+_WITHOUT_MIGRATION = {
+    "skill-trigger": "its fields have no counterpart there; see `skill-used`",
+    "tool-trajectory": "its fields have no counterpart there; see `trajectory:tool-used` and the like",
+    "g-eval": "change it by hand",
+}
 
 
 def find_task(document: Document, path: Path) -> Any:

@@ -18,6 +18,7 @@ from rubric_lint.finding import (
     WrapValue,
 )
 from rubric_lint.fix.agentv_5_obstacles import (
+    COMPOSITE,
     JUDGES,
     LABELS,
     OF_CASE_EXECUTION,
@@ -85,6 +86,9 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
         yield ReplaceValue(place, "llm-rubric")
         if "value" not in assertion:
             yield InsertField(place, "value", json.dumps(find_task(document, path), ensure_ascii=False))
+    elif kind == COMPOSITE:
+        yield ReplaceValue(place, "assert-set")
+        yield RemoveField((*path, "aggregator"))
     elif kind in _RENAMED:
         yield ReplaceValue(place, _RENAMED[kind])
 

@@ -81,3 +81,23 @@ def find_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
     elif isinstance(value, dict | list):
         for step, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from find_strings((*path, step), item)
+
+
+def find_other_files(document: Document) -> Iterator[Unmet]:
+    """Find the cases and assertions that are in other files, of which nothing is rewritten."""
+    data = document.data
+    if is_suite(document):
+        for name in (CASES, *OLD_CASES):
+            value = data.get(name)
+            named = [((name, at), case) for at, case in enumerate(value)] if isinstance(value, list) else []
+            for path, text in [((name,), value), *named]:
+                if isinstance(text, str):
+                    yield Unmet(f"the cases in `{text}` are not rewritten; run this on that file too", path, Part.VALUE)
+        if isinstance(defaults := data.get("default_test"), str):
+            told = f"the assertions in `{defaults}` are not rewritten; run this on that file too"
+            yield Unmet(told, ("default_test",), Part.VALUE)
+    for path, value in find_assertion_lists(document):
+        for place, assertion in find_mappings(path, value):
+            if isinstance(template := assertion.get("include"), str):
+                told = f"the assertions of the template `{template}` are not rewritten; run this on its file too"
+                yield Unmet(told, (*place, "include"), Part.VALUE)

@@ -20,7 +20,7 @@ from rubric_lint.finding import (
     Severity,
     pointer,
 )
-from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, agentv_4_suite, agentv_5_suite, fix, splice
+from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, agentv_4_suite, agentv_5_suite, fix, splice
 from rubric_lint.fix.agentv import (
     TARGETS,
     Rewriting,
@@ -35,7 +35,8 @@ from rubric_lint.fix.agentv import (
 from rubric_lint.fix.agentv_reading import Read, read_suite
 from rubric_lint.fix.described import describe_intent
 from rubric_lint.fix.proof import DataChange, find_doubt
-from rubric_lint.fix.suite_parts import Unmet, is_suite
+from rubric_lint.fix.suite_parts import Unmet, find_other_files, is_suite
+from rubric_lint.fix.tracing import Trouble, find_cause, trace_back, trace_left
 from rubric_lint.format.bands import HIGHEST
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric
@@ -47,7 +48,7 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Source
 
 _Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
 _SuiteStep = Callable[[Document], Iterable[Intent]]
@@ -84,7 +85,7 @@ def rewrite(
     rewriting = _Rewriting(fixed, wanted, settings)
     if unmet := rewriting.find_obstacles():
         note = "nothing is rewritten before these are changed: a suite is rewritten whole or not at all"
-        return replace(fixed, unmet=unmet, notes=(note,))
+        return replace(fixed, unmet=unmet, notes=(Note(note),))
     rewritten = rewriting.run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
         return replace(fixed, doubt="its bytes cannot be reproduced exactly", applied=())
@@ -126,7 +127,7 @@ class _Rewriting:
         source, suite = self.fixed.result.source, _SUITES[self.target.name]
         documents = self._documents(source)
         meant = list(self._read(source))
-        notes = (*self._tell_unsaid(source), *(note for each in documents for note in suite.tell_assumptions(each)))
+        notes = tuple(self._tell(source, documents))
         numbers = [document.number for document in documents]
         around = partial(self._plan_suite, numbers)
         plans = [partial(around, step) for step in suite.BEFORE]
@@ -141,8 +142,9 @@ class _Rewriting:
         if not rewritten.applied:
             return replace(self.fixed, unmet=gaps)
         result = lint(source.name, source.to_bytes(source.text), self.settings)
-        if doubt := self._find_unloaded(source) or self._find_fault(result) or self._find_misreading(source, meant):
-            return self._doubt(doubt)
+        trouble = self._find_unloaded(source) or self._find_fault(result) or self._find_misreading(source, meant)
+        if trouble:
+            return self._doubt(trouble._replace(at=trace_back(trouble.at, rewritten.history)))
         return replace(
             self.fixed, result=result, applied=(*self.fixed.applied, *rewritten.applied), unmet=gaps, notes=notes
         )
@@ -154,7 +156,7 @@ class _Rewriting:
         for plan in plans:
             planned = list(plan(source))
             if unmet := [each for each in planned if isinstance(each, Left)]:
-                return replace(self.fixed, unmet=tuple(_trace_back(each, history) for each in unmet))
+                return replace(self.fixed, unmet=tuple(trace_left(each, history) for each in unmet))
             changes = [each for each in planned if isinstance(each, DataChange)]
             if not changes:
                 continue
@@ -162,50 +164,61 @@ class _Rewriting:
             text = splice(source.text, edits)
             new = Source(source.name, text, source.encoding, source.bom)
             if doubt := find_doubt(source, new, changes, self.settings):
-                return self._doubt(doubt)
+                cause = find_cause(source, changes, self.settings)
+                return self._doubt(Trouble(doubt, trace_back(cause, history)))
             applied += [
                 Applied(self.target.name, describe_intent(change.intents[0]) if change.intents else "name its schema")
                 for change in changes
             ]
             history.append(edits)
             source = new
-        return _Rewritten(source, tuple(applied))
+        return _Rewritten(source, tuple(applied), history)
 
-    def _doubt(self, doubt: str) -> Fixed:
-        return replace(self.fixed, doubt=doubt, applied=())
+    def _doubt(self, trouble: Trouble) -> Fixed:
+        return replace(self.fixed, doubt=trouble.doubt, doubt_at=trouble.at, applied=())
 
-    def _find_unloaded(self, source: Source) -> str:
-        """Return what the target would not load of the result; empty if it would load all of it."""
+    def _find_unloaded(self, source: Source) -> Trouble | None:
+        """Return what the target would not load of the result; None if it would load all of it."""
         refused = next(self._find_unloadable(source), None)
-        return f"{self.target.title} would not load it: {refused.reason}" if refused else ""
+        if not refused:
+            return None
+        return Trouble(f"{self.target.title} would not load it: {refused.reason}", refused.finding.span.start)
 
-    def _find_fault(self, result: Result) -> str:
-        """Return why a reader of the target would fail on the result; empty if it would not."""
+    def _find_fault(self, result: Result) -> Trouble | None:
+        """Return why a reader of the target would fail on the result; None if it would not."""
         for finding in result.findings:
             if finding.severity is Severity.ERROR:
-                line = result.source.position(finding.span.start).line
-                return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
-        rubrics = self._rubrics(result.source)
+                told = f"there would be a new finding, {finding.rule}: {finding.message}"
+                return Trouble(told, finding.span.start)
+        rubrics = list(self._rubrics(result.source))
         if self.target.reads_beside:  # strings beside assertions, which nothing marks as AgentV's
-            rubrics = (
+            rubrics = [
                 (each, rubric) for each, rubric in rubrics if rubric.dialect or not is_read_as_it_is(each, rubric)
-            )
-        others = {rubric.dialect for _, rubric in rubrics} - self.target.dialects
-        return f"it would not be recognised as a suite for {self.target.title}" if others else ""
+            ]
+        other = next((each for each in rubrics if each[1].dialect not in self.target.dialects), None)
+        if other is None:
+            return None
+        told = f"it would not be recognised as a suite for {self.target.title}"
+        return Trouble(told, other[0].span(other[1].path, Part.VALUE).start)
 
-    def _find_misreading(self, source: Source, meant: list[list[Read]]) -> str:
+    def _find_misreading(self, source: Source, meant: list["_Meant"]) -> Trouble | None:
         """Return why AgentV would read a rubric differently; it may read more, such as rubrics of other systems."""
         # Strings among assertions may lose what showed us whose they are; AgentV still reads them.
-        if Counter(map(tuple, self._read(source))) - Counter(map(tuple, meant)):
-            return "a rubric would be scored differently"
+        known = Counter(each.rubric for each in meant)
+        now = list(self._read(source))
+        if other := next(iter(Counter(each.rubric for each in now) - known), None):
+            at = next(each.at for each in now if each.rubric == other)
+            return Trouble("a rubric would be scored differently", at)
         read = [
             rubric for document in read_documents(source)[0] for rubric in read_suite(document.data, self.target.name)
         ]
-        for rubric in meant:
-            if tuple(rubric) not in read:
-                return f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
-            read.remove(tuple(rubric))
-        return ""
+        for place, (rubric, _) in enumerate(meant):
+            if rubric not in read:
+                told = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
+                same = [each.at for each in now if each.rubric == rubric]
+                return Trouble(told, same[sum(each.rubric == rubric for each in meant[:place])] if same else 0)
+            read.remove(rubric)
+        return None
 
     def _find_unloadable(self, source: Source) -> Iterator[Left]:
         for document in filter(is_suite, self._documents(source)):
@@ -223,10 +236,18 @@ class _Rewriting:
                 if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
                     yield document, rubric
 
-    def _read(self, source: Source) -> Iterator[list[Read]]:
-        """Yield the meaning of all rubrics, without their places; a checklist criterion must be met or not."""
-        for _, rubric in self._rubrics(source):
-            yield [_as_read(entry) for entry in rubric.entries]
+    def _read(self, source: Source) -> Iterator["_Meant"]:
+        """Yield the meaning of all rubrics, each with its offset; a checklist criterion must be met or not."""
+        for document, rubric in self._rubrics(source):
+            yield _Meant(tuple(map(_as_read, rubric.entries)), document.span(rubric.path, Part.VALUE).start)
+
+    def _tell(self, source: Source, documents: list[Document]) -> Iterator[Note]:
+        """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
+        yield from map(Note, self._tell_unsaid(source))
+        for document in documents:
+            yield from map(Note, _SUITES[self.target.name].tell_assumptions(document))
+            for outside in find_other_files(document):
+                yield Note(outside.reason, document.span(outside.path, outside.part).start)
 
     def _tell_unsaid(self, source: Source) -> Iterator[str]:
         count = sum(len(find_unsaid(rubric)) for _, rubric in self._rubrics(source))
@@ -289,29 +310,18 @@ class _Rewriting:
 
 
 class _Rewritten(NamedTuple):
-    """A text after all steps, and what was done."""
+    """A text after all steps, what was done, and the edits of each step."""
 
     source: Source
     applied: tuple[Applied, ...]
+    history: list[list[Edit]]
 
 
-def _trace_back(left: Left, history: Sequence[Sequence[Edit]]) -> Left:
-    """Return a reason with its place in the text before the edits of `history`, each sorted."""
-    start, end = left.finding.span
-    for edits in reversed(history):
-        start, end = _find_old(start, edits), _find_old(end, edits)
-    return left._replace(finding=left.finding._replace(span=Span(start, max(start, end))))
+class _Meant(NamedTuple):
+    """What a rubric means, and its offset in the text."""
 
-
-def _find_old(at: int, edits: Sequence[Edit]) -> int:
-    shift = 0
-    for (start, end), new in edits:
-        if at < start + shift:
-            break
-        if at < start + shift + len(new):
-            return start
-        shift += len(new) - (end - start)
-    return at - shift
+    rubric: tuple[Read, ...]
+    at: int
 
 
 def _as_read(entry: Criterion) -> Read:

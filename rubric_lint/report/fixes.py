@@ -17,6 +17,7 @@ from rubric_lint.run.summary import counted, word_hard_links
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rubric_lint.fix import Fixed
     from rubric_lint.fix.totals import FixOutcome, FixTotals
 
 
@@ -38,7 +39,7 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     """Yield a line for each thing that could not be fixed in a file."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:
-        yield f"{name}: left unchanged: {visible(fixed.doubt)}"
+        yield f"{name}{_write_place(fixed, fixed.doubt_at)}: left unchanged: {visible(fixed.doubt)}"
     elif fixed.left_out:
         yield f"{name}: some fixes were skipped; with them, {visible(fixed.left_out)}"
     if outcome.failure:
@@ -46,11 +47,16 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     if outcome.others:
         yield f"{name}: warning: {word_hard_links(outcome.others)}"
     for note in fixed.notes:
-        yield f"{name}: {visible(note)}"
+        yield f"{name}{_write_place(fixed, note.at)}: {visible(note.message)}"
     if not fixed.doubt:
         for finding, reason in fixed.left(unsafe=outcome.unsafe):
             line, column, _ = fixed.result.source.position(finding.span.start)
             yield f"{name}:{line}:{column}: {finding.rule} not fixed: {visible(reason)}"
+
+
+def _write_place(fixed: Fixed, at: int | None) -> str:
+    """Return `:line:column` of an offset in the original text; empty if there is none."""
+    return "" if at is None else f":{fixed.before.position(at).line}:{fixed.before.position(at).column}"
 
 
 def as_data(outcome: FixOutcome) -> dict[str, Any]:
@@ -71,10 +77,15 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
             for finding, reason in fixed.left(unsafe=outcome.unsafe)
         ],
         "left_out": fixed.left_out or None,
-        **({"notes": list(fixed.notes)} if fixed.notes else {}),
+        **({"notes": [_as_note(fixed, *note) for note in fixed.notes]} if fixed.notes else {}),
         "error": fixed.doubt or outcome.failure or next((fault.message for fault in fixed.faults()), None),
+        **({} if fixed.doubt_at is None else {"start": fixed.before.position(fixed.doubt_at)._asdict()}),
         "other_links": outcome.others,
     }
+
+
+def _as_note(fixed: Fixed, message: str, at: int | None) -> dict[str, Any]:
+    return {"message": message, **({} if at is None else {"start": fixed.before.position(at)._asdict()})}
 
 
 def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:

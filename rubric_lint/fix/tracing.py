@@ -1,0 +1,65 @@
+"""Trace what is found in a text that was rewritten in several steps back to its place in the original text."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rubric_lint.finding import Edit, Replace
+from rubric_lint.fix import Left, splice
+from rubric_lint.fix.proof import DataChange, find_doubt
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.path import Part
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
+
+Steps = Sequence[Sequence[Edit]]
+"""The edits of each step, sorted."""
+
+
+class Trouble(NamedTuple):
+    """Why a rewriting is in doubt, and the offset of the cause in the original text."""
+
+    doubt: str
+    at: int
+
+
+def trace_back(at: int, history: Steps) -> int:
+    """Return the offset in the text before all steps of an offset after them."""
+    for edits in reversed(history):
+        at = _find_old(at, edits)
+    return at
+
+
+def trace_left(left: Left, history: Steps) -> Left:
+    """Return a reason with its place in the text before all steps."""
+    start, end = (trace_back(at, history) for at in left.finding.span)
+    return left._replace(finding=left.finding._replace(span=Span(start, max(start, end))))
+
+
+def _find_old(at: int, edits: Sequence[Edit]) -> int:
+    shift = 0
+    for (start, end), new in edits:
+        if at < start + shift:
+            break
+        if at < start + shift + len(new):
+            return start
+        shift += len(new) - (end - start)
+    return at - shift
+
+
+def find_cause(source: Source, changes: Sequence[DataChange], settings: FileSettings) -> int:
+    """Return the offset of the first change that is in doubt without the others; of the first one if none is."""
+    for change in changes:
+        text = splice(source.text, sorted(change.edits))
+        if find_doubt(source, Source(source.name, text, source.encoding, source.bom), [change], settings):
+            return _find_start(source, change)
+    return _find_start(source, changes[0])
+
+
+def _find_start(source: Source, change: DataChange) -> int:
+    """Return where the value is that a change is about, or else where its first edit is."""
+    number = int(change.pointer[1:])
+    for document in read_documents(source)[0]:
+        for intent in change.intents if (document.number or 0) == number else ():
+            if not isinstance(intent, Replace):
+                return document.span(intent.path, Part.VALUE).start
+    return min((edit.span.start for edit in change.edits), default=0)
