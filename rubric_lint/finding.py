@@ -123,9 +123,13 @@ class UnwrapValue(NamedTuple):
 
 
 class EscapeText(NamedTuple):
-    """Intent: write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged."""
+    """Intent: write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
+
+    With `has_escapes`, what is escaped already stays as it is; else it is a text like any other.
+    """
 
     path: Path
+    has_escapes: bool = True
 
 
 class Replace(NamedTuple):

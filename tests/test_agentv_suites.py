@@ -241,6 +241,26 @@ TO_FIVE = {
                     value: [{id: a, outcome: Says why}]
         """,
     ),
+    "texts that look like templates, and like escapes": (
+        """\
+        tests:
+          - id: one
+            input: 'a {{ b }}'
+            assertions:
+              - Says {{ "{{" }} and {% if
+            expected_output: '{{ c }}'
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: 'a {{ "{{" }} b }}'
+              expected_output: '{{ c }}'
+            assert:
+              - Says {{ "{{" }} "{{ "{{" }}" }} and {{ "{%" }} if
+        """,
+    ),
     "the input right after the dash": (
         """\
         tests:

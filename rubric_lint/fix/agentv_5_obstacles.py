@@ -172,9 +172,7 @@ def _check_variables(path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
 def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
     """Find templates that cannot be escaped: AgentV 5 renders texts of tests with `vars`, AgentV 4 only known names."""
     has_own = bool(case.get("vars"))
-    for place, text in find_rendered(document, path, case):
-        if not find_marks(text):
-            continue
+    for place in find_rendered(document, path, case):
         if has_own:
             message = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
             yield Unmet(f"{message}; write it by hand", place, Part.VALUE)
@@ -186,16 +184,22 @@ def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> It
             yield Unmet("AgentV 5 fills in templates if the test has `vars`; write it by hand", place, Part.VALUE)
 
 
-def find_rendered(document: Document, path: Path, case: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Find the strings of a test that AgentV 5 renders. In a suite for AgentV 5, they are templates already."""
+def find_rendered(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Path]:
+    """Find the strings of a test that AgentV 5 would change. In a suite for AgentV 5, they are templates already."""
     if is_suite(document) and "prompts" in document.data and "input" not in case:
         return
     names = ["input", "input_messages", "rubrics", "execution", *LISTS]
     if not is_judged(case):
         names += ["criteria", "expected_outcome"]
     for name in names:
-        if name in case:
-            yield from find_strings((*path, name), case[name])
+        for place, text in find_strings((*path, name), case.get(name)):
+            if find_marks(text, has_escapes=has_escapes(case)):
+                yield place
+
+
+def has_escapes(case: dict[str, Any]) -> bool:
+    """Return whether what looks like an escape is one; in earlier releases it is a text like any other."""
+    return not case.keys() & {"input", "input_messages"}
 
 
 def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:

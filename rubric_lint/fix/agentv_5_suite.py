@@ -26,6 +26,7 @@ from rubric_lint.fix.agentv_5_obstacles import (
     find_obstacles,
     find_rendered,
     find_task,
+    has_escapes,
     is_judged,
     look_up,
     name_criteria,
@@ -40,7 +41,6 @@ from rubric_lint.fix.suite_parts import (
     is_suite,
 )
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import find_marks
 from rubric_lint.text.path import Part, Path
 
 __all__ = ["AFTER", "BEFORE", "find_gaps", "find_obstacles", "tell_assumptions"]
@@ -108,7 +108,7 @@ def name_moved(document: Document) -> Iterator[Intent]:
             yield RenameKey(("evaluate_options", "workers"), "max_concurrency")
     for path, case in find_suite_cases(document):
         if is_suite(document):
-            yield from (EscapeText(place) for place, text in find_rendered(document, path, case) if find_marks(text))
+            yield from (EscapeText(at, has_escapes(case)) for at in find_rendered(document, path, case))
         if "rubrics" in case:
             yield RenameKey((*path, "rubrics"), "assert")
 

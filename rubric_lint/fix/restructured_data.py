@@ -68,5 +68,5 @@ def _replace_value(owner: Any, step: Any, intent: WrapValue | UnwrapValue | Esca
             owner[step] = [owner[step]]
         case UnwrapValue():
             owner[step] = owner[step][0]
-        case EscapeText():
-            owner[step] = escape(owner[step])
+        case EscapeText(_, has_escapes):
+            owner[step] = escape(owner[step], has_escapes=has_escapes)

@@ -12,21 +12,24 @@ _MARKS = re.compile(r"\{[{%#]|#\}")
 _ESCAPED = re.compile(r'\{\{ "(\{[{%#]|#\})" \}\}')
 
 
-def escape(data: Any) -> Any:
-    """Return data in which Nunjucks renders every string as it is in `data`."""
+def escape(data: Any, *, has_escapes: bool = False) -> Any:
+    """Return data in which Nunjucks renders every string as it is in `data`; with `has_escapes`, its escapes stay."""
     match data:
         case str():
-            return _MARKS.sub(r'{{ "\g<0>" }}', data)
+            made = list(data)
+            for at, mark in find_marks(data, has_escapes=has_escapes):
+                made[at : at + 2] = f'{{{{ "{mark}" }}}}', ""
+            return "".join(made)
         case list():
-            return [escape(item) for item in data]
+            return [escape(item, has_escapes=has_escapes) for item in data]
         case dict():
-            return {key: escape(value) for key, value in data.items()}
+            return {key: escape(value, has_escapes=has_escapes) for key, value in data.items()}
     return data
 
 
-def find_marks(text: str) -> list[tuple[int, str]]:
-    """Return the places and texts of the marks in a text that `escape` replaces, without those of its escapes."""
-    blank = _ESCAPED.sub(lambda found: " " * len(found[0]), text)
+def find_marks(text: str, *, has_escapes: bool = True) -> list[tuple[int, str]]:
+    """Return the places and texts of the marks that `escape` replaces; with `has_escapes`, not those of escapes."""
+    blank = _ESCAPED.sub(lambda found: " " * len(found[0]), text) if has_escapes else text
     return [(found.start(), found[0]) for found in _MARKS.finditer(blank)]
 
 

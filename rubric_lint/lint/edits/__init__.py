@@ -188,8 +188,8 @@ def _restructure(document: Document, intent: Restructuring) -> list[Edit]:  # no
             return wrap_value(document, path)
         case UnwrapValue(path):
             return unwrap_value(document, path)
-        case EscapeText(path):
-            return escape_text(document, path)
+        case EscapeText(path, has_escapes):
+            return escape_text(document, path, has_escapes=has_escapes)
 
 
 _ANCHOR = re.compile(r"&([^\s,\[\]{}]+)[ \t]+(?:![^\s,\[\]{}]*[ \t]+)?$")

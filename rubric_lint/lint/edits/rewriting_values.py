@@ -69,16 +69,17 @@ def unwrap_value(document: Document, path: Path) -> list[Edit]:
     return [*edits, Edit(Span(item.end, end), "")] if text[item.end : end].strip() else edits
 
 
-def escape_text(document: Document, path: Path) -> list[Edit]:
-    """Return the edits that escape the marks of Nunjucks templates in the string at `path`.
+def escape_text(document: Document, path: Path, *, has_escapes: bool) -> list[Edit]:
+    """Return the edits that escape the marks of Nunjucks templates in the string at `path`, but for its escapes.
 
     Raises:
         ObstacleError: if the marks are not written as themselves, or an alias or anchor shares the string.
     """
     text, value = document.source.text, document.value(path)
     start, end = document.span(path)
-    marks = find_marks(text[start:end])
-    if document.is_shared(path) or [mark for _, mark in marks] != [mark for _, mark in find_marks(value)]:
+    marks = find_marks(text[start:end], has_escapes=has_escapes)
+    meant = find_marks(value, has_escapes=has_escapes)
+    if document.is_shared(path) or [mark for _, mark in marks] != [mark for _, mark in meant]:
         raise ObstacleError("its template marks are written by escapes or shared by an anchor; write them out")
     is_double = text[start] == '"'
     edits = []
