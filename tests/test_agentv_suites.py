@@ -386,6 +386,10 @@ OBSTACLES = {
             ),
         ],
     ),
+    "a grader that no release knows": (
+        f"{CASE}    evaluators: [{{type: code, script: check.py}}]\n",
+        [(5, "AgentV 5 does not know `type: code` and scores it 0; write `script` with `command`")],
+    ),
     "rubrics that are not a list": (
         f"{CASE}  - {{id: two, input: y, rubrics: It}}\n",
         [(5, "`rubrics` is not a list of criteria")],
@@ -597,6 +601,10 @@ OBSTACLES_OF_FOUR = {
     "a template": (
         LATE.replace("Says why", "'Says {{ x }}'").replace("input: x", "input: x, x: y"),
         [(5, "AgentV 5 fills in this template, and AgentV 4 does not; write the text")],
+    ),
+    "a grader that no release knows": (
+        LATE.replace("[Says why]", "[Says why, {type: code, script: check.py}]"),
+        [(5, "`type: code`: AgentV 4 does not know this grader and scores it 0")],
     ),
     "a free rubric": (
         LATE.replace("[Says why]", "[Says why, {type: llm-rubric, value: Is polite}]"),

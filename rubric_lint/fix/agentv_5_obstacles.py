@@ -215,6 +215,8 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
         entries = assertion.get("rubrics")
         if not isinstance(entries, list) or any(isinstance(each, dict) and "score_ranges" in each for each in entries):
             yield Unmet("AgentV 5 has `agent-rubric` for `agent_judge`, and only for a checklist", place)
+    elif kind == "code":
+        yield Unmet("AgentV 5 does not know `type: code` and scores it 0; write `script` with `command`", place)
     elif kind == COMPOSITE:
         yield from _check_composite(path, assertion)
     elif instead := _WITHOUT_MIGRATION.get(kind.replace("_", "-")):
