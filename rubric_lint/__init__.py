@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, lint_source, show_source
     from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
-    from rubric_lint.fix import Applied, Fixed, Left
+    from rubric_lint.fix import Applied, Fixed, Left, Note
     from rubric_lint.format.criterion import Shape
     from rubric_lint.lint.engine import RuleError
     from rubric_lint.project.settings import FileSettings
@@ -51,6 +51,7 @@ __all__ = [
     "JudgedCase",
     "Left",
     "Message",
+    "Note",
     "OutputError",
     "Position",
     "Related",
@@ -98,7 +99,7 @@ _HOMES = {
     "project.settings": ("FileSettings",),
     "format.criterion": ("Shape",),
     "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
-    "fix": ("Applied", "Fixed", "Left"),
+    "fix": ("Applied", "Fixed", "Left", "Note"),
     "lint.engine": ("RuleError",),
     "scoring": ("OutputError", "RubricError", "load_rubrics", "score", "score_samples"),
     "scoring.grading": (
