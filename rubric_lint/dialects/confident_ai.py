@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from rubric_lint.dialects.deepeval import find_idle_threshold
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.text.document import Document
 
@@ -32,6 +33,7 @@ def find(document: Document) -> Iterator[View]:
                 name=read_text(metric, "name"),
                 task=read_text(metric, "criteria"),
                 threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
+                problems=tuple(find_idle_threshold(metric, path)),
             )
 
 

@@ -91,7 +91,7 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
     is_stretched = metric[CALL] != _CONVERSATIONAL
     is_strict = metric.get("strict_mode") is True
     threshold = read_threshold(document, (*holder, "threshold"), _PASSES_AT)
-    problems = tuple(_find_idle_threshold(metric, holder))
+    problems = tuple(find_idle_threshold(metric, holder))
     is_known = not problems and not any(isinstance(metric.get(name), dict) for name in ("threshold", "strict_mode"))
     return draft.finish(
         DEEPEVAL if is_known else _LOOSE,
@@ -102,11 +102,11 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
         span=span_of(data) if is_stretched else None,
         holder=holder,
         problems=problems,
-        unscorable=_STRICT if is_strict else _word_computed(items),
+        unscorable=STRICT if is_strict else _word_computed(items),
     )
 
 
-def _find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tuple[str, Problem]]:
+def find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tuple[str, Problem]]:
     """Find a threshold that no score reaches, or that every score does; DeepEval takes any number."""
     value = metric.get("threshold")
     if isinstance(value, int | float) and not isinstance(value, bool) and not 0 <= value <= 1:
@@ -115,7 +115,7 @@ def _find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tu
         yield "bounds", Problem(message, (*holder, "threshold"))
 
 
-_STRICT = "`strict_mode` asks the judge for 0 or 1, without these bands"
+STRICT = "`strict_mode` asks the judge for 0 or 1, without these bands"
 
 
 def _read_band(draft: Draft, index: int, item: Any) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.dialects.deepeval import span_of
+from rubric_lint.dialects.deepeval import STRICT, find_idle_threshold, span_of
 from rubric_lint.format.view import Dialect, Draft, View, find_lists, read_text, read_threshold
 from rubric_lint.text.document import Document
 
@@ -30,6 +30,8 @@ def find(document: Document) -> Iterator[View]:
             task=read_text(metric, "criteria"),
             threshold=read_threshold(document, (*path[:-1], "threshold"), _PASSES_AT),
             span=span_of(data),
+            problems=tuple(find_idle_threshold(metric, path[:-1])),
+            unscorable=STRICT if metric.get("strict_mode") is True else "",
         )
 
 

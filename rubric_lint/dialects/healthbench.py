@@ -13,6 +13,7 @@ HEALTHBENCH = Dialect(
     {"expected_outcome": "criterion", "weight": "points"},
     without=frozenset({"missing-id"}),  # criteria have no id; outputs follow their order
     has_deductions=True,
+    cuts_mean=True,
 )
 DIALECTS = (HEALTHBENCH,)
 

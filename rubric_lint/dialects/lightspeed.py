@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
+from rubric_lint.dialects.deepeval import find_idle_threshold
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.text.document import Document
 
@@ -30,4 +31,5 @@ def find(document: Document) -> Iterator[View]:
                 name=key.removeprefix(_PREFIX),
                 task=read_text(metric, "criteria"),
                 threshold=read_threshold(document, (*path, key, "threshold"), _PASSES_AT),
+                problems=tuple(find_idle_threshold(metric, (*path, key))),
             )

@@ -20,6 +20,7 @@ PAPERBENCH = Dialect(
 )
 DIALECTS = (PAPERBENCH,)
 
+_DEAD = "the parts of a part that counts all weigh 0, so no answer earns it, and an average cannot express that"
 _BELOW = "sub_tasks"
 _NAMES = {"id": "id", "requirements": "expected_outcome"}
 
@@ -41,7 +42,8 @@ def find(document: Document) -> Iterator[View]:
                 entry[ours] = leaf[theirs]
                 draft.put((index, ours), (*place, theirs))
         data.append(entry)
-    yield draft.finish(PAPERBENCH, data)
+    is_whole = sum(share for _, _, share in leaves) in (0, 1)
+    yield draft.finish(PAPERBENCH, data, unscorable="" if is_whole else _DEAD)
 
 
 def _is_weighted(root: dict[str, Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import is_of_agentv
 from rubric_lint.dialects.search.scales_in_text import WrittenScale, find_scale
+from rubric_lint.finding import Problem
 from rubric_lint.format.bands import HIGHEST
 from rubric_lint.format.criterion import ASKED, Asked
 from rubric_lint.format.recognition import tells
@@ -30,19 +31,23 @@ _OWN_VERDICT = replace(_TEXTS, without=PROMPTFOO.without | {"split-band"})
 
 _LISTS = ("assert", "assertions")
 _WITHIN = ("rubrics", "criteria")
-_OF_SUITES = frozenset({"providers", "prompts", "tests", "defaultTest", "scenarios"})
+_DEFAULT_TEST = "defaultTest"
+_OF_SUITES = frozenset({"providers", "prompts", "tests", _DEFAULT_TEST, "scenarios"})
 
 _SHARE, _TEN = Asked("a score from 0 to 1", 1), Asked("a score from 0 to 10", 10)
-_FACTS = "factuality"
+_FACTS, _CLOSED = "factuality", "model-graded-closedqa"
 _JUDGES = {
     "llm-rubric": _SHARE,
     "agent-rubric": _SHARE,
     "g-eval": _TEN,
-    "model-graded-closedqa": Asked("yes or no", 0),
+    _CLOSED: Asked("yes or no", 0),
     _FACTS: Asked("how the facts of two texts agree", 0),
 }
+_NEVER_TURNED = frozenset({_FACTS, _CLOSED})
+"""The types that pass as they are after `not-`: promptfoo looks them up without it, and never turns their result."""
 _NOT = "not-"
 _OF_GEVAL = Decimal("0.7")
+_TURNED = f"promptfoo turns the score round after `{_NOT}`, and only scores as they are given are read"
 _SCHEMA = "promptfoo/v1.json#/definitions/"
 _ASSERTION = f"{_SCHEMA}entry"
 _FILLED_IN = re.compile(r"\s*(?:file://.*|\{\{[^{}]*\}\}\s*)")
@@ -76,13 +81,14 @@ def _read_judge(assertion: Any) -> Asked | None:
     if not isinstance(kind, str) or not (asked := _JUDGES.get(kind.removeprefix(_NOT))):
         return None
     others = "".join(f"\n{name}: {assertion[name]}" for name in ("provider", "rubricPrompt") if name in assertion)
-    return asked._replace(is_negated=kind.startswith(_NOT), apart=f"{kind}{others}")
+    is_negated = kind.startswith(_NOT) and kind.removeprefix(_NOT) not in _NEVER_TURNED
+    return asked._replace(is_negated=is_negated, apart=f"{kind}{others}")
 
 
 def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[View]:
     """Find the list of criteria that an assertion has as its value, or in it."""
     asked = _read_judge(assertion)
-    if not asked or assertion["type"].removeprefix(_NOT) in {_FACTS, "model-graded-closedqa"}:
+    if not asked or assertion["type"].removeprefix(_NOT) in _NEVER_TURNED:
         return
     place, value = (*path, "value"), assertion.get("value")
     if isinstance(value, dict):
@@ -102,6 +108,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         name=read_text(assertion, "metric"),
         threshold=_threshold(document, path, asked),
         beside=_ASSERTION if place == (*path, "value") else "",
+        unscorable=_TURNED if asked.is_negated else "",
     )
 
 
@@ -110,7 +117,8 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     draft = Draft(document, path)
     data: list[Any] = []
     has_prompt = "rubricPrompt" in document.quick_text  # then a judge may be told what to look for without a `value`
-    passes = read_threshold(document, (*path[:-1], "threshold")) if "threshold" in document.value(path[:-1]) else None
+    passes = _pass_mark(document, path[:-1])
+    problems = []
     for index, assertion in enumerate(assertions):
         asked = _read_judge(assertion)
         value = assertion.get("value") if asked else 0
@@ -130,10 +138,17 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         told = f"Agrees with these facts: {value}" if value and asked.words == _JUDGES[_FACTS].words else value
         entry = {"expected_outcome": told, ASKED: asked}
         entry |= {"weight": assertion["weight"]} if "weight" in assertion else {}
-        data.append(entry | ({"required_min_score": HIGHEST} if passes is None else {}))
+        is_gate = passes is None and entry.get("weight") != 0  # what weighs 0 always passes
+        data.append(entry | ({"required_min_score": HIGHEST} if is_gate else {}))
+        kind = assertion["type"]
+        if kind.startswith(_NOT) and not asked.is_negated:
+            message = f"promptfoo ignores `{_NOT}` before `{kind.removeprefix(_NOT)}`: what is met passes all the same"
+            problems.append(("schema", Problem(f"{message}; use `{_NOT}llm-rubric`", (*place, "type"))))
     if data:
         around = f"{_SCHEMA}{'prompted' if has_prompt else 'rubrics'}"
-        yield draft.finish(_TEXTS, data, threshold=passes, around=around, beside=f"{_SCHEMA}holder")
+        yield draft.finish(
+            _TEXTS, data, threshold=passes, around=around, beside=f"{_SCHEMA}holder", problems=tuple(problems)
+        )
 
 
 def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:
@@ -162,7 +177,18 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
         threshold=threshold,
         around=f"{_SCHEMA}text",
         beside=_ASSERTION,
+        unscorable=_TURNED if asked.is_negated else "",
     )
+
+
+def _pass_mark(document: Document, path: Path) -> Decimal | None:
+    """Return the threshold of a test or a set; a test without one has that of `defaultTest`."""
+    holder, usual = document.value(path), _DEFAULT_TEST
+    if holder.get("threshold") is not None:
+        return read_threshold(document, (*path, "threshold"))
+    if path == (usual,) or holder.get("type") == "assert-set" or not isinstance(document.data, dict):
+        return None
+    return read_threshold(document, (usual, "threshold")) if isinstance(document.data.get(usual), dict) else None
 
 
 def _threshold(document: Document, path: Path, asked: Asked) -> Decimal | None:

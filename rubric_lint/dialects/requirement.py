@@ -1,6 +1,7 @@
 """Read rubrics of the packages rubric and autorubric: criteria with a `weight` and a `requirement`."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from rubric_lint.dialects.autoevals import as_levels
@@ -25,6 +26,9 @@ _FIELDS = ("name", "requirement", "weight", "options", "scale_type", "aggregatio
 _HOLDERS = ("rubric", "criteria", "sections")
 _SECTIONS = "requirement/v1.json#/definitions/sections"
 _LOST = Asked("met or unmet", 0, is_negated=True)
+_USUAL = 10
+"""The weight of a criterion without one in autorubric; the package rubric asks for it."""
+_NARROW = "the values of some `options` do not go from 0 to 1, and levels here always do"
 
 
 def find(document: Document) -> Iterator[View]:
@@ -61,10 +65,11 @@ def _is_rubric(items: list[Any]) -> bool:
 
 def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], around: str = "") -> View:
     draft = Draft(document, path)
-    weights = [item.get("weight", 10) for _, item in entries if isinstance(item, dict)]
+    weights = [item.get("weight", _USUAL) for _, item in entries if isinstance(item, dict)]
     # Without points to earn, an answer starts at 1 and loses its share of all points: it earns what it does not do.
-    turns = all(isinstance(weight, int | float) and weight < 0 for weight in weights)
+    turns = all(isinstance(weight, int | float) and weight <= 0 for weight in weights) and any(weights)
     data: list[Any] = []
+    is_whole = True
     for index, (place, item) in enumerate(entries):
         draft.put((index,), place)
         if not isinstance(item, dict):
@@ -75,19 +80,34 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
             if theirs in item:
                 entry[ours] = item[theirs]
                 draft.put((index, ours), (*place, theirs))
+        entry.setdefault("weight", _USUAL)
         if turns:
             entry |= {"weight": abs(entry["weight"]), ASKED: _LOST}
         if isinstance(options := item.get("options"), list):
-            entry["levels"] = _read_levels(draft, index, (*place, "options"), options)
+            worth = _read_worth(draft.document, (*place, "options"), options)
+            entry["levels"] = _read_levels(draft, index, (*place, "options"), worth, turns=turns)
+            is_whole = is_whole and _is_whole(worth)
         data.append(entry)
-    return draft.finish(REQUIREMENT, data, around=around)
+    return draft.finish(REQUIREMENT, data, around=around, unscorable="" if is_whole else _NARROW)
 
 
-def _read_levels(draft: Draft, index: int, place: Path, options: list[Any]) -> list[Any]:
-    """Return the options as levels, numbered by their values; one that leaves the criterion out is none."""
+def _read_worth(document: Document, place: Path, options: list[Any]) -> dict[int, Decimal | None]:
+    """Return the value of each option by its place; one that leaves the criterion out has none."""
+    return {at: document.decimal((*place, at, "value")) for at, each in enumerate(options) if _counts(each)}
+
+
+def _is_whole(worth: dict[int, Decimal | None]) -> bool:
+    """Return whether the values go from 0 to 1, or too few of them are valid, which a rule reports."""
+    values = [value for value in worth.values() if value is not None]
+    return len(values) < 2 or (min(values) == 0 and max(values) == 1)
+
+
+def _read_levels(draft: Draft, index: int, place: Path, worth: dict[int, Decimal | None], *, turns: bool) -> list[Any]:
+    """Return the options as levels, numbered by their values, or from the other end for what an answer loses."""
+    options = draft.document.value(place)
     draft.put((index, "levels"), place)
-    worth = {at: draft.document.decimal((*place, at, "value")) for at, each in enumerate(options) if _counts(each)}
     numbers = as_levels([value for value in worth.values() if value is not None])
+    top = max(numbers.values(), default=0)
     levels: list[Any] = []
     for at, value in worth.items():
         own = (index, "levels", len(levels))
@@ -95,7 +115,8 @@ def _read_levels(draft: Draft, index: int, place: Path, options: list[Any]) -> l
         draft.put((*own, "level"), (*place, at, "value"))
         draft.put((*own, "expected_outcome"), (*place, at, "label"))
         label = options[at].get("label")
-        levels.append({"level": None if value is None else numbers[value], "expected_outcome": label})
+        number = None if value is None else top - numbers[value] if turns else numbers[value]
+        levels.append({"level": number, "expected_outcome": label})
     return levels
 
 

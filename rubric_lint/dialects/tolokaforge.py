@@ -1,6 +1,7 @@
 """Read rubrics of tolokaforge: the `criteria` of `llm_judge.rubric` in grading files."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from rubric_lint.format.bands import HIGHEST
@@ -17,6 +18,7 @@ TOLOKAFORGE = Dialect(
 DIALECTS = (TOLOKAFORGE,)
 
 _NAMES = {"id": "id", "description": "expected_outcome", "weight": "weight"}
+_PASSES_AT = Decimal("0.8")
 _BELOW = ("llm_judge", "rubric", "criteria")
 
 
@@ -27,18 +29,18 @@ def find(document: Document) -> Iterator[View]:
             continue
         draft = Draft(document, path)
         data = draft.rename_each(items, _NAMES)
-        gates = [entry for entry, item in zip(data, items, strict=True) if _is_gate(item)]
+        has_others = not all(map(_is_gate, items))
         for index, (entry, item) in enumerate(zip(data, items, strict=True)):
             if _is_gate(item):
                 entry["required_min_score"] = HIGHEST
                 draft.put((index, "required_min_score"), (*path, index, "required"))
-                if len(gates) < len(data):  # a gate does not count in the average of the others
-                    entry["weight"] = 0
-                    draft.put((index, "weight"), (*path, index, "required"), is_key=True)
+                entry["weight"] = 0 if has_others else 1  # a gate does not count in the average, whatever its weight
+                draft.put((index, "weight"), (*path, index, "required"), is_key=True)
         grading = document.value(path[:-3])
         combine = (*path[:-3], "combine", "pass_threshold")
         has_threshold = isinstance(grading.get("combine"), dict) and "pass_threshold" in grading["combine"]
-        yield draft.finish(TOLOKAFORGE, data, threshold=read_threshold(document, combine) if has_threshold else None)
+        threshold = read_threshold(document, combine, _PASSES_AT) if has_threshold else _PASSES_AT
+        yield draft.finish(TOLOKAFORGE, data, threshold=threshold)
 
 
 def _is_gate(item: Any) -> bool:

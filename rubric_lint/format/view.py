@@ -19,9 +19,9 @@ class Dialect:
     `schema` is the authored schema of its rubrics. `fields` maps names of version 2 to the system's names. `without`
     are the rules that do not apply. With `implicit_required`, a checklist criterion without a gate must be met. `top`
     is the gate that only a full score meets, in the system's units. With `has_borderline`, there are verdicts besides
-    pass and fail. With `has_deductions`, weights below 0 are points that a criterion costs if it is met. `asked` is
-    what the system asks its judge about each criterion, `beside` the definition that the mapping around a rubric
-    follows.
+    pass and fail. With `has_deductions`, weights below 0 are points that a criterion costs if it is met; with
+    `cuts_mean` too, a mean counts scores below 0, and only the mean is at least 0. `asked` is what the system asks its
+    judge about each criterion, `beside` the definition that the mapping around a rubric follows.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Dialect:
     top: int = 10
     has_borderline: bool = True
     has_deductions: bool = False
+    cuts_mean: bool = False
     asked: Asked | None = None
     beside: str = ""
 

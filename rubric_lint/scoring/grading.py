@@ -168,6 +168,7 @@ class ScoringRubric:
 
     `name` is the name that records use, `hash` the canonical hash of its meaning, `model` the rubric as it was linted,
     `full` the points of the best answer; `pass_from` and `borderline_from` are the lowest points with those verdicts.
+    With `cuts_mean`, a mean counts what answers lose below 0, and only the mean is cut there.
     """
 
     name: str
@@ -178,6 +179,7 @@ class ScoringRubric:
     full: int
     pass_from: int
     borderline_from: int
+    cuts_mean: bool = False
 
     def __hash__(self) -> int:
         return hash((self.name, self.hash))

@@ -55,7 +55,8 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     full = total * unit
     pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.thresholds)
     meaning = hash_meaning(rubric, criteria)
-    return ScoringRubric(name, meaning, rubric, shape, criteria, full, pass_from, borderline_from)
+    cuts_mean = rubric.view is not None and rubric.view.dialect.cuts_mean
+    return ScoringRubric(name, meaning, rubric, shape, criteria, full, pass_from, borderline_from, cuts_mean)
 
 
 class _Allowed(NamedTuple):

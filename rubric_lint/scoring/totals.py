@@ -107,7 +107,12 @@ class RubricTotals:
 
     @property
     def mean(self) -> Fraction | None:
-        """The mean score, or None without scores."""
+        """The mean score, at least 0, or None without scores."""
+        return None if (mean := self.uncut_mean) is None else max(mean, Fraction(0))
+
+    @property
+    def uncut_mean(self) -> Fraction | None:
+        """The mean score, or None without scores; it may be below 0 if only the mean is cut there."""
         return self.points / (self.rubric.full * self.scored) if self.scored else None
 
     def to_json(self) -> dict[str, Any]:
@@ -137,7 +142,7 @@ class Totals:
         """Count so many outputs with these answers."""
         totals = self.rubrics[known.rubric.name]
         totals.verdicts[known.verdict] += times
-        totals.points += times * known.points
+        totals.points += times * (_sum_answers(known) if known.rubric.cuts_mean else known.points)
         for criterion, answer in zip(totals.criteria, known.answers, strict=True):
             criterion.answers[answer] += times
 
@@ -145,7 +150,7 @@ class Totals:
         """Count a result."""
         totals = self.rubrics[result.rubric.name]
         totals.verdicts[result.verdict] += 1
-        totals.points += result.score * result.rubric.full
+        totals.points += _count_points(result)
         totals.sampled += bool(result.samples)
         totals.stable += bool(result.samples) and result.stable
         if result.models:
@@ -191,8 +196,9 @@ class Totals:
 
     @property
     def mean(self) -> Fraction | None:
-        """The mean score of all valid outputs, or None without any."""
-        return _mean((totals.mean or Fraction(0), totals.scored) for totals in self.rubrics.values())
+        """The mean score of all valid outputs, at least 0, or None without any."""
+        mean = _mean((totals.uncut_mean or Fraction(0), totals.scored) for totals in self.rubrics.values())
+        return None if mean is None else max(mean, Fraction(0))
 
     def to_json(self) -> dict[str, Any]:
         """Return the totals as `--format json` writes them."""
@@ -209,6 +215,22 @@ class Totals:
         counts = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in Verdict)
         mean = "" if self.mean is None else f"; mean score {float(self.mean):.3f}"
         return f"{self.outputs} output{'' if self.outputs == 1 else 's'}: {counts}, {self.invalid} invalid{mean}"
+
+
+def _sum_answers(known: Known) -> int:
+    """Return the points of some answers, which may be below 0."""
+    graded = zip(known.rubric.criteria, known.answers, strict=True)
+    return sum(grade.points for criterion, answer in graded if (grade := criterion.grade(answer)))
+
+
+def _count_points(result: Scored) -> Fraction:
+    """Return what a result adds to the points of a mean: below 0 only if the mean is cut there, not each score."""
+    if not result.rubric.cuts_mean:
+        return result.score * result.rubric.full
+    if not result.samples:
+        return Fraction(sum(each.grade.points for each in result.criteria))
+    points = sorted(map(_count_points, result.samples))
+    return (points[(len(points) - 1) // 2] + points[len(points) // 2]) / 2  # the median, as of the scores
 
 
 def _describe_panel(counted: tuple[Panel, int]) -> dict[str, Any]:

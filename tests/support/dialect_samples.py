@@ -176,7 +176,7 @@ SAMPLES: dict[str, Sample] = {
                 evaluation_steps: [mark-step]
                 evaluation_params: [mark-param]
                 threshold: 0.91
-                strict_mode: true
+                strict_mode: false
                 mark_other: mark-value
                 rubric:
                   - score_range: [0, 8]
