@@ -16,6 +16,7 @@ from exports import load, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_rubrics import SHAPES, bands
+from restated_scores import CASES
 from ruamel.yaml import YAML
 
 from rubric_lint.dialects.export.target import ExportError
@@ -39,6 +40,7 @@ QUIET = {
     "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
     "ERROR_REPORTING": "0",
     "HF_HUB_OFFLINE": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "NO_COLOR": "1",
     "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
     "PROMPTFOO_DISABLE_TELEMETRY": "1",
@@ -539,6 +541,53 @@ def test_harbor_scores_our_judge_file_as_we_do(ask, entries, chance):
     if theirs is None:
         pytest.skip("rewardkit is not installed: it needs Python 3.12")
     assert theirs == {"score": pytest.approx(float(ours.score), abs=1e-12)}
+
+
+RESTATED = {
+    "adk": "adk_score",
+    "autoevals": "autoevals_score",
+    "harbor": "judged",
+    "pydantic-evals": "pydantic_evals_score",
+    "requirement": "requirement_score",
+    "tolokaforge": "tolokaforge_score",
+    "verifiers": "reward",
+}
+"""The dialects whose scores `restated_scores.py` restates, and the question that gives that of the original."""
+
+
+def ask_score(ask, ask_readers, dialect, case, ranks):
+    """The score of the original, and whether the answer passes."""
+    question, told = RESTATED[dialect], case.told(ranks)
+    if dialect == "verifiers":
+        return [ask(question, case.text, told, case.name), None]
+    if dialect == "harbor":
+        found = ask(question, case.text, told)
+        if found is None:
+            pytest.skip("rewardkit is not installed: it needs Python 3.12")
+        return [found["score"], None]
+    return ask_readers(question, case.text, told)
+
+
+@pytest.mark.parametrize("dialect", sorted(RESTATED))
+@law
+@given(data=st.data(), chance=st.randoms(use_true_random=False))
+def test_the_restated_score_is_that_of_the_original(ask, ask_readers, dialect, data, chance):
+    case = data.draw(CASES[dialect])
+    assume(case.score is not None)
+    ranks = [chance.randrange(count) for count in case.counts]
+    score, passes = case.score(ranks)
+    if dialect == "autoevals":  # levels go from 0 to 1 here, as the page says
+        values = json.loads(case.text)["fact"]["choice_scores"].values()
+        score = min(values) + float(score) * (max(values) - min(values))
+    if dialect == "tolokaforge" and all(each.get("required") for each in read_criteria(case)):
+        score = int(bool(passes) or all(ranks))  # 1 or 0 there, a share here, as the page says
+    theirs = ask_score(ask, ask_readers, dialect, case, ranks)
+    assert theirs[0] == pytest.approx(float(score), abs=1e-12)
+    assert passes is None or theirs[1] == passes
+
+
+def read_criteria(case):
+    return json.loads(case.text)["llm_judge"]["rubric"]["criteria"]
 
 
 # AgentV and promptfoo

@@ -27,6 +27,8 @@ class Case(NamedTuple):
     text: str
     counts: Sequence[int]
     score: Callable[[Sequence[int]], Result] | None
+    told: Callable[[Sequence[int]], Any] = list
+    """What the judge of the original says, from the ranks."""
 
 
 def exact(number: Any) -> Fraction:
@@ -113,16 +115,16 @@ def requirement(draw: Any) -> Case:
     is_sound = any(worth) and all(each[0] == 0 and each[-1] == 1 for each in values)
     turns = all(each <= 0 for each in worth)  # then our levels count what is not lost
 
+    def given(ranks: Sequence[int]) -> list[Any]:
+        is_turned = turns and has_options
+        return [each[len(each) - 1 - rank if is_turned else rank] for each, rank in zip(values, ranks, strict=True)]
+
     def score(ranks: Sequence[int]) -> Result:
-        given = [
-            exact(each[len(each) - 1 - rank if turns and has_options else rank])
-            for each, rank in zip(values, ranks, strict=True)
-        ]
-        return met_or_lost(worth, given), None
+        return met_or_lost(worth, list(map(exact, given(ranks)))), None
 
     parts = ({"rubric": items}, {"criteria": items}, items, {"sections": [{"criteria": items}]})
     held = draw(st.sampled_from(parts))
-    return Case("r.json", json.dumps(held), [len(each) for each in values], score if is_sound else None)
+    return Case("r.json", json.dumps(held), [len(each) for each in values], score if is_sound else None, given)
 
 
 # Shares of what is met
@@ -292,7 +294,11 @@ def verifiers(draw: Any) -> Case:
 
     is_toml = all(abs(each) < 2**63 for each in worth) and draw(st.booleans())
     text = write_toml("criteria", items) if is_toml else json.dumps({"criteria": items})
-    return Case("rubric.toml" if is_toml else "rubric.json", text, counts, score if any(worth) else None)
+
+    def told(ranks: Sequence[int]) -> dict[str, str]:
+        return {item["name"]: item.get("choices", ["no", "yes"])[rank] for item, rank in zip(items, ranks, strict=True)}
+
+    return Case("rubric.toml" if is_toml else "rubric.json", text, counts, score if any(worth) else None, told)
 
 
 @st.composite
@@ -314,20 +320,27 @@ def harbor(draw: Any) -> Case:
 
     has_levels = any(item.get("type", "binary") != "binary" or item.get("negate") for item in items)
 
-    def score(ranks: Sequence[int]) -> Result:
+    def raw(ranks: Sequence[int]) -> list[int]:
         """The ranks are ours: a negated criterion counts from the other end."""
-        raw = [
-            count - 1 - rank if item.get("negate") and has_levels else rank
-            for item, rank, count in zip(items, ranks, counts, strict=True)
-        ]
-        values = [Fraction(each, count - 1) for each, count in zip(raw, counts, strict=True)]
+        given = zip(items, ranks, counts, strict=True)
+        return [count - 1 - rank if item.get("negate") and has_levels else rank for item, rank, count in given]
+
+    def score(ranks: Sequence[int]) -> Result:
+        values = [Fraction(each, count - 1) for each, count in zip(raw(ranks), counts, strict=True)]
         turned = [1 - value if item.get("negate") else value for item, value in zip(items, values, strict=True)]
         found = weigh(worth, turned)
         assert found is not None
         return found, None
 
+    def told(ranks: Sequence[int]) -> list[Any]:
+        words = {"likert": lambda rank: rank + 1, "rubric": lambda rank: rank}
+        return [
+            words.get(item.get("type"), ["no", "yes"].__getitem__)(rank)
+            for item, rank in zip(items, raw(ranks), strict=True)
+        ]
+
     text = '[judge]\njudge = "claude-code"\n' + write_toml("criterion", items)
-    return Case("judge.toml", text, counts, score if any(worth) else None)
+    return Case("judge.toml", text, counts, score if any(worth) else None, told)
 
 
 # One choice of several
@@ -350,8 +363,13 @@ def choices(draw: Any, *, is_evals: bool) -> Case:
     spec: dict[str, Any] = {"prompt": "\n".join(f"({name}) It is {name}." for name in named), "choice_scores": named}
     if is_evals:
         spec["choice_strings"] = "".join(named)
-    count = len(set(values))
-    return Case("spec.json", json.dumps({"fact": spec}), [count], choose(values) if count > 1 else None)
+    steps = sorted(set(values))
+
+    def told(ranks: Sequence[int]) -> str:
+        return next(name for name, value in named.items() if value == steps[ranks[0]])
+
+    score = choose(values) if len(steps) > 1 else None
+    return Case("spec.json", json.dumps({"fact": spec}), [len(steps)], score, told)
 
 
 @st.composite
@@ -378,7 +396,9 @@ def ragas(draw: Any) -> Case:
 @st.composite
 def spans(draw: Any) -> list[list[int]]:
     """Bands without gaps, from a lowest score to a highest."""
-    cuts = sorted(draw(st.sets(st.integers(0, 11), min_size=2, max_size=5)))
+    cuts = sorted(
+        draw(st.sets(st.integers(0, 11), min_size=2, max_size=5)) | ({0, 11} if draw(st.booleans()) else set())
+    )
     return draw(st.permutations([[low, high - 1] for low, high in pairwise(cuts)]))
 
 

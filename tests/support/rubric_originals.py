@@ -35,6 +35,55 @@ def pydantic_evals(text):
 
 
 @original
+def adk_score(text, yes):
+    """The score of ADK for a metric of evaluation settings whose entries are judged so, and whether it passes."""
+    from google.adk.evaluation.eval_case import Invocation
+    from google.adk.evaluation.eval_metrics import RubricsBasedCriterion
+    from google.adk.evaluation.eval_rubrics import RubricScore
+    from google.adk.evaluation.evaluator import PerInvocationResult
+    from google.adk.evaluation.rubric_based_evaluator import (
+        MajorityVotePerInvocationResultsAggregator,
+        MeanInvocationResultsSummarizer,
+    )
+    from google.genai.types import Content
+
+    data = json.loads(text)
+    (metric,) = data["criteria"].values() if "criteria" in data else [{**data["eval_cases"][0], "threshold": 0.5}]
+    criterion = RubricsBasedCriterion.model_validate(metric)
+    scores = [
+        RubricScore(rubric_id=each.rubric_id, score=float(met))
+        for each, met in zip(criterion.rubrics, yes, strict=True)
+    ]
+    sample = PerInvocationResult(actual_invocation=Invocation(user_content=Content()), rubric_scores=scores)
+    turn = MajorityVotePerInvocationResultsAggregator().aggregate([sample], criterion.threshold)
+    found = MeanInvocationResultsSummarizer().summarize([turn], criterion.threshold)
+    return [found.overall_score, found.overall_eval_status.name == "PASSED"]
+
+
+@original
+def pydantic_evals_score(text, met):
+    """The average that pydantic-evals reports for a data set with one case whose judges say so."""
+    from pydantic_evals import Dataset
+    from pydantic_evals.evaluators import LLMJudge, llm_as_a_judge
+
+    data = Dataset[str, str, None].from_text(text, fmt="json", default_name="d")
+    evaluators = [*data.evaluators, *data.cases[0].evaluators]
+    for number, judge in enumerate(each for each in evaluators if isinstance(each, LLMJudge)):
+        judge.rubric = str(number)
+
+    async def say(*told, **_):
+        is_met = met[int(next(each for each in told[::-1] if isinstance(each, str) and each.isdigit()))]
+        return llm_as_a_judge.GradingOutput(reason="", pass_=bool(is_met), score=0.5)
+
+    for name in ("_judge_output", "_judge_input_output"):
+        setattr(llm_as_a_judge, name, say)
+    report = data.evaluate_sync(str, progress=False)
+    assertions = report.cases[0].assertions.values()
+    judged = [each.value for each in assertions if each.source.name == "LLMJudge"]
+    return [sum(judged) / len(judged), None]
+
+
+@original
 def rubric(data, met):
     """What the package rubric makes of criteria of which some are met."""
     from rubric import Rubric
@@ -49,6 +98,56 @@ def rubric(data, met):
         for each, is_met in zip(criteria, met, strict=True)
     ]
     return asyncio.run(PerCriterionGrader(generate_fn=None).aggregate(reports)).score
+
+
+@original
+def requirement_score(text, values):
+    """The score of autorubric, with the values of the options that are chosen, and that of rubric if it has none."""
+    from autorubric import Rubric
+    from autorubric.scoring import score_reports
+    from autorubric.types import CannotAssessConfig, CriterionReport, CriterionVerdict, MultiChoiceVerdict
+
+    criteria = Rubric.from_dict(json.loads(text)).rubric
+    reports = []
+    for each, value in zip(criteria, values, strict=True):
+        said = {"verdict": CriterionVerdict.MET if value else CriterionVerdict.UNMET}
+        if each.options:
+            at = next(at for at, option in enumerate(each.options) if option.value == value)
+            said = {"multi_choice_verdict": MultiChoiceVerdict(selected_index=at, selected_label="", value=value)}
+        reports.append(CriterionReport(**dict(each), **said, reason=""))
+    theirs = score_reports(reports, CannotAssessConfig())
+    if not any(each.options for each in criteria) and text.count('"weight"') == len(criteria):
+        others = rubric(json.loads(text), values)
+        if abs(others - theirs) > 1e-12:
+            return {"autorubric": theirs, "rubric": others}
+    return [theirs, None]
+
+
+@original
+def tolokaforge_score(text, met):
+    """The score of tolokaforge for a grading file, and whether the answer passes."""
+    from tolokaforge.core.models.task_config import GradingCombineConfig
+
+    data = json.loads(text)
+    found = tolokaforge(data["llm_judge"]["rubric"], [bool(each) for each in met])
+    if found is None:
+        return None
+    passes_from = GradingCombineConfig.model_fields["pass_threshold"].default
+    passes_from = data.get("combine", {}).get("pass_threshold", passes_from)
+    return [found[0], not found[1] and found[0] >= passes_from]
+
+
+@original
+def autoevals_score(text, choice):
+    """The score of autoevals for a judge that makes this choice."""
+    from autoevals import LLMClassifier
+
+    ((name, spec),) = json.loads(text).items()
+    classifier = LLMClassifier(name, spec["prompt"], spec["choice_scores"])
+    arguments = json.dumps({"choice": choice, "reasons": ""})
+    call = {"function": {"name": "select_choice", "arguments": arguments}}
+    said = {"choices": [{"message": {"tool_calls": [call]}}]}
+    return [classifier._postprocess_response(said).score, None]
 
 
 @original
