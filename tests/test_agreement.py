@@ -747,6 +747,64 @@ def test_promptfoo_counts_its_texts_as_we_do(tmp_path):
     assert [found.rule for found in lint("promptfooconfig.yaml", TEXTS.encode()).findings] == ["schema"]
 
 
+BY_MARK = """\
+module.exports = class {
+  id() { return 'grader'; }
+  async callApi(prompt, { prompt: { label } }) {
+    const met = !prompt.includes('[no]');
+    if (label === 'model-graded-closedqa') return { output: met ? 'Y' : 'N' };
+    const score = met ? (label.startsWith('g-eval') ? 10 : 1) : 0;
+    return { output: JSON.stringify({ steps: ['a'], category: met ? 'C' : 'D', pass: met, score, reason: 'x' }) };
+  }
+};
+"""
+
+
+def test_promptfoo_counts_random_texts_as_restated(tmp_path):
+    """Each text says whether its judge is to say yes; a set and a threshold of `defaultTest` are in the draw."""
+    program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
+    drawn = [case for case in draw_some(CASES["promptfoo"], 150) if case.score is not None]
+    expected = {}
+    for number, case in enumerate(drawn):
+        config = json.loads(case.text)
+        (test,) = config["tests"]
+        ranks = [(number * 7 + at * 5) % 3 > 0 for at in range(len(case.counts))]
+        held = test["assert"][0]["assert"] if test["assert"][0]["type"] == "assert-set" else test["assert"]
+        for each, is_met in zip(held, ranks, strict=True):
+            each["value"] += " [yes]" if is_met else " [no]"
+            each["type"] = each["type"].replace("agent-rubric", "llm-rubric")  # it needs a provider with tools
+        usual = config.get("defaultTest", {}).get("threshold")
+        expected.setdefault(usual, []).append((test, case.score(ranks)))
+    (tmp_path / "grader.cjs").write_text(BY_MARK, "utf-8")
+    for usual, tests in expected.items():
+        head = {"prompts": ["p"], "providers": ["echo"], "defaultTest": {"options": {"provider": "file://grader.cjs"}}}
+        head["defaultTest"] |= {} if usual is None else {"threshold": usual}
+        text = json.dumps(head | {"tests": [test for test, _ in tests]})
+        (tmp_path / "promptfooconfig.yaml").write_text(text, "utf-8")
+        run(program, "eval", "--no-write", "--no-cache", "--no-progress-bar", "-o", "out.json", folder=tmp_path)
+        results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
+        results.sort(key=lambda each: each["testIdx"])
+        for (test, (score, passes)), theirs in zip(tests, results, strict=True):
+            is_set = test["assert"][0]["type"] == "assert-set"
+            found = theirs["gradingResult"]["componentResults"][0] if is_set else theirs
+            said = found["pass" if is_set else "success"], found["score"]
+            assert said == (passes, pytest.approx(float(score))), test
+
+
+def test_promptfoo_ignores_not_before_types_that_it_never_turns(tmp_path):
+    program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
+    checks = [{"type": kind, "value": "It is [yes]"} for kind in ("not-factuality", "not-model-graded-closedqa")]
+    config = {"prompts": ["p"], "providers": ["echo"], "tests": [{"vars": {"q": "x"}, "assert": checks}]}
+    findings = lint("promptfooconfig.json", json.dumps(config).encode()).findings
+    assert [(each.rule, "promptfoo ignores `not-`" in each.message) for each in findings] == [("schema", True)] * 2
+    (tmp_path / "grader.cjs").write_text(BY_MARK, "utf-8")
+    config["defaultTest"] = {"options": {"provider": "file://grader.cjs"}}
+    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(config), "utf-8")
+    run(program, "eval", "--no-write", "--no-cache", "--no-progress-bar", "-o", "out.json", folder=tmp_path)
+    (result,) = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
+    assert (result["success"], result["score"]) == (True, 1)  # both are met
+
+
 HOSTILE = [
     "{{ a }}", "{{ env.HOME | upper }}", "{{ env.SECRET }}", "{% if x %}", "{% endraw %}", "a #} b", "{#}",
     "{% raw %}{{ a }}{% endraw %}", "{# gone #}", "{{{ a }}}", "{{% a %}}", '{{ "{{" }}', "file://package.json",

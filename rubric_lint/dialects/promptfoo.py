@@ -138,7 +138,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         told = f"Agrees with these facts: {value}" if value and asked.words == _JUDGES[_FACTS].words else value
         entry = {"expected_outcome": told, ASKED: asked}
         entry |= {"weight": assertion["weight"]} if "weight" in assertion else {}
-        is_gate = passes is None and entry.get("weight") != 0  # what weighs 0 always passes
+        is_gate = passes is None and assertion.get("weight") != 0  # what weighs 0 always passes
         data.append(entry | ({"required_min_score": HIGHEST} if is_gate else {}))
         kind = assertion["type"]
         if kind.startswith(_NOT) and not asked.is_negated:

@@ -5,7 +5,7 @@ from typing import Any
 
 from rubric_lint.finding import Problem
 from rubric_lint.format.view import Dialect, Draft, View
-from rubric_lint.messages import find_near
+from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Path
@@ -51,7 +51,8 @@ def _view(draft: Draft, items: list[dict[str, Any]]) -> View:
         if has_choices:
             entry["levels"] = _levels(draft, index, item)
         data.append(entry)
-    return draft.finish(VERIFIERS, data, problems=tuple(_find_reversed(draft.path, items)))
+    problems = (*_find_repeated(draft.path, items), *_find_reversed(draft.path, items))
+    return draft.finish(VERIFIERS, data, problems=problems)
 
 
 def _levels(draft: Draft, index: int, item: dict[str, Any]) -> list[dict[str, Any]]:
@@ -67,6 +68,17 @@ def _levels(draft: Draft, index: int, item: dict[str, Any]) -> list[dict[str, An
             draft.put((index, "levels", rank, *own), place)
         levels.append({"level": rank, "expected_outcome": choice})
     return levels
+
+
+def _find_repeated(path: Path, items: list[dict[str, Any]]) -> Iterator[tuple[str, Problem]]:
+    """Find choices that are there twice: verifiers refuses the file."""
+    for index, item in enumerate(items):
+        written = item.get("choices")
+        choices = written if isinstance(written, list) else []
+        for rank, choice in enumerate(choices):
+            if isinstance(choice, str) and choice in choices[:rank]:
+                message = f'the choice "{shorten(choice)}" is there twice; verifiers refuses the file'
+                yield "schema", Problem(message, (*path, index, "choices", rank))
 
 
 _NEGATIVE = frozenset({"no", "none", "false", "fail", "failed", "never", "absent", "incorrect", "wrong"})

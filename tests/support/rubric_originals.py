@@ -107,7 +107,8 @@ def requirement_score(text, values):
     from autorubric.scoring import score_reports
     from autorubric.types import CannotAssessConfig, CriterionReport, CriterionVerdict, MultiChoiceVerdict
 
-    criteria = Rubric.from_dict(json.loads(text)).rubric
+    data = json.loads(text)
+    criteria = Rubric.from_dict(data).rubric
     reports = []
     for each, value in zip(criteria, values, strict=True):
         said = {"verdict": CriterionVerdict.MET if value else CriterionVerdict.UNMET}
@@ -116,8 +117,9 @@ def requirement_score(text, values):
             said = {"multi_choice_verdict": MultiChoiceVerdict(selected_index=at, selected_label="", value=value)}
         reports.append(CriterionReport(**dict(each), **said, reason=""))
     theirs = score_reports(reports, CannotAssessConfig())
-    if not any(each.options for each in criteria) and text.count('"weight"') == len(criteria):
-        others = rubric(json.loads(text), values)
+    is_of_both = "criteria" not in data and text.count('"weight"') == len(criteria)
+    if is_of_both and not any(each.options for each in criteria):
+        others = rubric(data, values)
         if abs(others - theirs) > 1e-12:
             return {"autorubric": theirs, "rubric": others}
     return [theirs, None]

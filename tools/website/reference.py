@@ -14,6 +14,7 @@ from rubric_lint.messages import HOME
 from rubric_lint.rules import RULES
 from rubric_lint.rules.rule import Rule
 from website import commands
+from website.originals import list_originals
 
 
 class ListError(Exception):
@@ -178,6 +179,7 @@ LISTS = {
     "show": lambda: list_fields("show/v1.json"),
     "baseline": lambda: list_fields("baseline/v1.json"),
     "headers": list_headers,
+    "originals": list_originals,
 }
 """What stands between `<!-- list: NAME -->` and `<!-- /list -->` on a page."""
 
