@@ -1,5 +1,6 @@
 """Rubrics of other systems: recognised by their shape, checked at their place in their own words."""
 
+import json
 from decimal import Decimal
 from textwrap import dedent
 
@@ -529,3 +530,36 @@ def test_a_dictionary_is_found_wherever_its_levels_begin(lowest, highest):
     text = f'{{"score{lowest}_description": "Wrong in its claim", "score{highest}_description": "Right in its claim"}}'
     assert could_hold_rubrics(text.encode(), "levels.json")
     assert lint("levels.json", text.encode()).rubrics == 1
+
+
+BAND_OF_TEN = {"score_range": [0, 10], "expected_outcome": "Names the cause"}
+CAMEL_BAND = {"scoreRange": [0, 10], "expectedOutcome": "Names the cause"}
+CHECKS = [{"type": kind, "value": "Names the cause"} for kind in ("not-factuality", "not-model-graded-closedqa")]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "findings"),
+    [
+        ("m.json", {"criteria": "c", "threshold": 7, "rubric": [BAND_OF_TEN]}, [("bounds", "never passes")]),
+        ("m.json", {"criteria": "c", "threshold": -1, "rubric": [CAMEL_BAND]}, [("bounds", "always passes")]),
+        ("m.json", {"geval:m": {"threshold": 7, "rubrics": [BAND_OF_TEN]}}, [("bounds", "never passes")]),
+        (
+            "rubric.json",
+            [{"name": "a", "text": "Names it", "choices": ["no", "some", "no"]}],
+            [("schema", 'the choice "no" is there twice; verifiers refuses the file')],
+        ),
+        (
+            "promptfooconfig.json",
+            {"prompts": ["p"], "tests": [{"assert": CHECKS}]},
+            [
+                ("schema", "ignores `not-` before `factuality`"),
+                ("schema", "ignores `not-` before `model-graded-closedqa`"),
+            ],
+        ),
+    ],
+)
+def test_what_makes_a_verdict_another_than_it_says_is_an_error(name, data, findings):
+    found = [each for each in lint(name, json.dumps(data).encode()).findings if each.severity == "error"]
+    assert [(each.rule, text in each.message) for each, (_, text) in zip(found, findings, strict=True)] == [
+        (rule, True) for rule, _ in findings
+    ]

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from restated_scores import CASES
 
+from rubric_lint.scoring import score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import RubricError, load_rubrics
-from rubric_lint.scoring.samples import combine
 from rubric_lint.scoring.totals import Totals
 
 ANSWERS = 30
@@ -58,9 +58,9 @@ def test_the_mean_is_that_of_healthbench(drawn, is_repeated):
         row = json.dumps({"prompt_id": f"p{number}", "rubrics": items})
         (rubric,) = load_rubrics("rows.jsonl", row).values()
         met = [chance.random() < 0.5 for _ in points]
-        result = rubric.grade(JudgeOutput(tuple(met), (None,) * len(met)))
+        output = JudgeOutput(tuple(met), (None,) * len(met))
         rubrics.append(rubric)
-        results.append(combine([result, result]) if is_repeated else result)
+        results.append(score_samples(rubric, [output, output]) if is_repeated else rubric.grade(output))
         possible = sum(Fraction(str(each)) for each in points if each > 0)
         theirs.append(sum(Fraction(str(each)) for each, is_met in zip(points, met, strict=True) if is_met) / possible)
     totals = Totals(rubrics)
