@@ -42,7 +42,8 @@ matrix: $(VENV)/installed-dev
 	@$(BIN)/python .ci/matrix.py </dev/null
 
 # The systems that exports are held against: 1.5 GB, so `make test` asks them only where they are. A release is part of
-# the stamp's name, so that another one is another file to make.
+# the stamp's name, so that another one is another file to make. Harbor's rewardkit installs only with Python 3.12 or
+# newer: `make agreement PYTHON=python3.12`.
 NPM_ORIGINALS := agentv@4.42.4 promptfoo@0.123.1
 NPM_STAMP := .cache/originals/installed-$(subst $() ,-,$(NPM_ORIGINALS))
 
