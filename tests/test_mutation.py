@@ -2,6 +2,7 @@
 
 import json
 import time
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
@@ -10,10 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from steps import steps
 
+from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.project.files import File
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_models
+from rubric_lint.scoring.preparing import prepare
 from rubric_lint.scoring.testing.equivalence import Equivalence
 from rubric_lint.scoring.testing.mutants import make_mutants
 from rubric_lint.scoring.testing.mutation import mutate
@@ -99,11 +102,67 @@ def test_a_changed_weight_gives_the_score_that_a_rubric_with_that_weight_gives(r
             assert (found.score, found.verdict) == (wanted.score, wanted.verdict), mutant.change
 
 
-@given(st.lists(st.sets(st.integers(0, 30), max_size=4), min_size=1, max_size=4), st.integers(1, 10**9))
+def load_points(points, pass_at, borderline_at):
+    """A rubric whose criteria earn and cost points, with thresholds, and its places."""
+    criteria = [{"criterion": f"Names part {number}", "points": each} for number, each in enumerate(points)]
+    (loaded,) = load_models("a.json", json.dumps({"rubrics": criteria}).encode()).values()
+    model = loaded.rubric._replace(thresholds=Thresholds(Decimal(pass_at), Decimal(borderline_at)))
+    return prepare(model, "a"), RubricPlaces(loaded)
+
+
+POINTS = st.lists(st.sampled_from([5, 3, 1, -1, -2, -4, -9, 0]), min_size=1, max_size=5).filter(
+    lambda points: max(points) > 0
+)
+THRESHOLDS = st.sampled_from([("0.8", "0.6"), ("0.5", "0.5"), ("0.3", "0"), ("0", "0"), ("1", "0.1")])
+
+
+@given(POINTS, THRESHOLDS)
+def test_with_points_to_lose_a_change_is_equivalent_exactly_if_no_answer_gets_another_verdict(points, thresholds):
+    rubric, places = load_points(points, *thresholds)
+    equivalence = Equivalence(rubric)
+    for mutant in make_mutants(rubric, places):
+        witness = equivalence.find_witness(mutant)
+        assert (witness is not None) == alters(rubric, mutant), mutant.change
+        if witness:
+            answers = tuple(witness.answers.values())
+            assert (verdict(rubric, answers), verdict(mutant.rubric, answers)) == (witness.before, witness.after)
+
+
+@given(POINTS, THRESHOLDS)
+def test_changed_points_give_the_score_that_a_rubric_with_those_points_gives(points, thresholds):
+    rubric, places = load_points(points, *thresholds)
+    factors = {"doubled": 2, "halved": Fraction(1, 2), "removed": 0}
+    for mutant in make_mutants(rubric, places):
+        factor = next((factor for word, factor in factors.items() if mutant.change.endswith(word)), None)
+        if factor is None or mutant.number is None:
+            continue
+        changed = [2 * each for each in points]
+        changed[mutant.number] = int(changed[mutant.number] * factor)
+        expected, _ = load_points(changed, *thresholds)
+        for answers in answers_of(rubric):
+            output = JudgeOutput(answers, (None,) * len(answers))
+            wanted, found = expected.grade(output), mutant.rubric.grade(output)
+            assert (found.score, found.verdict) == (wanted.score, wanted.verdict), mutant.change
+
+
+def test_points_to_lose_are_doubled_halved_and_removed_and_thresholds_move_to_scores_that_are_cut_at_0():
+    rubric, places = load_points([2, -3], "0.5", "0.5")
+    assert [mutant.change for mutant in make_mutants(rubric, places)] == [
+        "the weight of `rubric-1` is doubled",
+        "the weight of `rubric-1` is halved",
+        "the weight of `rubric-2` is doubled",
+        "the weight of `rubric-2` is halved",
+        "`rubric-2` is removed",
+        "the pass threshold 0.5 becomes 0",
+    ]
+
+
+@given(st.lists(st.sets(st.integers(-20, 30), max_size=4), min_size=1, max_size=4), st.integers(1, 10**9))
 def test_sums_are_those_of_all_combinations(choices, unit):
     wanted = sorted({sum(each) for each in product(*choices)})
     sums = Sums([{number * unit for number in choice} for choice in choices])
-    for low in range(-1, 35):
+    assert sums.least == (wanted[0] * unit if wanted else 0)
+    for low in range(-82, 35):
         assert sums.lowest(low * unit) == next((each * unit for each in wanted if each >= low), None)
         for stop in (None, low, low + 3, 200):
             inside = [each * unit for each in wanted if each >= low and (stop is None or each < stop)]

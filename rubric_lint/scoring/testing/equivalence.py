@@ -37,7 +37,7 @@ class Equivalence:
         sums = self._sums_without(mutant.number)
         best: tuple[int, Grade | None, Verdict, Verdict] | None = None
         for before, after in self._pairs(mutant):
-            for low, stop, old, new in self._differences(mutant, before, after):
+            for low, stop, old, new in self._differences(mutant, before, after, sums.least):
                 total = sums.highest(low, stop)
                 if total is not None and (best is None or total > best[0]):
                     best = (total, before, old, new)
@@ -54,15 +54,18 @@ class Equivalence:
         yield from zip(criteria[0].grades, criteria[1].grades, strict=True)
 
     def _differences(
-        self, mutant: Mutant, before: Grade | None, after: Grade | None
+        self, mutant: Mutant, before: Grade | None, after: Grade | None, least: int
     ) -> Iterator[tuple[int, int | None, Verdict, Verdict]]:
-        """Yield the intervals of the others' sum in which both verdicts differ: start, end and both verdicts."""
+        """Yield the intervals of the others' sum, from the `least` on, in which both verdicts differ.
+
+        An interval is its start, its end and both verdicts.
+        """
         old_points = before.points if before else 0
         new_points = after.points if after else 0
-        cuts = {0}
+        cuts = {least}
         for rubric, points, scale in ((self._rubric, old_points, 1), (mutant.rubric, new_points, mutant.scale)):
             cuts |= {-((points - limit) // scale) for limit in (rubric.pass_from, rubric.borderline_from)}
-        starts = sorted(cut for cut in cuts if cut >= 0)
+        starts = sorted(cut for cut in cuts if cut >= least)
         for low, stop in zip(starts, [*starts[1:], None], strict=True):
             old = _judge(self._rubric, low + old_points, is_met=before is None or before.gate_met)
             new = _judge(mutant.rubric, mutant.scale * low + new_points, is_met=after is None or after.gate_met)

@@ -71,14 +71,17 @@ def _change_weight(
     rubric: ScoringRubric, index: int, criterion: ScoringCriterion, places: RubricPlaces
 ) -> Iterator[Mutant]:
     top = int(criterion.share * rubric.full)
-    rest = rubric.full - top
+    earned = max(top, 0)  # what a criterion costs is not among the full points
+    rest = rubric.full - earned
     name, spot = criterion.id, places.field(criterion.id, "weight")
     if top:
-        doubled = _weigh(criterion, 2, Fraction(2 * top, rest + 2 * top))
-        yield Mutant(f"the weight of `{name}` is doubled", spot, _resize(rubric, index, doubled, rest + 2 * top), index)
+        full = rest + 2 * earned
+        doubled = _weigh(criterion, 2, Fraction(2 * top, full))
+        yield Mutant(f"the weight of `{name}` is doubled", spot, _resize(rubric, index, doubled, full), index)
         # To halve one weight is to double the others; the points stay whole numbers.
-        halved = _weigh(criterion, 1, Fraction(top, 2 * rest + top))
-        changed = _resize(rubric, index, halved, 2 * rest + top, scale=2)
+        full = 2 * rest + earned
+        halved = _weigh(criterion, 1, Fraction(top, full))
+        changed = _resize(rubric, index, halved, full, scale=2)
         yield Mutant(f"the weight of `{name}` is halved", spot, changed, index, 2)
     if not rest:
         return  # without the criterion nothing is left to divide by
@@ -106,7 +109,7 @@ def _change_thresholds(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[
         change = f"the {name} threshold {_word(before, full, rubric, name)} becomes {_word(after, full, rubric, other)}"
         return Mutant(change, places.whole, changed)
 
-    higher, lower = _next_above(sums, passes), sums.highest(0, passes)
+    higher, lower = _next_above(sums, passes), _next_below(sums, passes)
     if higher is not None:
         changed = replace(rubric, pass_from=higher, borderline_from=higher if is_one else borderline)
         yield move("pass", passes, higher, changed)
@@ -115,7 +118,7 @@ def _change_thresholds(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[
         yield move("pass", passes, lower, changed)
     if is_one:
         return
-    first, lower = sums.lowest(borderline), sums.highest(0, borderline)
+    first, lower = _lowest(sums, borderline), _next_below(sums, borderline)
     if first is not None and first < passes:
         higher = min(_next_above(sums, borderline) or passes, passes)
         yield move("borderline", borderline, higher, replace(rubric, borderline_from=higher))
@@ -124,9 +127,20 @@ def _change_thresholds(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[
 
 
 def _next_above(sums: Sums, threshold: int) -> int | None:
-    """Return the second reachable sum from a threshold on, so that the first one falls below it."""
-    first = sums.lowest(threshold)
-    return None if first is None else sums.lowest(first + 1)
+    """Return the second reachable score from a threshold on, so that the first one falls below it."""
+    first = _lowest(sums, threshold)
+    return None if first is None else _lowest(sums, first + 1)
+
+
+def _next_below(sums: Sums, threshold: int) -> int | None:
+    """Return the highest reachable score below a threshold; a sum below 0 is the score 0."""
+    found = sums.highest(0, threshold)
+    return 0 if found is None and sums.least < 0 < threshold else found
+
+
+def _lowest(sums: Sums, threshold: int) -> int | None:
+    """Return the lowest reachable score from a threshold on; a sum below 0 is the score 0."""
+    return 0 if sums.least < 0 and threshold <= 0 else sums.lowest(threshold)
 
 
 def _word(points: int, full: int, rubric: ScoringRubric, name: str) -> str:

@@ -23,9 +23,12 @@ class Sums:
     """
 
     def __init__(self, choices: Sequence[Collection[int]]) -> None:
-        self._unit = math.gcd(*(number for choice in choices for number in choice)) or 1
-        self._choices = [sorted({number // self._unit for number in choice}, reverse=True) for choice in choices]
-        self._is_empty = not all(self._choices)
+        # Each choice is counted from its least number: the sums are those of numbers from 0 on, plus `least`.
+        self._is_empty = not all(choices)
+        self._least = [min(choice, default=0) for choice in choices]
+        steps = [{number - least for number in choice} for choice, least in zip(choices, self._least, strict=True)]
+        self._unit = math.gcd(*(number for choice in steps for number in choice)) or 1
+        self._choices = [sorted({number // self._unit for number in choice}, reverse=True) for choice in steps]
         self._sets: list[Sequence[int]] = []
         self._bits: list[int] = []
         if self._is_empty:
@@ -42,33 +45,42 @@ class Sums:
                 raise TooManySumsError
             self._sets.append(sorted(found))
 
+    @property
+    def least(self) -> int:
+        """The lowest sum; 0 if there are no sums."""
+        return 0 if self._is_empty else sum(self._least)
+
     def highest(self, low: int, stop: int | None = None) -> int | None:
         """Return the highest sum from `low` up to, not including, `stop`; None if there is none."""
         if self._is_empty or (stop is not None and stop <= low):
             return None
-        first = max(-(-low // self._unit), 0)
-        last = None if stop is None else -(-stop // self._unit)
+        first = self._round_up(low)
+        last = None if stop is None else self._round_up(stop)
         found = self._find_highest(first, last)
-        return None if found is None else found * self._unit
+        return None if found is None else self.least + found * self._unit
 
     def lowest(self, low: int) -> int | None:
         """Return the lowest sum of at least `low`; None if there is none."""
         if self._is_empty:
             return None
-        first = max(-(-low // self._unit), 0)
+        first = self._round_up(low)
         if self._bits:
             rest = self._bits[-1] >> first
-            return (first + (rest & -rest).bit_length() - 1) * self._unit if rest else None
+            return self.least + (first + (rest & -rest).bit_length() - 1) * self._unit if rest else None
         at = bisect_left(self._sets[-1], first)
-        return self._sets[-1][at] * self._unit if at < len(self._sets[-1]) else None
+        return self.least + self._sets[-1][at] * self._unit if at < len(self._sets[-1]) else None
+
+    def _round_up(self, total: int) -> int:
+        """Return the first step from a sum on, at least 0."""
+        return max(-(-(total - self.least) // self._unit), 0)
 
     def explain(self, total: int) -> list[int]:
         """Return one number of each choice that together make a reachable sum, the last ones as high as possible."""
-        rest = total // self._unit
+        rest = (total - self.least) // self._unit
         found: list[int] = []
         for step in range(len(self._choices) - 1, -1, -1):
             number = next(each for each in self._choices[step] if self._reaches(step, rest - each))
-            found.append(number * self._unit)
+            found.append(self._least[step] + number * self._unit)
             rest -= number
         return found[::-1]
 
