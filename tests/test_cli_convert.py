@@ -258,3 +258,17 @@ def test_what_stands_beside_a_rubric_is_said_where_there_is_no_field_for_it(run,
     assert (code, said) == (0, "")
     assert "criteria: Technically right\n" in text
     assert text.endswith("threshold: 0.70\n")
+
+
+def test_the_formula_of_several_graders_is_lost_once(program, tmp_path):
+    grader = '{"type": "score_model", "name": "%s", "input": [{"role": "user", "content": "Names %s"}]}'
+    graders = ", ".join(f'"{name}": {grader % (name, name)}' for name in "ab")
+    (tmp_path / "g.json").write_text(
+        f'{{"type": "multi",\n"calculate_output": "0.5 * a + 0.5 * b",\n"graders": {{{graders}}}}}', "utf-8"
+    )
+    code, text, said = program("convert", "g.json")
+    told = (
+        "g.json:2:21: lost: `calculate_output`, which joins the scores of the graders: rubric-lint has no field for it"
+    )
+    assert (code, text.count("Names"), said.count("calculate_output"), told in said) == (0, 2, 1, True), said
+    assert "`calculate_output`, which joins their scores, is not read" in program("g.json")[2]

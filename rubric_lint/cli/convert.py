@@ -152,7 +152,7 @@ def _lost_besides(
     found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: str, title: str, told: set[str]
 ) -> "Iterator[_Lost]":
     """Yield the fields the target lacks, unless already reported, and the templates that another system fills in."""
-    from rubric_lint.dialects.export.lost import lost_fields, lost_templates  # noqa: PLC0415
+    from rubric_lint.dialects.export.lost import lost_fields, lost_formula, lost_templates  # noqa: PLC0415
 
     for called, each in found.items():
         for path, message in lost_fields(sources[called].fields, target, title):
@@ -160,6 +160,10 @@ def _lost_besides(
                 yield place, message
         for path, message in lost_templates(each.rubric, title):
             yield each.place_in_document(path), message
+        for path, message in lost_formula(each.rubric, title):  # once for all graders
+            if (place := each.place_in_document(path)) not in told:
+                told.add(place)
+                yield place, message
 
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":

@@ -133,7 +133,12 @@ FAMILIES = (
     Family("paperbench", ("paperbench",), ("sub_tasks",), files_have=((b"sub_tasks", b"requirements"),)),
     Family("tolokaforge", ("tolokaforge",), ("llm_judge",)),
     Family("openai_evals", ("openai-evals",), ("choice_strings",)),
-    Family("openai_graders", ("openai-graders",), ("label_model",), files_have=((b"label_model",),)),
+    Family(
+        "openai_graders",
+        ("openai-graders",),
+        ("label_model", "score_model"),
+        files_have=((b"label_model",), (b"score_model",)),
+    ),
 )
 
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)
@@ -154,14 +159,14 @@ def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bo
 
         return list(find_computed(document, taken))
     text = document.quick_text
-    if not any(sign in text for sign in _SIGNS_OF_ASSERTIONS):
+    if not any(sign in text for sign in _SIGNS_OF_FORMS):
         return []
     from rubric_lint.dialects.search.unchecked_forms import find_unread  # noqa: PLC0415  (most files have no assertions)
 
     return list(find_unread(document, taken, of_agentv=of_agentv))
 
 
-_SIGNS_OF_ASSERTIONS = ("assert", "llm-rubric", "agent-rubric")
+_SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 
 def may_have_views(text: str, kind: Kind) -> bool:

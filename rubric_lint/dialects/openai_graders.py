@@ -1,10 +1,16 @@
-"""Read graders of OpenAI, which are deprecated: `label_model`, whose labels pass or fail."""
+"""Read graders of OpenAI, which are deprecated.
+
+Labels of a `label_model` pass or fail; the prompt of a `score_model` may describe its scores.
+"""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from rubric_lint.dialects.autoevals import describe_choice
-from rubric_lint.format.view import Dialect, Draft, View, read_text
+from rubric_lint.dialects.search.scales_in_text import find_scale
+from rubric_lint.finding import Problem
+from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -23,8 +29,12 @@ _FAILS, _PASSES = 0, 1
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the graders with labels; graders of the other types have no outcomes."""
+    """Find the graders with labels or scores, also within a `multi`; other types compare texts or run programs."""
     for path, grader in document.mappings:
+        if grader.get("type") == "score_model" and isinstance(grader.get("input"), list):
+            if (prompt := "\n\n".join(_read_prompt(grader["input"]))).strip():
+                yield _view_scores(document, path, grader, prompt)
+            continue
         labels, passing = grader.get("labels"), grader.get("passing_labels")
         if grader.get("type") == "label_model" and isinstance(labels, list) and isinstance(passing, list):
             yield _view(document, (*path, "labels"), labels, passing, grader)
@@ -55,6 +65,46 @@ def _view(document: Document, path: Path, labels: list[Any], passing: list[Any],
         task=prompt,
         beside="openai-graders/v1.json#/definitions/entry",
     )
+
+
+def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt: str) -> View:
+    """Return the scale that a prompt describes, line by line; without one, the prompt is met or not."""
+    place = (*path, "input")
+    draft = Draft(document, place)
+    scale = find_scale(prompt)
+    data: list[Any] = [{"expected_outcome": prompt}]
+    if scale and (bands := scale.bands):
+        data = [{"score_range": [low, high], "expected_outcome": outcome} for low, high, outcome in bands]
+    elif scale:
+        levels = [{"level": number, "expected_outcome": outcome} for number, outcome in scale.levels or ()]
+        data = [{"expected_outcome": scale.task, "levels": levels} if scale.task else {"levels": levels}]
+    for index in range(len(data)):
+        draft.put((index,), place)
+    return draft.finish(
+        OPENAI_GRADERS,
+        data,
+        name=read_text(grader, "name"),
+        task=scale.task if scale else "",
+        threshold=_read_threshold(document, path, grader),
+        definition="openai-graders/v1.json#/definitions/prompt",
+        beside="openai-graders/v1.json#/definitions/score",
+        problems=tuple(_find_swapped(path, grader)),
+    )
+
+
+def _read_threshold(document: Document, path: Path, grader: dict[str, Any]) -> Decimal | None:
+    """Return the passing score for the range from 0 to 1; that of another range is not a share of it."""
+    is_plain = grader.get("range", [0, 1]) == [0, 1] and "pass_threshold" in grader
+    return read_threshold(document, (*path, "pass_threshold")) if is_plain else None
+
+
+def _find_swapped(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Problem]]:
+    bounds = grader.get("range")
+    if not isinstance(bounds, list) or len(bounds) != 2:
+        return
+    if all(isinstance(bound, int | float) for bound in bounds) and not bounds[0] < bounds[1]:
+        message = f"`range` goes from {bounds[0]} to {bounds[1]}; write the lowest score first"
+        yield "bounds", Problem(message, (*path, "range"))
 
 
 def _read_prompt(messages: Any) -> Iterator[str]:

@@ -399,4 +399,32 @@ SAMPLES: dict[str, Sample] = {
             """,
         schema="openai-graders/v1",
     ),
+    "openai-scores": Sample(
+        text="""\
+            {"type": "multi", "calculate_output": "depth", "graders": {"depth": {
+              "type": "score_model", "name": "depth", "model": "m", "range": [1, 5], "input": [{"role": "user",
+              "content": "How deep is it?\\nScore 1: Names no cause\\nScore 5: Names every cause"}]}}}
+            """,
+        name="grader.json",
+        path=("graders", "depth", "input"),
+        shape=Shape.LEVELS,
+        criteria=[
+            (
+                *("rubric-1", "How deep is it?", Decimal(1), None, None),
+                [(1, None, "Names no cause"), (5, None, "Names every cause")],
+            )
+        ],
+        lost="""\
+            {"type": "score_model",
+             "name": "mark-name",
+             "model": "mark-model",
+             "range": [0, 1],
+             "pass_threshold": 0.91,
+             "sampling_params": "mark-sampling",
+             "input": [{
+               "content": "mark-outcome"}]}
+            """,
+        schema="openai-graders/v1",
+        dialect="openai-graders",
+    ),
 }

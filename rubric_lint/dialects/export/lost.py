@@ -33,6 +33,16 @@ def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
             yield place, message
 
 
+def lost_formula(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
+    """Find the formula that joins the score of a grader of OpenAI with those of others."""
+    if rubric.dialect != "openai-graders" or "graders" not in rubric.path:
+        return
+    multi = rubric.path[: rubric.path.index("graders")]
+    if rubric.view and "calculate_output" in rubric.view.document.value(multi):
+        place = (*multi, "calculate_output")
+        yield place, f"`calculate_output`, which joins the scores of the graders: {title} has no field for it"
+
+
 def lost_comments(tree: Tree, within: Iterable[Span]) -> list[Span]:
     """Find the comments of a file within the lines of some spans, except those that name a schema."""
     source = tree.source

@@ -13,11 +13,16 @@ _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ran
 
 
 def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
-    """Find the rubrics of AgentV and promptfoo that are not among the paths `taken`, each with a message.
+    """Find the rubrics of AgentV, promptfoo and OpenAI that are not among the paths `taken`, each with a message.
 
     With `of_agentv`, the file has rubrics of AgentV, so strings among its assertions are criteria anywhere.
     """
     for path, mapping in document.mappings:
+        if mapping.get("type") == "multi" and any(place[: len(path) + 1] == (*path, "graders") for place in taken):
+            message = (
+                "each grader is a rubric of its own here, and `calculate_output`, which joins their scores, is not"
+            )
+            yield (*path, "calculate_output"), f"{message} read"
         if len(path) > 1 and path[-2] in _EVALUATORS:
             yield from _find_value(path, mapping, taken)
         for name in _LISTS:
