@@ -137,6 +137,7 @@ def test_the_whole_text_is_searched_no_more_often_when_it_holds_more_documents()
 
 
 RUBRIC = "rubrics:\n- id: a\n  expected_outcome: Names a source\n"
+SIDES = '{"score1_description": "a", "score2_description": "b"}'
 ATTACKS = {  # C2, C3: what took time or memory by the square of its size
     "tabs below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n),
     "tabs and text below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n + "x"),
@@ -186,6 +187,24 @@ ATTACKS = {  # C2, C3: what took time or memory by the square of its size
     "rubrics in forms that are not checked": (
         "a.yaml",
         lambda n: "tests:\n" + "- {id: b, rubric: [a], assert: [{type: llm-rubric, value: a}, b]}\n" * (n // 60),
+    ),
+    "cases of tests": (
+        "a.py",
+        lambda n: "".join(f"x{each} = [Case(score_range=(0, 1), expected_outcome='a')]\n" for each in range(n // 60)),
+    ),
+    "levels that nothing uses": (
+        "a.py",
+        lambda n: "".join(f"x{each} = {SIDES}\n" for each in range(n // 60)),
+    ),
+    "levels of matches": (
+        "a.json",
+        lambda n: '{"a": 1' + "".join(f', "m{each}": {SIDES}' for each in range(n // 60)) + "}",
+    ),
+    "words of every dialect": (
+        "a.yaml",
+        lambda n: (
+            "rubrics choices weight text name criteria evaluators guidance requirement:\n" * (n // 70) + "  a: 1\n"
+        ),
     ),
     "fields with nearly the name": ("a.yaml", lambda n: "".join(f"rubric{each}: [a]\n" for each in range(n // 12))),
     "misspelt fields in one criterion": (

@@ -117,6 +117,7 @@ HEALTHBENCH = """\
     """
 AUTOEVALS = """\
     prompt: |
+      Compare {{output}} with {{expected}}.
       (A) The answer is a subset.
       (B) The answer is the same.
       (C) The answer differs.

@@ -1,6 +1,7 @@
 """Find rubrics that are written in the dialects of other systems."""
 
 import re
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,23 +16,24 @@ if TYPE_CHECKING:
 
 
 _SCORES = ((b"score-",), *((b"score%d" % digit,) for digit in range(10)))
-_RUBRIC_KEY = r"""rubric["']?\s*:"""
-"""The key `rubric` in YAML or JSON; `score_range` and `weight` would be in most files of our own format too."""
+_RUBRIC = ('rubric"', "rubric'", "rubric:", "rubric :")
+"""The end of the key `rubric` in YAML or JSON; most files of our own format have the other words too."""
+_JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
 
 
 class Family(NamedTuple):
     """The dialects of one module, and the words that show that a text may hold one of them.
 
-    A text that holds such a rubric has at least one of the `signs`, one of the `endings` or a match of `pattern`. An
-    ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`. In YAML and JSON,
-    a file holds all the words of one item of `files_have`; in Python and notebooks, all of `programs_have` and a match
-    of `programs_match`; in TOML, all the words of one item of `toml_has`. A family without these is not looked for
-    there, and one that is not `in_data` only there.
+    A text that holds such a rubric has all the words of one item of `signs`, one of the `endings` or a match of
+    `pattern`. An ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`. In
+    YAML and JSON, a file holds all the words of one item of `files_have`; in Python and notebooks, all of
+    `programs_have` and a match of `programs_match`; in TOML, all the words of one item of `toml_has`. A family without
+    these is not looked for there, and one that is not `in_data` only there.
     """
 
     module: str
     dialects: tuple[str, ...]
-    signs: tuple[str, ...] = ()
+    signs: tuple[tuple[str, ...], ...] = ()
     endings: tuple[tuple[str, str], ...] = ()
     pattern: str = ""
     files_have: tuple[tuple[bytes, ...], ...] = ()
@@ -54,20 +56,19 @@ class Family(NamedTuple):
         words = self.programs_have
         return bool(words) and all(map(data.__contains__, words)) and re.search(self.programs_match, data) is not None
 
-    def may_be_in(self, text: str) -> bool:
-        """Return whether the text may hold one of the dialects, so that the module has to be loaded."""
-        return (
-            any(sign in text for sign in self.signs)
-            or any(text.count(word) > text.count(longer) for word, longer in self.endings)
-            or (self.pattern != "" and re.search(self.pattern, text) is not None)
+    def shows_otherwise(self, text: str) -> bool:
+        """Return whether the text has one of the endings, or matches the pattern."""
+        return any(text.count(word) > text.count(longer) for word, longer in self.endings) or (
+            self.pattern != "" and re.search(self.pattern, text) is not None
         )
 
 
 # Words are only a reason to load the module: the shape decides whether there is a rubric. Each list of criteria belongs
-# to the first family that finds it.
+# to the first family that finds it. Words that a rubric has together are asked for together, because each of them is
+# common in files of other tools, whose mappings would be walked through for nothing.
 FAMILIES = (
-    Family("lightspeed", ("lightspeed",), ("geval:",)),
-    Family("confident_ai", ("confident-ai",), ("scoreRange",)),
+    Family("lightspeed", ("lightspeed",), (("geval:", "rubrics"),)),
+    Family("confident_ai", ("confident-ai",), (("scoreRange", "expectedOutcome"),)),
     Family(
         "ragas",
         ("ragas",),
@@ -79,16 +80,22 @@ FAMILIES = (
     Family(
         "deepeval",
         ("deepeval",),
-        ("score_range",),
+        (("score_range",),),
         programs_have=(b"score_range", b"expected_outcome"),
         in_data=False,
     ),
-    Family("healthbench", ("healthbench",), ("criterion",)),
-    Family("autoevals", ("autoevals",), ("choice_scores",), files_have=((b"choice_scores",),)),
+    Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),)),
+    Family("autoevals", ("autoevals",), (("choice_scores", "prompt"),), files_have=((b"choice_scores",),)),
     Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
-        ("criteria", "llm-rubric", "agent-rubric", "assert"),
+        (
+            ("llm-rubric",),
+            ("agent-rubric",),
+            ("assert",),
+            ("criteria", "evaluators"),
+            ("criteria", "input"),
+        ),
         endings=(("outcome", "expected_outcome"), ("min_score", "required_min_score")),
         files_have=(  # criteria as plain texts among assertions
             (b"assert", b"tests"),
@@ -99,44 +106,49 @@ FAMILIES = (
     Family(
         "promptfoo",
         ("promptfoo",),
-        ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality"),
+        tuple(("assert", kind) for kind in _JUDGED),
         files_have=((b"assert", b"g-eval"), (b"assert", b"model-graded-closedqa"), (b"assert", b"factuality")),
     ),
-    Family("harbor", ("harbor",), ("criterion",), toml_has=((b"criterion", b"description"),), in_data=False),
+    Family("harbor", ("harbor",), (("criterion",),), toml_has=((b"criterion", b"description"),), in_data=False),
     Family(
         "harbor_check",
         ("harbor-check",),
-        ("guidance",),
+        (("guidance", "criteria"),),
         files_have=((b"guidance", b"criteria"),),
         toml_has=((b"guidance", b"criteria"),),
     ),
     Family(
         "verifiers",
         ("verifiers",),
-        ("choices", "weight"),
+        (("choices", "text", "name"), ("weight", "text", "name")),
         files_have=((b'"choices"', b'"text"', b'"name"'), (b'"criteria"', b'"text"', b'"weight"', b'"name"')),
         toml_has=((b"criteria", b"text", b"name"),),
         in_yaml=False,
     ),
-    Family("adk", ("adk",), ("rubric_id", "rubricId")),
-    Family("pydantic_evals", ("pydantic-evals",), ("LLMJudge",), files_have=((b"LLMJudge",),)),
-    Family("deepeval_data", ("deepeval-data",), pattern=_RUBRIC_KEY),
-    Family("rar", ("rar",), pattern=_RUBRIC_KEY),
-    Family("swe_atlas", ("swe-atlas",), ("annotations",), files_have=((b"importance", b"annotations"),)),
+    Family("adk", ("adk",), (("rubric_id",), ("rubricId",))),
+    Family("pydantic_evals", ("pydantic-evals",), (("LLMJudge", "evaluators"),), files_have=((b"LLMJudge",),)),
+    Family("deepeval_data", ("deepeval-data",), tuple((key, "score_range", "expected_outcome") for key in _RUBRIC)),
+    Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC)),
+    Family(
+        "swe_atlas",
+        ("swe-atlas",),
+        (("annotations", "importance", "title"),),
+        files_have=((b"importance", b"annotations"),),
+    ),
     Family(
         "requirement",
         ("requirement",),
-        ('requirement"', "requirement:"),
+        (('requirement"', "weight"), ("requirement:", "weight")),
         files_have=((b"weight", b'requirement"'), (b"weight", b"requirement:")),
     ),
-    Family("trpc_agent", ("trpc-agent",), ("llmJudge",)),
-    Family("paperbench", ("paperbench",), ("sub_tasks",), files_have=((b"sub_tasks", b"requirements"),)),
-    Family("tolokaforge", ("tolokaforge",), ("llm_judge",)),
-    Family("openai_evals", ("openai-evals",), ("choice_strings",)),
+    Family("trpc_agent", ("trpc-agent",), (("llmJudge",),)),
+    Family("paperbench", ("paperbench",), (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
+    Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),)),
+    Family("openai_evals", ("openai-evals",), (("choice_strings", "choice_scores"),)),
     Family(
         "openai_graders",
         ("openai-graders",),
-        ("label_model", "score_model"),
+        (("label_model", "passing_labels"), ("score_model",)),
         files_have=((b"label_model",), (b"score_model",)),
     ),
 )
@@ -169,14 +181,32 @@ def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bo
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 
-def may_have_views(text: str, kind: Kind) -> bool:
-    """Return whether a text has words of a dialect that its kind of file may hold."""
-    return any(family.is_in(kind) and family.may_be_in(text) for family in FAMILIES)
-
-
 def find_families(text: str, kind: Kind) -> list[Family]:
-    """Return the families of which a text has words."""
-    return [family for family in FAMILIES if family.is_in(kind) and family.may_be_in(text)]
+    """Return the families of which a text has words, and that its kind of file may hold."""
+    signs, others = _signs_of(kind)
+    found: set[int] = set()
+    for word, uses in signs:
+        if word in text:
+            found.update(at for at, more in uses if at not in found and all(map(text.__contains__, more)))
+    found.update(at for at in others if at not in found and FAMILIES[at].shows_otherwise(text))
+    return [FAMILIES[at] for at in sorted(found)]
+
+
+@cache
+def _signs_of(kind: Kind) -> tuple[list[tuple[str, list[tuple[int, tuple[str, ...]]]]], list[int]]:
+    """Return the first words of all signs, each with what it is a sign of and the words beside it; and other families.
+
+    Words of several signs are looked for once: most texts have none of them.
+    """
+    signs: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    others: list[int] = []
+    for at, family in enumerate(FAMILIES):
+        if family.is_in(kind):
+            for first, *more in family.signs:
+                signs.setdefault(first, []).append((at, tuple(more)))
+            if family.endings or family.pattern:
+                others.append(at)
+    return list(signs.items()), others
 
 
 def find_views(document: "Document", families: "Iterable[Family]") -> list["View"]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from rubric_lint.format.criterion import Asked
 from rubric_lint.format.view import Dialect, Draft, View, find_lists, read_threshold
+from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
 
 ADK = Dialect(
@@ -26,6 +27,7 @@ _NAMES = {
     "content.property.description": "expected_outcome",
 }
 _FIELDS = ("rubrics", "rubric")  # the second one is a misspelling, which ADK ignores until the run
+_TEXTS = ("text_property", "textProperty")
 _METRIC = "adk/v1.json#/definitions/metric"
 
 
@@ -44,8 +46,8 @@ def find(document: Document) -> Iterator[View]:
 def _is_entry(item: dict[str, Any]) -> bool:
     has_id = isinstance(item.get("rubric_id", item.get("rubricId")), str)
     content = item.get("rubric_content", item.get("rubricContent"))
-    if isinstance(content, dict):
-        return has_id
+    if isinstance(content, dict):  # of tables of courses too
+        return has_id and (not content or any(find_near(key, _TEXTS) for key in content))
     content = item.get("content")
     told = content.get("property") if isinstance(content, dict) else None
     return has_id and isinstance(told, dict) and "description" in told

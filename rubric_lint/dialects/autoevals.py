@@ -21,15 +21,21 @@ AUTOEVALS = Dialect(
 )
 DIALECTS = (AUTOEVALS,)
 
+_PLACE = "{{"  # of the output
+_OF_JUDGES = "use_cot"
+
 
 def find(document: Document) -> Iterator[View]:
     """Find the mappings with a `prompt` and numbers as `choice_scores`.
 
-    OpenAI evals have both too, with `choice_strings` and another meaning.
+    OpenAI evals have both too, with `choice_strings` and another meaning. So have quizzes, but nothing is put into
+    their questions, and nothing thinks before it answers.
     """
     for path, spec in document.mappings:
         choices, prompt = spec.get("choice_scores"), spec.get("prompt")
         if not isinstance(choices, dict) or not isinstance(prompt, str) or "choice_strings" in spec:
+            continue
+        if _PLACE not in prompt and _OF_JUDGES not in spec:
             continue
         if any(isinstance(score, int | float) for score in choices.values()):
             place = (*path, "choice_scores")

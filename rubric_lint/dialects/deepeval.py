@@ -20,16 +20,19 @@ _LOOSE = replace(DEEPEVAL, without=frozenset({"split-band"}))
 
 _NAMES = {"score_range": "score_range", "expected_outcome": "expected_outcome"}
 _METRIC = "GEval"
+_BAND = "Band"
+_WORDS = (_METRIC, "Rubric", "RUBRIC", "deepeval")
 _CONVERSATIONAL = "ConversationalGEval"  # always divides by 10
 _PASSES_AT = Decimal("0.5")
 
 
 def find(document: Document) -> Iterator[View]:
     """Find the lists of bands of which at least one range is a literal."""
+    is_told = mentions_deepeval(document)
     lists = [
         (path, items)
         for path, items in _find_lists(document)
-        if any(map(is_likely_band, items)) and any(map(_is_literal_band, items))
+        if any(is_likely_band(item, is_told=is_told) for item in items) and any(map(_is_literal_band, items))
     ]
     metrics = dict(_find_metrics_by_name(document)) if lists else {}
     for path, items in lists:
@@ -45,13 +48,27 @@ def _is_literal_band(value: Any) -> bool:
     return is_band(value) and isinstance(value["score_range"], list)
 
 
-def is_likely_band(value: Any) -> bool:
-    """Return whether a call that makes a band is named `Rubric`, or has scores as its bounds, not points of a game."""
+def mentions_deepeval(document: Document) -> bool:
+    """Return whether a program names DeepEval, its metric or its bands."""
+    return any(word in document.quick_text for word in _WORDS)
+
+
+def is_likely_band(value: Any, *, is_told: bool) -> bool:
+    """Return whether a call makes a band of DeepEval: it is named `Rubric`, or its values are those of a band.
+
+    Cases of tests have the same two arguments, but values that no judge is told, in programs that do not mention
+    DeepEval (`is_told`).
+    """
     if not is_band(value):
         return False
-    bounds = value["score_range"]
+    name = read_text(value, CALL)
+    if "Rubric" in name:
+        return True
+    bounds, outcome = value["score_range"], value["expected_outcome"]
     literal = [bound for bound in bounds if not isinstance(bound, dict)] if isinstance(bounds, list) else []
-    return "Rubric" in read_text(value, CALL) or all(as_integer(bound) in SCORES for bound in literal)
+    if not all(as_integer(bound) in SCORES for bound in literal) or not isinstance(outcome, str | dict):
+        return False
+    return is_told or _BAND in name
 
 
 def _find_lists(document: Document) -> Iterator[tuple[Path, list[Any]]]:

@@ -28,6 +28,7 @@ DIALECTS = (HARBOR,)
 _LIST = "criterion"
 _TABLES = ("judge", "criterion", "scoring")
 _FOREIGN = ("statement", "status", "check", "rationale")
+_OF_JUDGES = frozenset({"judge", "model", "files", "mode", "prompt_template", "reference", "atif-trajectory"})
 _SUM = "weighted-sum"
 _MEAN = "weighted-mean"
 
@@ -41,12 +42,18 @@ def find(document: Document) -> Iterator[View]:
     items = data.get(_LIST)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return
-    if any(map(_is_criterion, items)) and ("judge" in data or not _is_another_tool(data, items)):
+    if any(map(_is_criterion, items)) and (_has_judge(data) or not _is_another_tool(data, items)):
         yield _view(document, data, items)
 
 
 def _is_criterion(item: dict[str, Any]) -> bool:
     return isinstance(item.get("description"), str)
+
+
+def _has_judge(data: Mapping[str, Any]) -> bool:
+    """Return whether the table of the judge has a field of Harbor's; judges of programming contests have others."""
+    judge = data.get("judge")
+    return isinstance(judge, dict) and (not judge or not judge.keys().isdisjoint(_OF_JUDGES))
 
 
 def _is_another_tool(data: Mapping[str, Any], items: list[dict[str, Any]]) -> bool:

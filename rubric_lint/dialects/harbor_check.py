@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.format.view import Dialect, Draft, View
+from rubric_lint.format.view import OF_FILES, Dialect, Draft, View
 from rubric_lint.text.document import Document
 
 _NAMES = {"name": "id", "description": "expected_outcome"}
@@ -23,9 +23,10 @@ _FIELDS = frozenset({*_NAMES, "guidance"})
 def find(document: Document) -> Iterator[View]:
     """Find the list of criteria at the top of a file, of which one has all three fields and no other.
 
-    Catalogues of standards have more fields.
+    Catalogues of standards have more fields, there or beside the list.
     """
-    items = document.data.get("criteria") if isinstance(document.data, dict) else None
+    data = document.data
+    items = data.get("criteria") if isinstance(data, dict) and data.keys() <= OF_FILES else None
     if isinstance(items, list) and any(map(_is_criterion, items)):
         draft = Draft(document, ("criteria",))
         yield draft.finish(HARBOR_CHECK, draft.rename_each(items, _NAMES))

@@ -22,6 +22,7 @@ DIALECTS = (PAPERBENCH,)
 
 _DEAD = "the parts of a part that counts all weigh 0, so no answer earns it, and an average cannot express that"
 _BELOW = "sub_tasks"
+_CATEGORY = "task_category"
 _NAMES = {"id": "id", "requirements": "expected_outcome"}
 
 
@@ -47,10 +48,11 @@ def find(document: Document) -> Iterator[View]:
 
 
 def _is_weighted(root: dict[str, Any]) -> bool:
-    """Return whether one of the parts has requirements, and a weight or a category; tasks of trackers have neither."""
+    """Return whether a part has requirements and a weight, and a category is named; tasks of trackers have none."""
     below = root.get(_BELOW)
     parts = [part for part in below if isinstance(part, dict)] if isinstance(below, list) else []
-    return any("requirements" in part and part.keys() & {"weight", "task_category"} for part in parts)
+    is_told = any(_CATEGORY in part for part in (root, *parts))
+    return is_told and any("requirements" in part and part.keys() & {"weight", _CATEGORY} for part in parts)
 
 
 def _find_leaves(root: dict[str, Any], path: Path, whole: Fraction) -> Iterator[tuple[Path, dict[str, Any], Fraction]]:

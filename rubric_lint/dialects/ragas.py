@@ -1,12 +1,13 @@
 """Read rubrics of Ragas and Prometheus: dictionaries with a key such as `score1_description` for each level."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-from rubric_lint.format.view import Dialect, Draft, View
+from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.python_tree import CALL, COMPUTED
 
 RAGAS = Dialect(
     "ragas",
@@ -23,9 +24,16 @@ _TASKS = ("criteria", "orig_criteria")
 
 def find(document: Document) -> Iterator[View]:
     """Find the dictionaries with two levels or more."""
+    uses: Uses | None = None
     for path, mapping in document.mappings:
         keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
-        if len(keys) < 2 or not _is_ours(path, mapping, keys):
+        if len(keys) < 2 or not _are_strings(mapping, keys):
+            continue
+        if all(found["suffix"] for found in keys.values()):
+            uses = uses or find_uses(document)
+            if not holds_levels(document, path, mapping, uses):
+                continue
+        elif not _is_plain_rubric(path, mapping, keys):
             continue
         draft = Draft(document, path)
         draft.put((0,), path)
@@ -43,11 +51,60 @@ def find(document: Document) -> Iterator[View]:
         yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
 
 
-def _is_ours(path: Path, mapping: dict[str, Any], keys: dict[str, re.Match[str]]) -> bool:
-    """Return whether the values are strings; without the suffix, the dictionary's key must contain `rubric` too."""
-    if not all(isinstance(mapping[key], str | None) for key in keys) or not any(mapping[key] for key in keys):
-        return False
-    if all(found["suffix"] for found in keys.values()):
+class Uses(NamedTuple):
+    """What a document shows about its dictionaries.
+
+    `variables`: those that calls get as rubrics; `are_all_levels`: it holds several dictionaries of levels, and nothing
+    else.
+    """
+
+    variables: frozenset[str]
+    are_all_levels: bool
+
+
+def find_uses(document: Document) -> Uses:
+    """Look through a document once, for all its dictionaries."""
+    if not document.kind.is_program:
+        values = list(document.data.values()) if isinstance(document.data, dict) else []
+        return Uses(frozenset(), len(values) > 1 and all(map(_has_only_levels, values)))
+    found: set[str] = set()
+    for _, call in document.mappings:
+        function = read_text(call, CALL).lower()
+        for argument, value in call.items() if function else ():
+            if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
+                found.add(value[COMPUTED])
+    return Uses(frozenset(found), are_all_levels=False)
+
+
+def holds_levels(document: Document, path: Path, mapping: dict[str, Any], uses: Uses) -> bool:
+    """Return whether a mapping with keys such as `score1_description` has levels, and not the scores of two sides.
+
+    It does if it is a rubric by its name or is used as one, or has a task. In data, it does also if it has nothing
+    else, and is the whole document, is one of several in it, or has more levels than a match has sides.
+    """
+    if any(_WORD in str(step).lower() for step in path) or not mapping.keys().isdisjoint(_TASKS):
         return True
+    if document.kind.is_program:
+        return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in uses.variables
+    is_told = not path or len(mapping) > _SIDES or (uses.are_all_levels and len(path) == 1)
+    return is_told and _has_only_levels(mapping)
+
+
+def _has_only_levels(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and all(key.startswith("score") for key in value)
+
+
+_WORD = "rubric"
+_SIDES = 2
+
+
+def _is_plain_rubric(path: Path, mapping: dict[str, Any], keys: Iterable[str]) -> bool:
+    """Return whether levels without the suffix are under a key that contains `rubric`, and are not those of a match."""
     only = mapping.keys() <= {*keys, *_TASKS}
-    return only and bool(path) and "rubric" in str(path[-1]).lower()
+    is_told = not all(mapping[key] is None or mapping[key].strip().isdecimal() for key in keys)
+    return only and is_told and bool(path) and _WORD in str(path[-1]).lower()
+
+
+def _are_strings(mapping: dict[str, Any], keys: Iterable[str]) -> bool:
+    values = [mapping[key] for key in keys]
+    return all(isinstance(value, str | None) for value in values) and any(values)

@@ -1,10 +1,11 @@
 """Read rubrics as rewards: rows of data sets with a `rubric` of `title`, `description` and `weight`."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.format.criterion import Asked
-from rubric_lint.format.view import Dialect, View, find_lists, read_list, read_text
+from rubric_lint.format.view import OF_COURSES, Dialect, View, find_lists, read_list, read_text
 from rubric_lint.text.document import Document
 
 RAR = Dialect(
@@ -19,8 +20,7 @@ RAR = Dialect(
 DIALECTS = (RAR,)
 
 _FIELDS = frozenset({"title", "description", "weight"})
-_OF_COURSES = frozenset({"points", "ratings", "levels", "criteria", "score", "max_points", "max_score"})
-_KINDS = ("Essential", "Important", "Optional", "Pitfall")
+_KIND = re.compile(r"(?:Essential|Important|Optional|Pitfall)(?: Criteria)?:")
 _OF_ROWS = frozenset({"question", "prompt", "reference_answer", "reference", "messages", "instruction", "input"})
 
 
@@ -33,13 +33,9 @@ def find(document: Document) -> Iterator[View]:
 
 
 def _tells(item: Any) -> bool:
-    """Return whether a criterion has a kind that data sets name first, or points to lose."""
-    if not isinstance(item, dict):
-        return False
-    weight = item.get("weight")
-    loses = isinstance(weight, int | float) and weight < 0
-    return loses or read_text(item, "description").startswith(_KINDS)
+    """Return whether a criterion begins with its kind, as the prompt of the paper asks for."""
+    return isinstance(item, dict) and _KIND.match(read_text(item, "description")) is not None
 
 
 def _is_of_course(item: Any) -> bool:
-    return isinstance(item, dict) and not item.keys().isdisjoint(_OF_COURSES)
+    return isinstance(item, dict) and not item.keys().isdisjoint(OF_COURSES)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rubric_lint.dialects.autoevals import as_levels
 from rubric_lint.format.criterion import ASKED, Asked
-from rubric_lint.format.view import Dialect, Draft, View
+from rubric_lint.format.view import OF_FILES, Dialect, Draft, View
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -24,6 +24,7 @@ DIALECTS = (REQUIREMENT,)
 _NAMES = {"name": "id", "requirement": "expected_outcome", "weight": "weight"}
 _FIELDS = ("name", "requirement", "weight", "options", "scale_type", "aggregation")
 _HOLDERS = ("rubric", "criteria", "sections")
+_BESIDE = OF_FILES | {"id", "weight", "metadata", "aggregation", "scale_type"}  # a tender has more
 _SECTIONS = "requirement/v1.json#/definitions/sections"
 _LOST = Asked("met or unmet", 0, is_negated=True)
 _USUAL = 10
@@ -33,7 +34,12 @@ _NARROW = "the values of some `options` do not go from 0 to 1, and levels here a
 
 def find(document: Document) -> Iterator[View]:
     """Find the criteria: in the list that is the document, under `rubric` or `criteria`, and in sections."""
-    lists = [((*path, field), mapping.get(field)) for path, mapping in document.mappings for field in _HOLDERS]
+    lists = [
+        ((*path, field), mapping[field])
+        for path, mapping in document.mappings
+        for field in _HOLDERS
+        if field in mapping and (field != "criteria" or mapping.keys() <= _BESIDE)
+    ]
     found = [((), document.data), *lists]
     sections = [(path, items) for path, items in found if isinstance(items, list) and _find_sections(items)]
     for path, items in sections:

@@ -21,7 +21,7 @@ DIALECTS = (SWE_ATLAS,)
 _NAMES = {"id": "id", "title": "expected_outcome"}
 _ALL_OF_THEM = "swe-atlas/v1.json#/definitions/rubrics"
 _HEADING = "high level intent"
-_TYPES = ("verifier", "intent")  # other data sets have annotations too, such as those of images
+_TYPES = ("verifier", _HEADING)  # other data sets have annotations too, such as those of images and chats
 _GATE = "must have"
 _ASKED = Asked("yes or no", 0)
 

@@ -1,10 +1,11 @@
 """Read rubrics of verifiers' `RubricJudge`: criteria with a `name` and a `text`, in TOML or JSON."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.finding import Problem
-from rubric_lint.format.view import Dialect, Draft, View
+from rubric_lint.format.view import OF_FILES, Dialect, Draft, View
 from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import Kind
@@ -23,15 +24,20 @@ VERIFIERS = Dialect(
 DIALECTS = (VERIFIERS,)
 
 _FIELDS = frozenset({*_NAMES, "choices"})
+_NAMED = re.compile(r"(?:rubric|criteri|judge|grad(?:er|ing))[^/\\]*$", re.IGNORECASE)
 _DEFAULT = ("no", "yes")
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the list of criteria: the whole file, or under `criteria` at its top. The judge reads no YAML."""
+    """Find the list of criteria: under `criteria` at the top of the file, or the whole file. The judge reads no YAML.
+
+    Questions of surveys look the same, so a whole file says by its name that it is a rubric.
+    """
     data = document.data
     path: Path = ("criteria",) if isinstance(data, dict) else ()
     items = data.get("criteria") if isinstance(data, dict) else data
-    if document.kind in (Kind.JSON, Kind.TOML) and isinstance(items, list) and _are_criteria(items):
+    is_told = data.keys() <= OF_FILES if isinstance(data, dict) else _NAMED.search(document.source.name) is not None
+    if document.kind in (Kind.JSON, Kind.TOML) and is_told and isinstance(items, list) and _are_criteria(items):
         yield _view(Draft(document, path), items)
 
 

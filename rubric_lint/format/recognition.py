@@ -13,6 +13,8 @@ from rubric_lint.text.path import Path
 FIELD = "rubrics"
 """The field that contains a rubric."""
 
+_OUTCOME = "outcome"
+
 
 def has_own_words(text: str) -> bool:
     """Return whether a text contains a field name that no other tool uses."""
@@ -34,11 +36,22 @@ def is_ours(value: Any, owner: Path) -> bool:
     if type(value) is list:
         if is_holder(owner) and any(type(entry) is str for entry in value):
             return True  # also if an item is not a string: `- States: it` is a mapping only by accident
-        return any(type(entry) is dict and (tells(entry) or _is_first_version(entry)) for entry in value)
+        return any(type(entry) is dict and (_proves(entry) or _is_first_version(entry)) for entry in value)
     if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant as a rubric
         entries = [value, *(entry for entry in value.values() if type(entry) is dict)]
-        return any(tells(entry) for entry in entries)
+        return any(_proves(entry) for entry in entries)
     return False
+
+
+def _proves(entry: Mapping[str, Any]) -> bool:
+    """Return whether a criterion is ours wherever it is.
+
+    Courses have ranges and numbered levels too, but beside fields of their own, such as `title` or `points`.
+    """
+    telling = schema_for().distinctive
+    if any(telling.get(field) == "always" for field in entry):
+        return True
+    return tells(entry) and all(_may_be_ours(field) or _OUTCOME in field for field in entry)
 
 
 def is_holder(path: Path) -> bool:

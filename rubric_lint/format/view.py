@@ -204,6 +204,14 @@ class Draft:
         return View(dialect, self.document, self.path, data, **more, _places=self._places)
 
 
+OF_COURSES = frozenset({"points", "ratings", "levels", "criteria", "score", "max_points", "max_score"})
+"""Fields of the criteria of courses, which have `rubric` and `rubrics` too."""
+
+
+OF_FILES = frozenset({"criteria", "name", "title", "description", "version", "$schema"})
+"""Fields at the top of a file of criteria, which scorecards and surveys have more of."""
+
+
 def read_list(document: Document, path: Path, dialect: Dialect, items: list[Any], **more: Any) -> View:
     """Return the view of a list of mappings whose fields a dialect only renames."""
     draft = Draft(document, path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rubric_lint.dialects import may_have_views
+from rubric_lint.dialects import find_families
 from rubric_lint.dialects.search.locate import search
 from rubric_lint.finding import Edit, Finding, Fix, Intent, Replace, Result
 from rubric_lint.lint.engine import examine
@@ -171,7 +171,7 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt |
     """Lint a case; return None if its findings may depend on the other cases or on its place."""
     source, place = Source(name, parts.excerpt(case)), Span(len(parts.head), len(parts.head) + len(case))
     composed = compose_case(parts, case)
-    if composed is None or may_have_views(source.text, Kind.YAML):
+    if composed is None or find_families(source.text, Kind.YAML):
         return None
     result, (document, *_), rubrics = examine(source, settings, write=lambda message, _: message)
     if result.is_stopped or not all(_is_within(finding, place) for finding in result.findings):

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.dialects.deepeval import is_band, is_likely_band
+from rubric_lint.dialects.deepeval import is_band, is_likely_band, mentions_deepeval
+from rubric_lint.dialects.ragas import Uses, find_uses, holds_levels
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.python_tree import COMPUTED
@@ -19,16 +20,28 @@ def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, 
         for index, item in enumerate(value if isinstance(value, list) else ()):
             if isinstance(item, dict) and not is_band(item):
                 yield (*path, index), "a part of this list is computed; only its literal bands are checked"
+    yield from _find_bands(document, taken)
+    yield from _find_levels(document, taken)
+
+
+def _find_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    is_told = mentions_deepeval(document)
     for path, mapping in document.mappings:
         if is_band(mapping):
             if path[:-1] not in taken:
-                if not is_likely_band(mapping):
-                    continue
-                yield path, "this band is computed, or not in a list; only literal bands in a list are checked"
+                if is_likely_band(mapping, is_told=is_told):
+                    yield path, "this band is computed, or not in a list; only literal bands in a list are checked"
             elif any(map(_is_computed, _fields(mapping))):
                 yield path, "a part of this band is computed; only its literal parts are checked"
-        elif path not in taken and sum(_LEVEL.fullmatch(key) is not None for key in mapping) > 1:
-            yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
+
+
+def _find_levels(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    uses: Uses | None = None
+    for path, mapping in document.mappings:
+        if path not in taken and sum(_LEVEL.fullmatch(key) is not None for key in mapping) > 1:
+            uses = uses or find_uses(document)
+            if holds_levels(document, path, mapping, uses):
+                yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
 
 
 def _fields(band: dict[str, Any]) -> Iterator[Any]:
