@@ -37,6 +37,7 @@ SCORED = completion('{"reasoning": "Right.", "score": 8}')
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "a.rubric.yaml").write_text(RUBRIC, encoding="utf-8")
@@ -582,6 +583,9 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         wait_until(lambda: len(server.asked) == 23)
         wait_until(lambda: results.exists() and results.read_bytes().count(b"\n") == 20)
         first.send_signal(stop)
+        waits = "" if stop is signal.SIGKILL else first.stderr.readline()
+        if waits:  # what was asked is paid for
+            gate.set()
         _, err = first.communicate(timeout=60)
         halfway = ids(results)
         asked_at_stop = Counter(asked.answer for asked in server.asked)
@@ -589,8 +593,9 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         second = start(server)
         out = second.communicate(timeout=60)
     assert (first.returncode, second.returncode) == ({signal.SIGINT: 130, signal.SIGTERM: 143}.get(stop, -stop), 0)
+    kept = 20 if stop is signal.SIGKILL else 23
     told = [
-        "20 of 40 answers judged; 20 not yet asked; 2,000 input tokens, 200 output tokens",
+        "23 of 40 answers judged; 17 not yet asked; 2,300 input tokens, 230 output tokens",
         "rubric-score: interrupted; the results so far are saved. Run the same command to resume",
         (
             f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 3 "
@@ -598,17 +603,25 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         ),
     ]
     assert err.splitlines() == ([] if stop is signal.SIGKILL else told)
+    assert waits == (
+        ""
+        if stop is signal.SIGKILL
+        else "rubric-score: interrupted: waiting up to 30 s for 3 replies; interrupt again to stop at once\n"
+    )
     assert "".join(out).splitlines() == [
-        "results.jsonl already has 20 of 40 answers; judging the rest",
-        "20 of 20 answers judged; 2,000 input tokens, 200 output tokens",
+        f"results.jsonl already has {kept} of 40 answers; judging the rest",
+        f"{40 - kept} of {40 - kept} answers judged; {40 - kept}00 input tokens, {40 - kept}0 output tokens".replace(
+            "2000", "2,000"
+        ).replace("1700", "1,700"),
     ]
     # Each answer has one result. Those that had one when the run was stopped were asked for once, as were those that
-    # nobody had asked for; only the three whose reply the first run did not live to see were asked for again.
-    assert len(halfway) == 20
+    # nobody had asked for. After SIGKILL, the three whose reply the first run did not live to see were asked for again;
+    # a run that can still act waits for them.
+    assert len(halfway) == kept
     assert ids(results) == sorted(f"a{number}" for number in range(40))
     asked = Counter(asked.answer for asked in server.asked)
     cut_short = {f"Answer {number}." for number in range(40) if f"a{number}" not in halfway} & asked_at_stop.keys()
-    assert len(cut_short) == 3
+    assert len(cut_short) == (3 if stop is signal.SIGKILL else 0)
     assert asked == {f"Answer {number}.": 2 if f"Answer {number}." in cut_short else 1 for number in range(40)}
 
 
@@ -645,8 +658,9 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
         second = start(server, answers="-", stdin=subprocess.PIPE)
         _, told = second.communicate(text, timeout=60)
     if stop is signal.SIGINT:
-        assert err.splitlines()[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet asked; ")
-        assert err.splitlines()[1:] == [
+        lines = [line for line in err.splitlines() if ": interrupted: waiting up to 30 s for " not in line]
+        assert lines[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet asked; ")
+        assert lines[1:] == [
             (
                 "rubric-score: interrupted; the results so far are saved. Run the same command with the same "
                 "answers to resume"

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-import math
-import os
-import shutil
 import sys
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from rubric_lint.cli.answers_file import STDIN, AnswersFile, hold
+from rubric_lint.cli.batch_options import Batch, batch_options, read_batch
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.judge_options import FORMATS, Finite, body_options, field_options, header_options, read_fields
 from rubric_lint.cli.models import KEY, MODELS, Model, check_url, find_access, make_plan
-from rubric_lint.cli.options import SHUFFLE, choice, with_settings
+from rubric_lint.cli.options import SHUFFLE, FileName, choice, with_settings
 from rubric_lint.cli.rubric_argument import extract_option, require, rubric_argument
 from rubric_lint.messages import join_words
-from rubric_lint.project.opening import open_stream
 from rubric_lint.report.visible import visible
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from rubric_lint.scoring.judge.asking import Plan
+    from rubric_lint.scoring.judge.journal import Journal
     from rubric_lint.scoring.judge.resuming import Earlier
 
 _BASE_URL = "OPENAI_BASE_URL"
-_STDIN = "-"
-
-
-class _Finite(click.FloatRange):
-    """A range of finite numbers; it rejects `nan`, which compares with no bound."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number", param, ctx)
 
 
 _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
@@ -84,12 +73,14 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
     multiple=True,
     help=f"Environment variable with the API key. Can be repeated for MODEL.  [default: {KEY}]",
 )
-@option("Model", "--temperature", type=_Finite(0, 2), help="Sampling temperature.  [default: the endpoint's]")
+@option("Model", "--temperature", type=Finite(0, 2), help="Sampling temperature.  [default: the endpoint's]")
+@body_options
+@header_options
 @option(
     "Model",
     "--response-format",
     metavar="FORMAT",
-    **choice("json_schema", "json_object", "text"),
+    **choice(*FORMATS),
     help="How to request JSON from the endpoint.",
 )
 @option(
@@ -116,19 +107,26 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
     type=click.IntRange(1, 1000),
     default=8,
     show_default=True,
-    help="Parallel requests.",
+    help="Most parallel requests; fewer after a refusal.",
 )
 @option(
     "Requests",
     "--rpm",
-    type=_Finite(0, min_open=True),
+    type=Finite(0, min_open=True),
     metavar="N",
     help="At most N requests per minute and endpoint.  [default: no limit]",
 )
 @option(
     "Requests",
+    "--tpm",
+    type=Finite(0, min_open=True),
+    metavar="N",
+    help="At most about N tokens per minute and endpoint.  [default: no limit]",
+)
+@option(
+    "Requests",
     "--timeout",
-    type=_Finite(0, min_open=True),
+    type=Finite(0, min_open=True),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
@@ -149,6 +147,23 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
     type=click.Path(dir_okay=False, path_type=Path),
     help="Results file, required with -; an existing one is resumed.  [default: ANSWERS with suffix .judged.jsonl]",
 )
+@option(
+    "Output",
+    "--prices",
+    metavar="FILE",
+    type=FileName(),
+    help="Prices of a million tokens by model, in TOML or JSON; the summary then has the cost.",
+)
+@option("Output", "--no-cache", is_flag=True, help="Neither read nor write the cache of replies.")
+@option(
+    "Output",
+    "--cache-dir",
+    metavar="DIR",
+    type=FileName(),
+    help="The folder of that cache.  [default: see `rubric-lint cache dir`]",
+)
+@batch_options
+@field_options
 @extract_option
 @with_settings
 def judge(
@@ -160,6 +175,9 @@ def judge(
     models: tuple[Model, ...],
     extract: str,
     output: Path | None,
+    prices: str | None,
+    no_cache: bool,
+    cache_dir: str | None,
     **asking: Any,
 ) -> int:
     """Have a model judge ANSWERS by RUBRIC; `rubric-score RUBRIC FILE` then scores the results.
@@ -167,35 +185,37 @@ def judge(
     ANSWERS are JSON Lines or JSON: {"id", "answer", "question"?, "reference"?, "rubric"?}; - reads stdin. All answers
     are read and checked before the first request.
     """
-    from rubric_lint.cli.judging import run_judge  # noqa: PLC0415
+    from rubric_lint.cli.judging import load_prices, open_store, run_judge  # noqa: PLC0415
     from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
     from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
-    from rubric_lint.scoring.judge.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
+    from rubric_lint.scoring.judge.answers import AnswersError  # noqa: PLC0415
     from rubric_lint.scoring.judge.journal import Journal, JournalError  # noqa: PLC0415
     from rubric_lint.scoring.judge.resuming import StaleError, check_journal  # noqa: PLC0415
 
-    access = find_access(models, asking)
+    fields = read_fields(asking)
+    batch = read_batch(asking)
+    access = find_access(models, asking, sends=batch is None)
+    table = load_prices(prices)
     rubrics = require(file, config=config, isolated=isolated)
     plan = make_plan(asking, extract=Extract(extract))
     require_file_name(str(output), "--output")
     output = output or _name_results(answers)
-    if answers != _STDIN and output.resolve() == Path(answers).resolve():
+    if answers != STDIN and output.resolve() == Path(answers).resolve():
         raise click.UsageError("--output is the answers file; name another file for the results")
     with ExitStack() as opened:
         reading = Progress(sys.stderr, "reading", "MB")
         try:
-            source = opened.enter_context(_hold(answers))
+            source = AnswersFile(opened.enter_context(hold(answers)), rubrics, fields)
             # To compare an existing results file with the answers, they are read a second time.
-            reading.total = os.fstat(source.fileno()).st_size * (2 if output.exists() else 1)
-            total = check_answers(_read_from_start(source, reading), rubrics)
-            panel = access.connect(asking["rpm"])
+            reading.total = source.count_bytes() * (2 if output.exists() else 1)
+            total = source.check(reading)
+            panel = batch or access.connect(asking["rpm"], asking["tpm"], asking["concurrency"])
             journal = opened.enter_context(Journal(output))
-            given = read_answers(_read_from_start(source, reading), rubrics)
-            earlier = check_journal(given, journal, access.calls, plan)
+            earlier = check_journal(source.read(reading), journal, access.calls, plan)
         except AnswersError as wrong:
             reading.clear()
             for fault in wrong.faults:
-                complain(f"{'stdin' if answers == _STDIN else answers}: {fault}")
+                complain(f"{'stdin' if answers == STDIN else answers}: {fault}")
             return Exit.USAGE
         except ImportError:
             complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
@@ -211,14 +231,24 @@ def judge(
         reading.clear()
         _report_earlier(earlier, output, total)
         left = total - earlier.judged
-        if left and (how := plan.describe(len(models))):
-            given = read_answers(_read_from_start(source), rubrics)
-            waiting = [len(each.rubric.criteria) for each in given if each.key not in journal.judged]
-            requests = len(models) * sum(map(plan.count_requests, waiting))
-            answers = "1 answer" if left == 1 else f"{left:,} answers"
-            click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
-        code = run_judge(panel, journal, read_answers(_read_from_start(source), rubrics), left, plan)
+        if isinstance(panel, Batch):
+            from rubric_lint.cli.judge_batches import BatchWork, run_batch  # noqa: PLC0415
+
+            code = run_batch(panel, BatchWork(source, journal, access.calls, plan), left, table)
+            return max(code, Exit.FOUND) if earlier.invalid else code
+        _report_requests(source, journal, plan, len(models), left)
+        store = opened.enter_context(open_store(cache_dir)) if left and not no_cache else None
+        code = run_judge(panel, journal, source.read(), left, plan, store=store, prices=table)
         return Exit.FOUND if code == Exit.CLEAN and earlier.invalid else code
+
+
+def _report_requests(source: AnswersFile, journal: Journal, plan: Plan, models: int, left: int) -> None:
+    """Print how many requests there will be if it is not one for each answer."""
+    if left and (how := plan.describe(models)):
+        waiting = [len(each.rubric.criteria) for each in source.read() if each.key not in journal.judged]
+        requests = models * sum(map(plan.count_requests, waiting))
+        answers = "1 answer" if left == 1 else f"{left:,} answers"
+        click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
 
 
 def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
@@ -242,30 +272,3 @@ def _name_results(answers: str) -> Path:
         return Path(answers).with_suffix(".judged.jsonl")
     # Only a file has a name from which the next run can derive the name of the results.
     raise click.UsageError("the answers are not read from a file; name a results file with --output")
-
-
-@contextmanager
-def _hold(answers: str) -> Iterator[BinaryIO]:
-    """Yield the answers as a file that can be read several times; a pipe is copied to a temporary file.
-
-    Raises:
-        click.UsageError: when stdin is closed.
-    """
-    if answers == _STDIN and sys.stdin is None:
-        raise click.UsageError("stdin is closed")
-    with nullcontext(sys.stdin.buffer) if answers == _STDIN else open_stream(answers) as stream:
-        if answers != _STDIN and stream.seekable():
-            yield stream
-            return
-        with TemporaryFile() as kept:
-            shutil.copyfileobj(stream, kept)
-            yield kept
-
-
-def _read_from_start(source: BinaryIO, progress: Progress | None = None) -> Iterator[bytes]:
-    source.seek(0)
-    for number, chunk in enumerate(iter(lambda: source.read(1 << 16), b""), 1):
-        if progress:
-            progress.done = (number << 16) // 1_000_000
-            progress.advance(len(chunk))
-        yield chunk

@@ -4,8 +4,11 @@ import asyncio
 import re
 import shlex
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
@@ -13,15 +16,25 @@ from click.core import ParameterSource
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.models import holds_secret
 from rubric_lint.report.visible import visible
+from rubric_lint.run.cache import JUDGED, cache_folder
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.judge.answers import Answer
 from rubric_lint.scoring.judge.asking import Plan
 from rubric_lint.scoring.judge.panel import Panel
 from rubric_lint.scoring.judge.run import JudgeRun, JudgeTally, Results, StoppedError
+from rubric_lint.scoring.judge.spending import Prices, PricesError, read_prices, word_cost
+from rubric_lint.scoring.judge.store import ReplyStore
 
 _TICK = 0.2
 """Seconds between two updates of the progress bar; requests may take long."""
+
+_GRACE = 30.0
+"""Seconds to wait, after an interrupt, for the replies to requests that were sent."""
+
+_SHORT = 0.02
+"""Seconds between two looks whether all of them have come."""
 
 _SHOWN = 5
 """How many answers with the same error are listed one by one."""
@@ -62,12 +75,47 @@ class Faults:
             yield f"{others:,} more answer{'' if others == 1 else 's'} with other errors"
 
 
+def load_prices(path: str | None) -> Prices | None:
+    """Read the table of prices before the first request.
+
+    Raises:
+        click.UsageError: if it cannot be read.
+    """
+    try:
+        return None if path is None else read_prices(path)
+    except PricesError as wrong:
+        raise click.UsageError(f"--prices: {path}: {wrong}") from None
+    except OSError as fault:
+        raise click.UsageError(f"--prices: {path}: {fault.strerror}") from None
+
+
+@contextmanager
+def open_store(folder: str | None) -> Iterator[ReplyStore | None]:
+    """Open the cache of replies in a folder, or in that of the linter's cache; None if there is no folder for it."""
+    base = folder or cache_folder()
+    if not base:
+        yield None
+        return
+    with ReplyStore(Path(base) if folder else Path(base, JUDGED)) as store:
+        yield store
+
+
 def run_judge(
-    panel: Panel, journal: Results, answers: Iterator[Answer], left: int, plan: Plan, *, has_verdicts: bool = True
+    panel: Panel,
+    journal: Results,
+    answers: Iterator[Answer],
+    left: int,
+    plan: Plan,
+    *,
+    has_verdicts: bool = True,
+    store: ReplyStore | None = None,
+    prices: Prices | None = None,
+    advice: str = "run the same command again to judge the answers without a reply",
 ) -> Exit:
     """Judge the answers, `left` of which are not in the journal, and return the exit code.
 
-    Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing.
+    Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing. `advice` says
+    what to do about answers without a reply.
     """
     stopped = ""
     progress = Progress(sys.stderr, "judging", "answers", left)
@@ -87,7 +135,7 @@ def run_judge(
         )
 
     panel.watch_pauses(warn)
-    run = JudgeRun(panel, journal, plan, watch)
+    run = JudgeRun(panel, journal, plan, watch, store)
     try:
         asyncio.run(_judge(run, answers, progress))
     except StoppedError as fault:
@@ -97,8 +145,10 @@ def run_judge(
     progress.clear()
     for message in faults.end():
         complain(message)
-    _report(run, plan, left, has_verdicts=has_verdicts)
-    _say_how_to_resume(stopped, run.tally)
+    if store and store.fault:
+        complain(f"the cache of replies cannot be used: {store.fault}; use --cache-dir or --no-cache")
+    _report(run, plan, left, prices, has_verdicts=has_verdicts)
+    _say_how_to_resume(stopped, run.tally, advice)
     if stopped == "interrupted":
         raise click.Abort
     if stopped:
@@ -109,11 +159,31 @@ def run_judge(
 async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -> None:
     async with run.panel:
         ticking = asyncio.create_task(_tick(run, progress)) if progress.is_shown else None
+        judging = asyncio.create_task(run.judge(answers))
         try:
-            await run.judge(answers)
+            await asyncio.shield(judging)
+        except asyncio.CancelledError:
+            await _wait_for_replies(run, progress)
+            raise
         finally:
+            judging.cancel()
+            await asyncio.wait([judging])
             if ticking:
                 ticking.cancel()
+
+
+async def _wait_for_replies(run: JudgeRun, progress: Progress) -> None:
+    """Send no more requests, and wait some time for the replies to those sent, because they are paid for."""
+    run.panel.send_no_more()
+    if waiting := run.panel.under_way:
+        progress.clear()
+        complain(
+            f"interrupted: waiting up to {_GRACE:.0f} s for {counted(waiting, 'reply', 'replies')}; interrupt again to "
+            "stop at once"
+        )
+    end = time.monotonic() + _GRACE
+    while run.panel.under_way and time.monotonic() < end:
+        await asyncio.sleep(_SHORT)
 
 
 async def _tick(run: JudgeRun, progress: Progress) -> None:
@@ -123,7 +193,7 @@ async def _tick(run: JudgeRun, progress: Progress) -> None:
         await asyncio.sleep(_TICK)
 
 
-def _report(run: JudgeRun, plan: Plan, left: int, *, has_verdicts: bool) -> None:
+def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_verdicts: bool) -> None:
     """Print the totals of a run to stderr."""
     tally = run.tally
     parts = [f"{tally.judged} of {left} answers judged"]
@@ -133,7 +203,10 @@ def _report(run: JudgeRun, plan: Plan, left: int, *, has_verdicts: bool) -> None
     parts += [f"{waiting} not yet asked"] if waiting else []
     if has_verdicts and tally.valid:
         parts += _describe_outputs(tally, len(run.panel.endpoints), plan.samples)
+    if tally.cached:
+        parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
     parts += [", ".join(_count_tokens(tally))] if any(tally.tokens) else []
+    parts += word_cost(tally.spending.find_cost(prices), prices.currency) if prices else []
     paused = run.panel.paused
     parts += [f"paused {paused:.0f} s for the rate limit"] if paused else []
     click.echo("; ".join(parts), err=True)
@@ -158,7 +231,7 @@ def _count_tokens(tally: JudgeTally) -> Iterator[str]:
         yield f"{tokens.output:,} output tokens"
 
 
-def _say_how_to_resume(stopped: str, tally: JudgeTally) -> None:
+def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str) -> None:
     """Print how to judge the remaining answers; `stopped` is why the run stopped, empty if it did not."""
     if stopped:
         context = click.get_current_context()
@@ -166,14 +239,16 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally) -> None:
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
         if command := _same_command(context):
             click.echo(f"  {visible(command)}", err=True)
-    elif tally.unanswered:
-        complain("run the same command again to judge the answers without a reply")
+    elif tally.unanswered and advice:
+        complain(advice)
 
 
 def _same_command(context: click.Context) -> str:
     """Return the command line, ready to run again, or an empty string if it may contain secrets."""
     models = context.params["models"]
     if any(map(holds_secret, (context.params["base_url"], *(model.url for model in models)))):
+        return ""
+    if any(context.params.get(name) for name in ("headers", "secret_headers", "extra_body")):  # values that may be keys
         return ""
     words = context.command_path.split(" ")
     for param in context.command.get_params(context):

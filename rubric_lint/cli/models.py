@@ -3,17 +3,19 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import click
 
+from rubric_lint.cli.judge_options import check_call
 from rubric_lint.messages import join_words
 
 if TYPE_CHECKING:
     from rubric_lint.scoring.judge.asking import Plan
-    from rubric_lint.scoring.judge.endpoint import Call
+    from rubric_lint.scoring.judge.call import Call
     from rubric_lint.scoring.judge.panel import Panel
 
 KEY = "OPENAI_API_KEY"
@@ -24,6 +26,9 @@ _WITHOUT_SCHEME = re.compile(
     r".+@(?:[\w.-]+:\d+(?:/.*)?|localhost(?:/.*)?|[\w-]+(?:\.[\w-]+)+/.*|[a-z][a-z+.-]*:/.*)", re.DOTALL | re.IGNORECASE
 )
 _IPV4 = re.compile(r"\d+(?:\.\d+){3}", re.ASCII)
+_ACCESS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
+"""The headers that stand for an API key."""
+
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
@@ -101,9 +106,10 @@ class Access(NamedTuple):
     calls: "Sequence[Call]"
     keys: Sequence[str]
     are_default: Sequence[bool]
+    headers: Sequence[Mapping[str, str]]
 
-    def connect(self, rpm: float | None) -> "Panel":
-        """Return the panel. Models of one endpoint share its limit of requests per minute.
+    def connect(self, rpm: float | None = None, tpm: float | None = None, concurrency: int | None = None) -> "Panel":
+        """Return the panel. Models of one endpoint share its limits of requests and tokens per minute.
 
         Raises:
             ImportError: without the package that calls endpoints.
@@ -112,25 +118,31 @@ class Access(NamedTuple):
         from rubric_lint.scoring.judge.pace import Pace  # noqa: PLC0415
         from rubric_lint.scoring.judge.panel import Panel  # noqa: PLC0415
 
-        paces = {call.endpoint: Pace(rpm) for call in self.calls}
+        paces = {call.endpoint: Pace(rpm, tpm=tpm, concurrency=concurrency) for call in self.calls}
         return Panel(
             [
-                Endpoint(call, key, paces[call.endpoint], takes_variables=is_default)
-                for call, key, is_default in zip(self.calls, self.keys, self.are_default, strict=True)
+                Endpoint(call, key, paces[call.endpoint], headers=headers, takes_variables=is_default)
+                for call, key, headers, is_default in zip(
+                    self.calls, self.keys, self.headers, self.are_default, strict=True
+                )
             ]
         )
 
 
-def find_access(models: Sequence[Model], asking: Mapping[str, Any]) -> Access:
+def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bool = True) -> Access:
     """Return how to call each model; `asking` has the values of the options that say how to ask, by their names.
+
+    Unless it `sends` requests, no key is needed.
 
     Raises:
         click.UsageError: if a model of one endpoint is named twice, or a key is missing or not used.
     """
-    from rubric_lint.scoring.judge.endpoint import Call  # noqa: PLC0415  (asyncio)
+    from rubric_lint.scoring.judge.call import Call  # noqa: PLC0415
 
-    fixed = [asking[name] for name in ("timeout", "retries", "response_format", "temperature")]
-    calls = [Call(model.name, model.url or asking["base_url"], *fixed) for model in models]
+    check_call(asking)
+    names = ("timeout", "retries", "response_format", "temperature", "seed", "max_tokens", "extra_body")
+    fixed = {name: asking[name] for name in names if name in asking}
+    calls = [Call(model.name, model.url or asking.get("base_url"), **fixed) for model in models]
     places = [(call.model, call.endpoint.casefold()) for call in calls]
     for model, place in zip(models, places, strict=True):
         if places.count(place) > 1:
@@ -138,10 +150,32 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any]) -> Access:
                 f"--model names `{model.name}` twice; a panel needs different models. For several outputs of one model "
                 "use --samples"
             )
-    default = Call("", asking["base_url"]).endpoint
+    default = Call("", asking.get("base_url")).endpoint
     are_default = [call.endpoint == default for call in calls]
-    keys = _find_keys(models, calls, are_default, asking["api_key_env"], has_base_url=bool(asking["base_url"]))
-    return Access(calls, keys, are_default)
+    literal, secret = asking.get("headers") or {}, asking.get("secret_headers") or {}
+    takes_headers = _find_takers(calls, are_default) if literal or secret else [False] * len(calls)
+    calls = [
+        replace(call, headers=tuple(literal.items())) if takes else call
+        for call, takes in zip(calls, takes_headers, strict=True)
+    ]
+    has_url = bool(asking.get("base_url")) or bool(_ACCESS & {name.lower() for name in {*literal, *secret}})
+    keys = [""] * len(calls)
+    if sends:
+        keys = _find_keys(models, calls, are_default, asking.get("api_key_env", ()), has_base_url=has_url)
+    return Access(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
+
+
+def _find_takers(calls: "Sequence[Call]", are_default: Sequence[bool]) -> Sequence[bool]:
+    """Return which models get the headers of the command line: those at the default endpoint, or at the only one.
+
+    Raises:
+        click.UsageError: if several endpoints could be meant.
+    """
+    if any(are_default):
+        return are_default
+    if len({call.endpoint for call in calls}) > 1:
+        raise click.UsageError("--header is for the default endpoint, but each model has its own; run them one by one")
+    return [True] * len(calls)
 
 
 def make_plan(asking: Mapping[str, Any], **more: Any) -> "Plan":

@@ -11,8 +11,9 @@ import click
 
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.judge_options import FORMATS, Finite, body_options, field_options
 from rubric_lint.cli.models import read_models
-from rubric_lint.cli.options import SHUFFLE, choice, with_settings
+from rubric_lint.cli.options import SHUFFLE, FileName, choice, with_settings
 from rubric_lint.cli.rubric_argument import require, rubric_argument
 from rubric_lint.messages import visible_json
 from rubric_lint.project.opening import LIMIT, open_stream
@@ -67,15 +68,18 @@ _EXITS = {Exit.USAGE: "usage error, or a file that cannot be read or has errors"
     cls=Command,
     examples={
         f'{_CALL} --answer "A tower in Paris."': "Print the prompt for one answer",
-        f"{_CALL} --answer @examples/legacy.yaml": "Read the answer from a file",
         f'{_CALL} --answer "A tower." --format messages': "Print chat messages for a model API",
         f'{_CALL} --answer "A tower." --per-criterion': "Print one prompt for each criterion",
+        f"{_CALL} --answers answers.jsonl --model qwen3": "Print a request for each answer of a file",
     },
     exits=_EXITS,
 )
 @rubric_argument
 @_NAME
-@option("Input", "--answer", required=True, **_TEXT, help="The answer to judge; @FILE reads it from a file.")
+@option("Input", "--answer", **_TEXT, help="The answer to judge; @FILE reads it from a file.")
+@option(
+    "Input", "--answers", metavar="FILE", type=FileName(), help="Print the requests for all answers of FILE instead."
+)
 @option("Input", "--question", **_TEXT, help="The question that the answer is for.")
 @option("Input", "--reference", **_TEXT, help="A reference answer, known to be good.")
 @option("Requests", "--per-criterion", is_flag=True, help="Print one prompt for each criterion.")
@@ -89,13 +93,18 @@ _EXITS = {Exit.USAGE: "usage error, or a file that cannot be read or has errors"
     help="The model, on which the shuffled order depends.",
 )
 @option("Requests", "--sample", type=click.IntRange(1), help="The sample, on which the order depends.  [default: 1]")
+@body_options
+@option("Model", "--temperature", type=Finite(0, 2), help="Sampling temperature of the requests for --answers.")
+@option("Model", "--response-format", metavar="FORMAT", **choice(*FORMATS), help="How these requests ask for JSON.")
 @option("Output", "--format", "form", **choice("text", "messages"), help="Plain text, or chat messages as JSON.")
+@field_options
 @with_settings
 def prompt(
     *,
     file: str,
     name: str | None,
-    answer: str,
+    answer: str | None,
+    answers: str | None,
     question: str | None,
     reference: str | None,
     per_criterion: bool,
@@ -106,15 +115,36 @@ def prompt(
     form: str,
     config: str | None,
     isolated: bool,
+    **asking: Any,
 ) -> int:
-    """Print the judge prompt for one answer by RUBRIC.
+    """Print the judge prompt for one answer by RUBRIC, or the requests for all answers of a file.
 
     TEXT can be @FILE to read a file, or @- to read stdin. With --per-criterion, chat messages are a list for each
-    request.
+    request. --answers reads a file as `judge` does and prints JSON Lines: for each request its `custom_id`, the `id` of
+    the answer, and the body that `judge` would send.
     """
     from rubric_lint.scoring.judge.parts import divide, order_criteria  # noqa: PLC0415
     from rubric_lint.scoring.judge.prompt import JudgedCase, as_text, write_prompt  # noqa: PLC0415
 
+    if answers is not None:
+        for option_name, value in (
+            ("--answer", answer),
+            ("--question", question),
+            ("--reference", reference),
+            ("--id", key),
+        ):
+            if value is not None:
+                raise click.UsageError(
+                    f"{option_name} cannot be combined with --answers, which has one for each answer"
+                )
+        from rubric_lint.cli.prompt_file import print_requests  # noqa: PLC0415
+
+        rubrics = require(file, config=config, isolated=isolated)
+        chosen = {name: _choose(rubrics, name)} if name else rubrics
+        how = {"per_criterion": per_criterion, "shuffle": shuffle, "sample": sample, "model": model}
+        return print_requests(answers, chosen, {**asking, **how})
+    if answer is None:
+        raise click.UsageError("--answer or --answers is missing")
     _check_order(shuffle, key, model, sample)
     rubric = _choose(require(file, config=config, isolated=isolated), name)
     order: Sequence[str] = [criterion.id for criterion in rubric.criteria]

@@ -163,7 +163,7 @@ class Cache:
 
 
 def clear() -> int:
-    """Delete the cache of all builds and folders; return the number of files.
+    """Delete the cache of all builds and folders, and the replies of judges; return the number of files.
 
     Raises:
         OSError: if a file cannot be deleted.
@@ -172,9 +172,10 @@ def clear() -> int:
 
     folder = cache_folder()
     count = 0
-    for build in _builds(folder):
-        count += sum(name != _TAG for _, _, names in os.walk(build.path) for name in names)
-        shutil.rmtree(build.path)
+    judged = os.path.join(folder, JUDGED) if folder else ""
+    for path in [*(build.path for build in _builds(folder)), *([judged] if os.path.isdir(judged) else [])]:
+        count += sum(name != _TAG for _, _, names in os.walk(path) for name in names)
+        shutil.rmtree(path)
     with suppress(OSError):  # if it contains other files, or does not exist
         os.rmdir(folder)
     return count
@@ -182,6 +183,9 @@ def clear() -> int:
 
 _BUILD = "rubric-lint-"
 """The prefix of our folders, which tells them from those of other tools."""
+
+JUDGED = "rubric-lint-judge"
+"""The folder with the replies of judges, which every build can use."""
 
 _TAG = "CACHEDIR.TAG"
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.scoring.judge.answers import Answer
-from rubric_lint.scoring.judge.asking import Plan, Sample
-from rubric_lint.scoring.judge.endpoint import Endpoint, Exchange
+from rubric_lint.scoring.judge.asking import Asker, Plan, Sample
+from rubric_lint.scoring.judge.endpoint import Exchange
 from rubric_lint.scoring.judge.panel import Panel
 from rubric_lint.scoring.judge.reply import Tokens
 from rubric_lint.scoring.judge.resuming import make_fingerprint
@@ -61,8 +61,7 @@ def _describe(answer: Answer, panel: Panel, plan: Plan, judgement: Judgement) ->
     """Describe models, settings, time and cost of a judgement."""
     call = panel.endpoints[0].call
     common = {
-        "response_format": call.response_format,
-        **({} if call.temperature is None else {"temperature": call.temperature}),
+        **call.describe(),
         **({"per_criterion": True} if plan.per_criterion else {}),
         **({} if plan.shuffle is None else {"shuffle": plan.shuffle}),
         "rubric_hash": answer.rubric.hash,
@@ -78,10 +77,10 @@ def _describe(answer: Answer, panel: Panel, plan: Plan, judgement: Judgement) ->
         for endpoint, samples in pairs
     ]
     votes = {"independent_votes_at_most": count_votes(read_panel({"judge": {"panel": members}}))}
-    return {"panel": members, **votes, **common, "time": _write_time(judgement.all[0].exchanges[0])}
+    return {"panel": members, **votes, **common, **_write_time(judgement.all[0].exchanges[0])}
 
 
-def _name(endpoint: Endpoint, samples: Sequence[Sample]) -> dict[str, Any]:
+def _name(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
     exchanges = [exchange for sample in samples for exchange in sample.exchanges]
     models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
     answered = {"answered_by": list(models)} if models else {}
@@ -89,15 +88,19 @@ def _name(endpoint: Endpoint, samples: Sequence[Sample]) -> dict[str, Any]:
 
 
 def _account(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
-    """Describe the time and cost of one model; `latency` has the seconds of each request, `attempts` is by output."""
+    """Describe the time and cost of one model; `latency` has the seconds of each request, `attempts` is by output.
+
+    Of a reply from the cache they are those of the request that it answered; `from_cache` counts such replies.
+    """
     exchanges = [exchange for sample in samples for exchange in sample.exchanges]
     tokens = Tokens()
     for exchange in exchanges:
         tokens = tokens.plus(exchange.reply.tokens)
     return {
-        "time": _write_time(exchanges[0]),
-        "latency": [round(exchange.seconds, 3) for exchange in exchanges],
+        **_write_time(exchanges[0]),
+        **({"latency": latency} if (latency := _list_latency(exchanges)) else {}),
         "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
+        **({"from_cache": cached} if (cached := sum(exchange.is_cached for exchange in exchanges)) else {}),
         "attempts": [_count_attempts(sample, plan) for sample in samples],
         **({} if plan.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
     }
@@ -109,5 +112,11 @@ def _count_attempts(sample: Sample, plan: Plan) -> int | dict[str, int]:
     return len(sample.exchanges)
 
 
-def _write_time(exchange: Exchange) -> str:
-    return exchange.sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _list_latency(exchanges: Sequence[Exchange]) -> list[float]:
+    return [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
+
+
+def _write_time(exchange: Exchange) -> dict[str, str]:
+    """Return the time of a request in UTC as a field; none if it is unknown."""
+    sent = exchange.sent
+    return {"time": sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")} if sent else {}

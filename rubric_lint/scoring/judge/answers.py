@@ -1,4 +1,7 @@
-"""Read the answers to judge: JSON Lines or JSON, each `{"id", "answer", "question"?, "reference"?, "rubric"?}`."""
+"""Read the answers to judge: JSON Lines or JSON, each `{"id", "answer", "question"?, "reference"?, "rubric"?}`.
+
+An answer, a question or a reference is a string or a conversation.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,9 +11,13 @@ from typing import Any, NamedTuple
 from rubric_lint.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.extract import OutputError, decode
 from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.judge.conversation import is_conversation, write_conversation
+from rubric_lint.scoring.judge.fields import Fields
 from rubric_lint.scoring.judge.prompt import JudgedCase
 from rubric_lint.scoring.records import RESERVED
 from rubric_lint.scoring.streams import read_entries
+
+_FIELDS = Fields()
 
 _TAKEN = (RESERVED - {"rubric"}) | {"output", "outputs", "judge"}
 """The fields that a judge run and the scorer write, and that answers therefore must not have."""
@@ -40,7 +47,7 @@ class Answer(NamedTuple):
     record: Mapping[str, Any]
 
 
-def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> int:
+def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric], fields: Fields = _FIELDS) -> int:
     """Read all answers, before the first request costs money, and return their number.
 
     Raises:
@@ -50,7 +57,7 @@ def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric])
     seen: dict[str, int] = {}
     for number, entry in read_entries(chunks):
         try:
-            answer = _read_answer(entry, rubrics)
+            answer = _read_answer(entry, rubrics, fields)
         except _LineError as fault:
             faults.append(f"line {number}: {fault}")
         else:
@@ -61,35 +68,45 @@ def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric])
             faults.append("stopped reading here; there may be more errors")
             break
     if not faults and not seen:
-        faults.append("contains no answers; expected objects with `id` and `answer`")
+        faults.append(f"contains no answers; expected objects with `{fields.id}` and `{fields.answer}`")
     if faults:
         raise AnswersError(faults)
     return len(seen)
 
 
-def read_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric]) -> Iterator[Answer]:
+def read_answers(
+    chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric], fields: Fields = _FIELDS
+) -> Iterator[Answer]:
     """Yield the answers, one by one, from bytes that `check_answers` accepted."""
     for _, entry in read_entries(chunks):
-        yield _read_answer(entry, rubrics)
+        yield _read_answer(entry, rubrics, fields)
 
 
-def _read_answer(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric]) -> Answer:
+def _read_answer(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], fields: Fields) -> Answer:
     """Return the answer of an entry.
 
     Raises:
         _LineError: when the entry is not a valid answer.
     """
-    record = _decode(entry)
-    if not isinstance(record, dict):
-        raise _LineError('is not an object; expected {"id": ..., "answer": ...}')
+    given = _decode(entry)
+    if not isinstance(given, dict):
+        raise _LineError(f'is not an object; expected {{"{fields.id}": ..., "{fields.answer}": ...}}')
+    try:
+        record = fields.rename(given)
+    except OutputError as fault:
+        raise _LineError(fault.message) from None
     key = record.get("id")
     if not isinstance(key, str | int) or isinstance(key, bool):
-        raise _LineError("`id` must be a string or an integer" if "id" in record else _missing("id", record))
+        raise _LineError(
+            f"`{fields.id}` must be a string or an integer" if "id" in record else fields.word_missing("id", given)
+        )
     for field in sorted(_TAKEN & record.keys()):
         raise _LineError(f"`{field}` is reserved for the results; rename this field")
-    _refuse_misspelt(record)
-    case = JudgedCase(*(_text(record, field, needed=field == "answer") for field in JudgedCase._fields))
-    return Answer(json.dumps(key), _find_rubric(record, rubrics), case, record)
+    if fields.is_default:
+        _refuse_misspelt(record)
+    texts = {name: _text(record, name, fields, given) for name in JudgedCase._fields}
+    record.update({name: text for name, text in texts.items() if text is not None})
+    return Answer(json.dumps(key), _find_rubric(record, rubrics, fields), JudgedCase(**texts), record)
 
 
 def _decode(entry: bytes | OutputError) -> Any:
@@ -107,11 +124,21 @@ def _decode(entry: bytes | OutputError) -> Any:
     return value
 
 
-def _text(record: dict[str, Any], field: str, *, needed: bool) -> Any:
-    value = record.get(field)
-    if isinstance(value, str) or (value is None and not needed):
+def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, Any]) -> Any:
+    """Return a text of the case, None for an optional one that is missing; a conversation is written as text."""
+    value = record.get(name)
+    if isinstance(value, str) or (value is None and name != "answer"):
         return value
-    raise _LineError(f"`{field}` must be a string" if field in record else _missing(field, record))
+    if name not in record:
+        raise _LineError(fields.word_missing(name, given))
+    place = getattr(fields, name)
+    if is_conversation(value):
+        try:
+            return write_conversation(value)
+        except OutputError as fault:
+            pointer = place if place.startswith("/") else f"/{place}"
+            raise _LineError(f"{pointer}{fault.path}: {fault.message}") from None
+    raise _LineError(f"`{place}` must be a string")
 
 
 def _refuse_misspelt(record: dict[str, Any]) -> None:
@@ -127,17 +154,12 @@ def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((field, near[0]) for field in missing if (near := find_near(field, fields)))
 
 
-def _missing(field: str, record: dict[str, Any]) -> str:
-    near = find_near(field, record)
-    return f"missing field `{field}`" + (f"; did you misspell it as `{near[0]}`?" if near else "")
-
-
-def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:
+def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric], fields: Fields) -> ScoringRubric:
     name = record.get("rubric")
     if name is None and len(rubrics) == 1:
         return next(iter(rubrics.values()))
     if name is None:
-        raise _LineError(f"missing field `rubric`: the file has {len(rubrics)} rubrics: {list_names(rubrics)}")
+        raise _LineError(f"missing field `{fields.rubric}`: the file has {len(rubrics)} rubrics: {list_names(rubrics)}")
     if not isinstance(name, str) or name not in rubrics:
         shown = json.dumps(name, ensure_ascii=False)[:80]
         raise _LineError(f"no rubric is named {shown}; {point_to_known(str(name), rubrics)}")

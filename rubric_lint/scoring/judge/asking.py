@@ -1,17 +1,20 @@
 """Ask one model for one output, in one request or one for each criterion."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.scoring.candidates import Extract, read_quotable
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.judge.answers import Answer
-from rubric_lint.scoring.judge.endpoint import Endpoint, Exchange
+from rubric_lint.scoring.judge.call import Call
+from rubric_lint.scoring.judge.endpoint import Exchange, Place
 from rubric_lint.scoring.judge.parts import divide, join_outputs, order_criteria
 from rubric_lint.scoring.judge.prompt import Message, output_schema, say, write_prompt
-from rubric_lint.scoring.judge.reply import Reply, Tokens
+from rubric_lint.scoring.judge.reply import Reply
+from rubric_lint.scoring.judge.store import ReplyStore, make_key
 from rubric_lint.scoring.output import reader_of
 
 
@@ -48,6 +51,25 @@ class Plan:
         return order_criteria(answer.rubric, self.shuffle, answer.key, model, sample)
 
 
+class Asker(Protocol):
+    """What returns the replies of a model: an endpoint, or the results of a batch."""
+
+    call: Call
+
+    @property
+    def name(self) -> str:
+        """The address of the endpoint, safe to show."""
+
+    async def complete(
+        self, messages: Iterable[Message], schema: Mapping[str, Any], place: Place | None = None, /
+    ) -> Exchange:
+        """Return the model's reply.
+
+        Raises:
+            UnansweredError: when there is none.
+        """
+
+
 class Asked(NamedTuple):
     """The exchanges of one request and its corrections; `fault` describes the last if `output` is None."""
 
@@ -71,10 +93,19 @@ class Sample(NamedTuple):
         return [exchange for each in self.asked for exchange in each.exchanges]
 
 
-async def take_sample(
-    endpoint: Endpoint, answer: Answer, plan: Plan, number: int, count: Callable[[Tokens], object]
-) -> Sample:
-    """Ask a model for its output with this number, from 1; call `count` with the tokens of each reply.
+class Desk:
+    """What all requests of a run share: the kept replies, and who counts the others.
+
+    `count` is called with the name of the model and each exchange.
+    """
+
+    def __init__(self, count: Callable[[str, Exchange], object], store: ReplyStore | None = None) -> None:
+        self.count = count
+        self.store = store
+
+
+async def take_sample(endpoint: Asker, answer: Answer, plan: Plan, number: int, desk: Desk) -> Sample:
+    """Ask a model for its output with this number, from 1.
 
     The first request whose output stays invalid makes the sample invalid, and the others are not made.
 
@@ -84,7 +115,7 @@ async def take_sample(
     order = plan.order(answer, endpoint.call.model, number)
     asked: list[Asked] = []
     for part in divide(answer.rubric, order, per_criterion=plan.per_criterion):
-        asked.append(await _ask(endpoint, answer, part, plan, count))
+        asked.append(await _ask(endpoint, answer, part, plan=plan, number=number, desk=desk))
         if asked[-1].output is None:
             where = f"criterion `{part.criteria[0].id}`: " if len(part.criteria) < len(answer.rubric.criteria) else ""
             return Sample(None, tuple(asked), order, where + asked[-1].fault)
@@ -92,23 +123,31 @@ async def take_sample(
     return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
 
 
-async def _ask(
-    endpoint: Endpoint, answer: Answer, rubric: ScoringRubric, plan: Plan, count: Callable[[Tokens], object]
-) -> Asked:
+async def _ask(endpoint: Asker, answer: Answer, rubric: ScoringRubric, *, plan: Plan, number: int, desk: Desk) -> Asked:
     prompt = write_prompt(rubric, answer.case)
     schema = output_schema(rubric)
+    key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema), number) if desk.store else ""
+    if desk.store and (kept := desk.store.get(key)):
+        with suppress(OutputError):  # for example with another --extract
+            output = _read_output(kept.reply, answer, rubric, plan.extract)
+            desk.count(endpoint.call.model, kept)
+            return Asked(rubric, (kept,), output)
     messages: tuple[Message, ...] = prompt
     exchanges: list[Exchange] = []
     while True:
-        exchanges.append(await endpoint.complete(messages, schema))
+        exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
         reply = exchanges[-1].reply
-        count(reply.tokens)
+        desk.count(endpoint.call.model, exchanges[-1])
         try:
-            return Asked(rubric, tuple(exchanges), _read_output(reply, answer, rubric, plan.extract))
+            output = _read_output(reply, answer, rubric, plan.extract)
         except OutputError as fault:
             if len(exchanges) == plan.max_attempts:
                 return Asked(rubric, tuple(exchanges), None, str(fault))
             messages = (*prompt, *_correct(reply, fault))
+        else:
+            if desk.store:
+                desk.store.put(key, exchanges[-1])
+            return Asked(rubric, tuple(exchanges), output)
 
 
 def _read_output(reply: Reply, answer: Answer, rubric: ScoringRubric, extract: Extract) -> JudgeOutput:

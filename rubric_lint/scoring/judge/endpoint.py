@@ -1,34 +1,35 @@
 """Send messages to a chat-completions endpoint and return its reply, with retries."""
 
 import asyncio
+import json
 import os
 import random
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, NamedTuple, Self
-from urllib.parse import urlsplit
 
-from rubric_lint.scoring.judge.pace import Pace
+from rubric_lint.scoring.judge.call import DEFAULT_URL, Call
+from rubric_lint.scoring.judge.limits import TokenEstimate
+from rubric_lint.scoring.judge.pace import Pace, Turn
 from rubric_lint.scoring.judge.prompt import Message
-from rubric_lint.scoring.judge.reply import Reply, UnreadableError, explain, read_reply, shorten
-from rubric_lint.scoring.judge.waits import read_wait
+from rubric_lint.scoring.judge.reply import Reply, UnreadableError, explain, read_reply, shorten, tells_overload
+from rubric_lint.scoring.judge.transfer import BodyError, make_client
+from rubric_lint.scoring.judge.waits import read_used_up, read_wait
 
-RESPONSE_FORMATS = ("json_schema", "json_object", "text")
-"""How JSON is requested: constrained by the schema, constrained to JSON, or by the prompt alone."""
-
-_DEFAULT_URL = "https://api.openai.com/v1"
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LONGEST_WAIT = 600.0
 """Seconds; an endpoint that asks for a longer pause is out of quota, and waiting would look like a hang."""
 
 _PASSING = {408, 409, 425, 429}
 """The statuses below 500 that a retry may resolve."""
+
+_OVERLOADED = {HTTPStatus.SERVICE_UNAVAILABLE, 529}
+"""The statuses of an endpoint with too many requests of all its callers; 529 is not registered, but used."""
 
 _LASTING = {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.NOT_FOUND}
 """The statuses that every request would get: the key, the credit, the model or the address is wrong."""
@@ -60,58 +61,69 @@ class UnansweredError(Exception):
 
 
 class _TryAgainError(Exception):
-    """A failure that a retry may resolve; `wait` is the seconds that the endpoint asks to wait, None if unknown."""
+    """A failure that a retry may resolve; `wait` is the seconds that the endpoint asks to wait, None if unknown.
 
-    def __init__(self, message: str, wait: float | None = None, *, is_refusal: bool = False) -> None:
+    `is_refusal`: the rate of requests is limited. `is_overload`: the endpoint is overloaded. Both pause all requests.
+    """
+
+    def __init__(
+        self, message: str, wait: float | None = None, *, is_refusal: bool = False, is_overload: bool = False
+    ) -> None:
         super().__init__(message)
         self.wait = wait
         self.is_refusal = is_refusal
+        self.pauses_all = is_refusal or is_overload or wait is not None
+
+
+class Place(NamedTuple):
+    """What a request is for: the id of the answer, as JSON, and the number of the sample, from 1."""
+
+    key: str
+    sample: int
 
 
 class Exchange(NamedTuple):
-    """A reply, the time its request was sent, and the seconds until the reply."""
+    """A reply, the time its request was sent, and the seconds until the reply; None if a batch does not say it."""
 
     reply: Reply
-    sent: datetime
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """How to call an endpoint. `timeout`, in seconds, applies to each of the `retries` + 1 tries."""
-
-    model: str
-    base_url: str | None = None
-    timeout: float = 120.0
-    retries: int = 5
-    response_format: str = RESPONSE_FORMATS[0]
-    temperature: float | None = None
-
-    @property
-    def endpoint(self) -> str:
-        """The address of the endpoint, without parts that may be secret."""
-        url = urlsplit(self.base_url or _DEFAULT_URL)
-        return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}".rstrip("/")
+    sent: datetime | None
+    seconds: float | None
+    is_cached: bool = False
 
 
 class Endpoint:
-    """An endpoint; use it as an asynchronous context manager. `key` is sent in requests and never shown in messages.
+    """An endpoint; use it as an asynchronous context manager.
 
-    A refusal for too many requests (HTTP 429) pauses all requests through `pace` and does not count as a failed try.
-    Headers from environment variables of the client, which may hold keys, are sent only if it `takes_variables`.
+    `key` and the values of `headers` are sent in requests and never shown in messages or replies. A refusal for too
+    many requests (HTTP 429) pauses all requests through `pace` and does not count as a failed try. Headers from
+    environment variables of the client, which may hold keys, are sent only if it `takes_variables`.
     """
 
-    def __init__(self, call: Call, key: str, pace: Pace | None = None, *, takes_variables: bool = True) -> None:
+    def __init__(
+        self,
+        call: Call,
+        key: str,
+        pace: Pace | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        takes_variables: bool = True,
+    ) -> None:
         import openai  # noqa: PLC0415  (an extra, and a second to import)
 
         self._openai = openai
         self.call = call
         self.pace = pace or Pace()
         self._key = key
+        secrets = [key, *(headers or {}).values(), *call.list_secrets()]
+        self._secrets = sorted({each for each in secrets if len(each) >= _SHORTEST_SECRET}, key=len, reverse=True)
+        self._estimate = TokenEstimate()
         # The client's own retries cannot be limited in time per try, and silently give up on a long Retry-After.
-        url = call.base_url or _DEFAULT_URL  # None would be the endpoint in a variable
+        settings: dict[str, Any] = {"timeout": call.timeout, "max_retries": 0, "default_headers": dict(headers or {})}
+        settings["default_headers"].update(call.headers)
+        url = call.base_url or DEFAULT_URL  # None would be the endpoint in a variable
         with nullcontext() if takes_variables else _without_variables():
-            self._client = openai.AsyncOpenAI(api_key=key, base_url=url, timeout=call.timeout, max_retries=0)
+            http = make_client(call.timeout)
+            self._client = openai.AsyncOpenAI(api_key=key, base_url=url, http_client=http, **settings)
 
     async def __aenter__(self) -> Self:
         return self
@@ -126,26 +138,30 @@ class Endpoint:
         """The address of the endpoint, safe to show."""
         return self._redact(self.call.endpoint)
 
-    async def complete(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> Exchange:
+    async def complete(
+        self, messages: Iterable[Message], schema: Mapping[str, Any], _place: Place | None = None
+    ) -> Exchange:
         """Return the model's reply.
 
         Raises:
             UnansweredError: when all tries failed.
         """
-        request = self._make_request(messages, schema)
+        body = self.call.make_body(messages, schema)
+        size = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
         tried = 0
         while True:
-            wave = await self.pace.wait_turn()
+            turn = await self.pace.wait_turn(self._estimate.guess(size, self.call.max_tokens))
+            used = None
             try:
-                exchange = await self._post(request)
+                exchange = await self._post(body)
+                used = self._learn(size, exchange)
             except _TryAgainError as fault:
                 reason = self._redact(str(fault))
-                self._hold(wave, fault, reason)
+                self._hold(turn, fault, reason)
                 tried += not fault.is_refusal
                 if tried > self.call.retries:
                     raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
-                if fault.wait is None and not fault.is_refusal:
-                    await asyncio.sleep(_delay(tried))
+                delay = 0.0 if fault.pauses_all else _delay(tried)
             except UnansweredError as fault:
                 self.pace.go_on()
                 message = " ".join(filter(None, (self._redact(str(fault)), fault.advice)))
@@ -153,67 +169,77 @@ class Endpoint:
             else:
                 self.pace.go_on()
                 return exchange
+            finally:
+                self.pace.leave(turn, used)
+            await asyncio.sleep(delay)
 
-    def _hold(self, wave: int, fault: _TryAgainError, reason: str) -> None:
-        """Pause all requests if the endpoint limits their rate.
+    def _learn(self, size: int, exchange: Exchange) -> float | None:
+        """Take the tokens of a reply into account; return how many the request used, None if unknown."""
+        tokens = exchange.reply.tokens
+        self._estimate.learn(size, tokens.input, tokens.output)
+        return None if tokens.input is None else float(tokens.input + (tokens.output or 0))
+
+    def _hold(self, turn: Turn, fault: _TryAgainError, reason: str) -> None:
+        """Pause all requests if the endpoint limits their rate or is overloaded; else allow fewer at once.
 
         Raises:
             UnansweredError: when the endpoint asks for a longer wait than a run allows.
         """
-        if not fault.is_refusal and fault.wait is None:
+        if not fault.pauses_all:
+            self.pace.slow_down(turn)
             return
         if (fault.wait or 0) > _LONGEST_WAIT:
             message = f"{reason}; the endpoint asks to wait {fault.wait:.0f} s: run the same command again after that"
             raise UnansweredError(message, lasting=True)
-        if not self.pace.hold(wave, fault.wait, reason):
+        if not self.pace.hold(turn, fault.wait, reason):
             raise UnansweredError(f"{reason}; no other reply for half an hour", lasting=True)
 
-    def _make_request(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
-        request: dict[str, Any] = {
-            "model": self.call.model,
-            "messages": [message._asdict() for message in messages],
-        }
-        form = self.call.response_format
-        if form == "json_schema":
-            described = {"name": "judge_output", "strict": True, "schema": schema}
-            request["response_format"] = {"type": form, form: described}
-        elif form == "json_object":
-            request["response_format"] = {"type": form}
-        if self.call.temperature is not None:
-            request["temperature"] = self.call.temperature
-        return request
-
-    async def _post(self, request: dict[str, Any]) -> Exchange:
+    async def _post(self, body: Mapping[str, Any]) -> Exchange:
+        named = {name: body[name] for name in ("model", "messages")}
+        rest = {name: value for name, value in body.items() if name not in named}
         sent, start = datetime.now(UTC), time.monotonic()
         try:
             # The client's own timeout restarts with every chunk of a slow response.
             async with asyncio.timeout(self.call.timeout):
-                response = await self._client.chat.completions.with_raw_response.create(**request)
-                return Exchange(read_reply(response.text), sent, time.monotonic() - start)
+                response = await self._client.chat.completions.with_raw_response.create(**named, extra_body=rest)
+                reply = read_reply(response.text)
         except (TimeoutError, self._openai.APITimeoutError):
             raise _TryAgainError(f"no reply within {self.call.timeout:g} s") from None
+        except BodyError as fault:
+            raise _TryAgainError(str(fault)) from None
         except self._openai.APIConnectionError as fault:
-            raise _TryAgainError(f"the connection failed: {fault.__cause__ or fault}") from None
+            cause = fault.__cause__
+            message = str(cause) if isinstance(cause, BodyError) else f"the connection failed: {cause or fault}"
+            raise _TryAgainError(message) from None
         except self._openai.APIStatusError as fault:
             raise self._judge_status(fault) from None
         except UnreadableError as fault:
-            raise _TryAgainError(str(fault)) from None
+            raise _TryAgainError(str(fault), is_overload=fault.is_overload) from None
         except self._openai.OpenAIError as fault:
             raise _TryAgainError(f"cannot read the response: {fault}") from None
+        if (wait := read_used_up(response.headers)) and wait <= _LONGEST_WAIT:
+            self.pace.rest(wait)
+        return Exchange(self._clean(reply), sent, time.monotonic() - start)
 
     def _judge_status(self, fault: Any) -> Exception:
         """Return the exception for an error response: retry, give up this request, or give up all."""
         status, response = fault.status_code, fault.response
         message = f"HTTP {status}: {explain(fault.body) or response.text}"
+        if response.is_redirect:
+            where = response.headers.get("location", "").partition("?")[0]
+            message = f"HTTP {status}: the endpoint redirects to {where}, and no request follows with the key"
+            return UnansweredError(message, lasting=True, advice="(name the right address with --base-url)")
         if _code(fault.body) == "insufficient_quota" or status in _LASTING:
             advice = _NAME_KEY if status == HTTPStatus.UNAUTHORIZED and self._key == NO_KEY else ""
             return UnansweredError(message, lasting=True, advice=advice)
         if advice := self._advise(fault):
             return UnansweredError(message, lasting=True, advice=advice)
-        if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        is_overload = status in _OVERLOADED or tells_overload(fault.body)
+        if is_overload or status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS
-            body = response.text if is_refusal else ""
-            return _TryAgainError(message, read_wait(response.headers, body) or None, is_refusal=is_refusal)
+            text = response.text if is_refusal or is_overload else ""
+            wait = read_wait(response.headers, text) or None
+            return _TryAgainError(message, wait, is_refusal=is_refusal, is_overload=is_overload)
         return UnansweredError(message)
 
     def _advise(self, fault: Any) -> str:
@@ -224,8 +250,18 @@ class Endpoint:
         return f"(asked with --response-format {form}; {_ADVICE[form]})"
 
     def _redact(self, message: str) -> str:
-        """Return the message on one line without the key; it is removed first, so that a cut leaves no part of it."""
-        return shorten(message.replace(self._key, "***") if len(self._key) >= _SHORTEST_SECRET else message)
+        """Return the message on one line without secrets; they are removed first, so that a cut leaves no part."""
+        return shorten(self._hide(message))
+
+    def _clean(self, reply: Reply) -> Reply:
+        """Return a reply without secrets, which an endpoint may echo."""
+        fault, model = (text and self._hide(text) for text in (reply.fault, reply.model))
+        return reply._replace(text=self._hide(reply.text), fault=fault, model=model)
+
+    def _hide(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
 
 
 @contextmanager

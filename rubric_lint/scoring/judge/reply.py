@@ -6,7 +6,32 @@ from typing import Any, NamedTuple
 
 
 class UnreadableError(Exception):
-    """A response that is not a chat completion, and why."""
+    """A response that is not a chat completion, and why; `is_overload` if it says that the endpoint is overloaded."""
+
+    def __init__(self, message: str, *, is_overload: bool = False) -> None:
+        super().__init__(message)
+        self.is_overload = is_overload
+
+
+_CUT = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+_ENDS = {
+    **dict.fromkeys(
+        ("content_filter", "safety", "recitation", "prohibited_content", "blocklist"),
+        "a content filter withheld the output",
+    ),
+    "error": "the endpoint reports an error in the midst of the output",
+}
+"""The other reasons for which a model stops before its end, and what to say of them."""
+
+_OTHERS = frozenset({"system", "developer", "user", "tool", "function"})
+"""The roles of messages that the model did not write."""
+
+_OVERLOADS = frozenset({
+    *("overloaded", "overloaded_error", "server_overloaded", "engine_overloaded", "server_is_overloaded"),
+    *("rate_limit_exceeded", "rate_limit_error", "too_many_requests", "capacity_exceeded", "unavailable"),
+    *("resource_exhausted", "slow_down", "429", "503", "529"),
+})  # fmt: skip
+"""The codes and types of errors that ask all requests to wait."""
 
 
 class Tokens(NamedTuple):
@@ -39,11 +64,15 @@ def read_reply(body: str) -> Reply:
         UnreadableError: when it is not a chat completion.
     """
     try:
-        completion = json.loads(body)
+        completion = json.loads(body.removeprefix("\ufeff"), object_pairs_hook=_refuse_duplicates)
     except (ValueError, RecursionError):
         completion = None
     match completion:
+        case {"choices": [{"error": {} as error}, *_]} if error:  # as some gateways report a broken provider
+            raise _report(error)
         case {"choices": [{"message": {} as message} as choice, *_]}:
+            if message.get("role") in _OTHERS:
+                raise UnreadableError(f"the response has a message of the role `{message['role']}`, not of the model")
             model = completion.get("model")
             return Reply(
                 _join(message.get("content")),
@@ -52,8 +81,33 @@ def read_reply(body: str) -> Reply:
                 model if isinstance(model, str) and model else None,
             )
         case {"error": error}:  # with status 200, as some gateways send it
-            raise UnreadableError(f"the endpoint failed: {explain(error) or json.dumps(error)}")
+            raise _report(error)
     raise UnreadableError(f"the response is not a chat completion: {body.strip() or 'it is empty'}")
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of two values for one key, none is known to be the right one.
+
+    Raises:
+        ValueError: if a key occurs twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+def _report(error: Any) -> UnreadableError:
+    message = f"the endpoint failed: {explain(error) or json.dumps(error)}"
+    return UnreadableError(message, is_overload=tells_overload(error))
+
+
+def tells_overload(error: Any) -> bool:
+    """Return whether an error object says that the endpoint is overloaded or limits the rate of requests."""
+    if isinstance(error, dict) and isinstance(error.get("error"), dict):
+        error = error["error"]
+    fields = [error.get(name) for name in ("code", "type", "status")] if isinstance(error, dict) else []
+    return any(str(each).lower() in _OVERLOADS for each in fields if isinstance(each, str | int))
 
 
 def explain(error: Any) -> str:
@@ -86,14 +140,19 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
     refusal = message.get("refusal") or "".join(_parts(content, "refusal"))
     if isinstance(refusal, str) and refusal:
         return f"the model refused: {shorten(refusal)}"
+    if not isinstance(content, str | list | None):
+        return f"the content of the message is {shorten(json.dumps(content), 60)}, which is not text"
     is_blank = not _join(content).strip()
-    if finish_reason == "length":
+    reason = finish_reason.lower() if isinstance(finish_reason, str) else ""
+    if reason in _CUT:
         inside = " inside the model's reasoning" if is_blank and _has_reasoning(message) else ""
         return f"the output was cut off at the token limit{inside}"
-    if finish_reason == "content_filter":
-        return "a content filter withheld the output"
-    if not is_blank:
-        return None
+    if reason in _ENDS:
+        return _ENDS[reason]
+    return _explain_blank(message) if is_blank else None
+
+
+def _explain_blank(message: Mapping[str, Any]) -> str:
     if tools := list(_name_tools(message)):
         return f"the model called the tool {tools[0]} instead of answering"
     return "the model returned reasoning but no answer" if _has_reasoning(message) else "the output is empty"

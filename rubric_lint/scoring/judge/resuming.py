@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rubric_lint.messages import join_words
 from rubric_lint.scoring.judge.answers import Answer
 from rubric_lint.scoring.judge.asking import Plan
-from rubric_lint.scoring.judge.endpoint import Call
+from rubric_lint.scoring.judge.call import Call
 from rubric_lint.scoring.judge.journal import Journal
 from rubric_lint.scoring.judge.prompt import JudgedCase, write_prompt
 
@@ -64,6 +64,10 @@ def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Cal
         "endpoint": sorted({str(each.get("endpoint")) for each in members}),
         "response format": about.get("response_format"),
         "temperature": about.get("temperature"),
+        "--seed": about.get("seed"),
+        "--max-tokens": about.get("max_tokens"),
+        "--extra-body": about.get("extra_body"),
+        "--header": about.get("headers"),
         "number of samples": len(attempts) if isinstance(attempts, list) else 0,
         "--per-criterion": about.get("per_criterion", False),
         "--shuffle": about.get("shuffle"),
@@ -75,19 +79,24 @@ def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Cal
         "endpoint": sorted({call.endpoint for call in calls}),
         "response format": calls[0].response_format,
         "temperature": calls[0].temperature,
+        "--seed": calls[0].seed,
+        "--max-tokens": calls[0].max_tokens,
+        "--extra-body": calls[0].describe().get("extra_body"),
+        "--header": calls[0].describe().get("headers"),
         "number of samples": before["number of samples"] if "fault" in about else plan.samples,
         "--per-criterion": plan.per_criterion,
         "--shuffle": plan.shuffle,
         "rubric": answer.rubric.hash,
         "text": list(answer.case),
     }
-    # Neither the names and the order of the criteria, nor --extract are in a record.
-    return [name for name, value in now.items() if value != before[name]] or ["rubric or --extract"]
+    # Neither the names and the order of the criteria, nor the values of headers, nor --extract are in a record.
+    unknown = "rubric, --header or --extract" if calls[0].headers else "rubric or --extract"
+    return [name for name, value in now.items() if value != before[name]] or [unknown]
 
 
 def make_fingerprint(answer: Answer, calls: Sequence[Call], plan: Plan) -> str:
     """Return a hash of everything that affects the requests and the reading of their outputs; models in any order."""
-    models = sorted([call.model, call.endpoint, call.response_format, call.temperature] for call in calls)
+    models = sorted((call.identify() for call in calls), key=lambda each: each[:2])
     how = [models, plan.samples, plan.extract, plan.per_criterion, plan.shuffle]
     asked = [*how, answer.rubric.hash, *write_prompt(answer.rubric, answer.case)]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -7,10 +7,12 @@ from typing import Any, Protocol
 
 from rubric_lint.scoring.judge.account import Judgement, find_fault, make_record
 from rubric_lint.scoring.judge.answers import Answer
-from rubric_lint.scoring.judge.asking import Plan, Sample, take_sample
-from rubric_lint.scoring.judge.endpoint import UnansweredError
+from rubric_lint.scoring.judge.asking import Desk, Plan, Sample, take_sample
+from rubric_lint.scoring.judge.endpoint import Exchange, UnansweredError
 from rubric_lint.scoring.judge.panel import Panel
 from rubric_lint.scoring.judge.reply import Tokens
+from rubric_lint.scoring.judge.spending import Spending
+from rubric_lint.scoring.judge.store import ReplyStore
 
 _IN_A_ROW = 5
 """The number of consecutive answers without a reply after which the run stops."""
@@ -33,7 +35,7 @@ class _LostError(Exception):
 class JudgeTally:
     """Count the answers of a run. `skipped` were judged by an earlier run; `stable` have one verdict in all outputs.
 
-    `votes` is the most independent votes that an answer can have.
+    `votes` is the most independent votes that an answer can have, `cached` how many requests needed no endpoint.
     """
 
     judged: int = 0
@@ -43,6 +45,8 @@ class JudgeTally:
     tokens: Tokens = field(default_factory=Tokens)
     stable: int = 0
     votes: int = 1
+    cached: int = 0
+    spending: Spending = field(default_factory=Spending, compare=False)
 
     @property
     def valid(self) -> int:
@@ -62,13 +66,21 @@ class Results(Protocol):
 class JudgeRun:
     """Judge answers; after each, call `watch` with the id as JSON and the error (None: a valid output)."""
 
-    def __init__(self, panel: Panel, journal: Results, plan: Plan, watch: Callable[[str, str | None], object]) -> None:
+    def __init__(
+        self,
+        panel: Panel,
+        journal: Results,
+        plan: Plan,
+        watch: Callable[[str, str | None], object],
+        store: ReplyStore | None = None,
+    ) -> None:
         self.tally = JudgeTally()
         self.panel = panel
         self._journal = journal
         self._plan = plan
         self._watch = watch
         self._lost_in_a_row = 0
+        self._desk = Desk(self._count, store)
 
     async def judge(self, answers: Iterable[Answer]) -> None:
         """Judge every answer that is not in the journal.
@@ -115,7 +127,7 @@ class JudgeRun:
         self._watch(answer.key, f"not judged: {lost}")
         if lost.is_lasting:
             raise StoppedError(f"all other requests {f'to `{lost.model}` ' if lost.model else ''}would fail too")
-        if self._lost_in_a_row == _IN_A_ROW:
+        if self._lost_in_a_row == _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
     async def _judge_one(self, answer: Answer) -> Judgement:
@@ -128,15 +140,19 @@ class JudgeRun:
         for endpoint, name, given in zip(panel.endpoints, panel.names, samples, strict=True):
             for number in range(1, self._plan.samples + 1):
                 try:
-                    given.append(await take_sample(endpoint, answer, self._plan, number, self._count))
+                    given.append(await take_sample(endpoint, answer, self._plan, number, self._desk))
                 except UnansweredError as fault:
                     raise _LostError(fault, "" if panel.is_single else name) from None
                 if given[-1].output is None:
                     return Judgement(samples)
         return Judgement(samples)
 
-    def _count(self, tokens: Tokens) -> None:
-        self.tally.tokens = self.tally.tokens.plus(tokens)
+    def _count(self, model: str, exchange: Exchange) -> None:
+        if exchange.is_cached:
+            self.tally.cached += 1
+            return
+        self.tally.tokens = self.tally.tokens.plus(exchange.reply.tokens)
+        self.tally.spending.add(model, exchange.reply)
 
 
 def _agree(answer: Answer, samples: list[Sample]) -> bool:
