@@ -553,9 +553,10 @@ CODE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score imp
 PROGRAM = [sys.executable, "-W", "error", "-c", CODE]
 
 
-def start(server, *arguments, answers="answers.jsonl", **streams):
+def start(server, *arguments, answers="answers.jsonl", code="", **streams):
+    """Start a run; `code` is what the program does before."""
     options = ["--model", "judge-1", "--base-url", server.url, "--concurrency", "3", "--output", "results.jsonl"]
-    command = [*PROGRAM, "judge", "a.rubric.yaml", answers, *options, *arguments]
+    command = [*PROGRAM[:-1], code + CODE, "judge", "a.rubric.yaml", answers, *options, *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
     return warm.popen(command, env={**os.environ, "OPENAI_API_KEY": KEY}, text=True, **pipes)
 

@@ -102,17 +102,15 @@ def _read_results(results: BatchResults, work: BatchWork, left: int, prices: Pri
         panel, _Noting(work.journal, work.judged), work.source.read(), left, work.plan, prices=prices, advice=advice
     )
     foreign = results.list_foreign(work.list_all())
-    for names, what in (
-        (
-            foreign,
-            "of no request of this run, because the answers, the rubric, the model or an option differ: not used",
-        ),
-        (results.doubled, "more than once and the same; the first counts"),
-        (results.contradicting, "more than once and different: not used"),
+    differ = "because the answers, the rubric, the model or an option differ"
+    for names, noun, one, several, what in (
+        (foreign, "result", "belongs", "belong", f"to no request of this run, {differ}: not used"),
+        (results.doubled, "request", "has", "have", "several results, which are the same: the first counts"),
+        (results.contradicting, "request", "has", "have", "several results, which differ: not used"),
     ):
         if names:
             ids = join_words(list(list_names(names)))
-            complain(f"{counted(len(names), 'result')} {'is' if len(names) == 1 else 'are'} {what} ({ids})")
+            complain(f"{counted(len(names), noun)} {one if len(names) == 1 else several} {what} ({ids})")
     is_clean = not (results.unreadable or foreign or results.doubled or results.contradicting)
     return code if is_clean else max(code, Exit.FOUND)
 

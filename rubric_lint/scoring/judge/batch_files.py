@@ -84,7 +84,7 @@ def _split(lines: Iterable[str], form: Form, most: int) -> Iterator[Iterator[str
         while first is not None:
             size = len(first.encode()) + len(form.between)
             if used + size > form.bytes and not number:
-                raise BatchError(f"a request has {size / 1e6:.0f} MB; a file may have {form.bytes / 1e6:.0f} MB")
+                raise BatchError(f"a request has {size:,} bytes, and a file may have {form.bytes:,}")
             if number == most or used + size > form.bytes:
                 return
             line, first = first, next(source, None)

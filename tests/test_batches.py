@@ -1,0 +1,361 @@
+"""Requests for the batch APIs of OpenAI and Anthropic, and what becomes of their results."""
+
+import json
+import re
+
+import pytest
+from chat_server import completion, serving
+from test_cli_judge import KEY, SCORED, folder, run, write_answers
+
+from rubric_lint.scoring.judge.batch_files import FORMS, BatchError, Form, write_batch
+from rubric_lint.scoring.judge.call import Call
+from rubric_lint.scoring.judge.endpoint import Place
+from rubric_lint.scoring.judge.prompt import Message
+from rubric_lint.scoring.judge.requests import Request
+
+__all__ = ["folder"]
+
+pytestmark = pytest.mark.usefixtures("folder")
+VERDICT = '{"reasoning": "Right.", "score": 8}'
+
+
+def judge(*arguments):
+    return run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "judge-1", *arguments)
+
+
+def read_lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def records(folder, name="answers.judged.jsonl"):
+    return {record["id"]: record for record in read_lines(folder / name)}
+
+
+def requests(folder, name="batch.jsonl"):
+    return read_lines(folder / name)
+
+
+def result(request, content=VERDICT, **more):
+    """What OpenAI returns for a request."""
+    body = completion(content).body
+    response = {"status_code": 200, "request_id": "q", "body": {**body, "created": 1_795_000_000}}
+    return {"id": "b", "custom_id": request["custom_id"], "response": response, "error": None, **more}
+
+
+def message(request, content=VERDICT, **more):
+    """What Anthropic returns for a request."""
+    usage = {"input_tokens": 20, "cache_read_input_tokens": 70, "cache_creation_input_tokens": 10, "output_tokens": 10}
+    given = {"type": "message", "role": "assistant", "model": "claude-1", "stop_reason": "end_turn", "usage": usage}
+    given["content"] = [{"type": "thinking", "thinking": '{"score": 1}'}, {"type": "text", "text": content}]
+    return {"custom_id": request["custom_id"], "result": {"type": "succeeded", "message": {**given, **more}}}
+
+
+def write(folder, *lines, name="results.jsonl"):
+    (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_the_requests_are_those_that_judge_sends_and_nothing_is_sent(folder):
+    assert judge("--batch-requests", "batch.jsonl", "--seed", "5", "--max-tokens", "300") == (
+        0,
+        "",
+        "3 requests written to batch.jsonl; nothing was sent\n",
+    )
+    written = requests(folder)
+    assert [(each["method"], each["url"]) for each in written] == [("POST", "/v1/chat/completions")] * 3
+    assert all(re.fullmatch("r-[0-9a-f]{40}", each["custom_id"]) for each in written)
+    assert len({each["custom_id"] for each in written}) == 3
+    with serving(SCORED) as server:
+        options = ["--base-url", server.url, "--concurrency", "1", "--seed", "5", "--max-tokens", "300"]
+        assert (
+            run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "judge-1", *options, "--output", "x.jsonl")[0]
+            == 0
+        )
+    sent = [dict(asked.body) for asked in server.asked]
+    for body in sent:  # the name that OpenAI takes
+        body["max_completion_tokens"] = body.pop("max_tokens")
+    assert [each["body"] for each in written] == sent
+
+
+def test_results_become_the_records_that_judge_writes(folder):
+    judge("--batch-requests", "batch.jsonl")
+    write(folder, *map(result, reversed(requests(folder))))
+    assert judge("--batch-results", "results.jsonl") == (
+        0,
+        "",
+        "3 of 3 answers judged; 300 input tokens, 30 output tokens\n",
+    )
+    with serving(SCORED) as server:
+        options = ["--base-url", server.url, "--output", "live.jsonl"]
+        run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "judge-1", *options)
+    batch, live = records(folder), records(folder, "live.jsonl")
+    for name, record in live.items():
+        of_batch, of_live = batch[name]["judge"], record["judge"]
+        assert of_batch.pop("time") == "2026-11-18T11:06:40.000Z"
+        assert (of_live.pop("time") > "", of_live.pop("latency") != [], "latency" in of_batch) == (True, True, False)
+        assert (of_batch.pop("endpoint"), of_live.pop("endpoint")) == ("https://api.openai.com/v1", server.url)
+        assert of_batch.pop("fingerprint") != of_live.pop("fingerprint")  # of another endpoint
+        assert batch[name] == record
+    assert run("a.rubric.yaml", "answers.judged.jsonl")[0] == 0
+
+
+def test_a_run_goes_on_where_a_batch_ended_and_the_other_way_round(folder):
+    with serving(SCORED) as server:
+        url = ["--base-url", server.url]
+        judge(*url, "--batch-requests", "batch.jsonl")
+        write(folder, result(requests(folder)[1]))
+        code, _, err = judge(*url, "--batch-results", "results.jsonl")
+        assert (code, list(records(folder))) == (1, ["a1"])
+        assert err.splitlines()[-1] == (
+            "rubric-score: the answers without a result are still to be judged; --batch-requests writes only those"
+        )
+        judge(*url, "--batch-requests", "rest.jsonl")
+        assert [each["custom_id"] for each in requests(folder, "rest.jsonl")] == [
+            requests(folder)[number]["custom_id"] for number in (0, 2)
+        ]
+        assert judge(*url)[0] == 0
+        assert (sorted(records(folder)), len(server.asked)) == (["a0", "a1", "a2"], 2)
+        assert judge(*url, "--batch-requests", "none.jsonl")[2].endswith("no requests are left to write\n")
+
+
+def test_results_of_a_part_can_be_given_with_the_rest_to_be_written(folder):
+    write_answers(folder, 2)
+    judge("--samples", "3", "--batch-requests", "batch.jsonl")
+    first = requests(folder)
+    assert len({each["custom_id"] for each in first}) == 6
+    write(folder, *map(result, first[:4]))
+    code, _, err = judge("--samples", "3", "--batch-results", "results.jsonl", "--batch-requests", "rest.jsonl")
+    assert (code, err.splitlines()) == (
+        1,
+        [
+            'rubric-score: answer "a1": not judged: the batch has no result for it',
+            (
+                "1 of 2 answers judged; 1 without a reply; 1 with the same verdict in all samples, which are one "
+                "independent "
+                "vote; 400 input tokens, 40 output tokens"
+            ),
+            "2 requests written to rest.jsonl; nothing was sent",
+        ],
+    )
+    rest = requests(folder, "rest.jsonl")
+    assert rest == first[4:]
+    write(folder, *map(result, rest), name="more.jsonl")
+    both = ["--batch-results", "results.jsonl", "--batch-results", "more.jsonl"]
+    assert judge("--samples", "3", *both)[0] == 0
+    assert [len(record["outputs"]) for record in records(folder).values()] == [3, 3]
+
+
+def test_every_result_that_is_not_one_is_told(folder):
+    write_answers(folder, 8)
+    judge("--batch-requests", "batch.jsonl")
+    asked = requests(folder)
+    expired = {"code": "batch_expired", "message": "This request could not be executed before the completion window."}
+    too_long = {"status_code": 400, "body": {"error": {"message": "Too long.", "code": "context_length_exceeded"}}}
+    write(
+        folder,
+        result(asked[0]),
+        result(asked[0]),
+        result(asked[1]),
+        result(asked[1], VERDICT.replace("8", "2")),
+        result(asked[2], response=None, error=expired),
+        result(asked[3], response=too_long),
+        result(asked[4], "8/10"),
+        result(asked[5], response={"status_code": 200, "body": {"choices": []}}),
+        result(asked[6], response=None),
+        {**result(asked[7]), "custom_id": "r-of-another-run"},
+        {"object": "list"},
+        asked[0],
+    )
+    with (folder / "results.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"custom_id": "r-')
+    code, _, err = judge("--batch-results", "results.jsonl")
+    ids = [each["custom_id"] for each in asked]
+    assert (code, err.splitlines()) == (
+        1,
+        [
+            "rubric-score: results.jsonl: line 11: not a result of a batch: no `custom_id`",
+            (
+                "rubric-score: results.jsonl: line 12: not a result of a batch: neither `response` nor `result` (a "
+                "request; "
+                "give the file that the provider returned)"
+            ),
+            "rubric-score: results.jsonl: line 13: not JSON; is the file cut off?",
+            'rubric-score: answer "a1": not judged: the batch has several results for it, which differ',
+            (
+                'rubric-score: answer "a2": not judged: the batch reports an error: batch_expired: This request '
+                "could not be "
+                "executed before the completion window."
+            ),
+            'rubric-score: answer "a3": not judged: the batch reports HTTP 400: context_length_exceeded: Too long.',
+            'rubric-score: answer "a4": invalid after 1 attempts: no JSON object in this text: "8/10"',
+            (
+                'rubric-score: answer "a5": not judged: the result of the batch: the response is not a chat '
+                "completion: "
+                '{"choices": []}'
+            ),
+            'rubric-score: answer "a6": not judged: the batch has an empty result for it',
+            'rubric-score: answer "a7": not judged: the batch has no result for it',
+            "2 of 8 answers judged; 1 with an invalid output; 6 without a reply; 200 input tokens, 20 output tokens",
+            "rubric-score: the answers without a result are still to be judged; --batch-requests writes only those",
+            (
+                "rubric-score: 1 result belongs to no request of this run, because the answers, the rubric, the "
+                "model or an "
+                "option differ: not used (r-of-another-run)"
+            ),
+            f"rubric-score: 1 request has several results, which are the same: the first counts ({ids[0]})",
+            f"rubric-score: 1 request has several results, which differ: not used ({ids[1]})",
+        ],
+    )
+    assert list(records(folder)) == ["a0", "a4"]
+
+
+def test_an_error_beside_a_reply_of_the_same_request_gives_way_to_it(folder):
+    write_answers(folder, 1)
+    judge("--batch-requests", "batch.jsonl")
+    (asked,) = requests(folder)
+    write(folder, result(asked, response=None, error={"message": "Down."}), result(asked))
+    code, _, err = judge("--batch-results", "results.jsonl")
+    assert (code, list(records(folder)), "several results, which are the same" in err) == (1, ["a0"], True)
+
+
+@pytest.mark.parametrize("change", [["--seed", "1"], ["--response-format", "text"]], ids=str)
+def test_results_of_other_requests_are_foreign(folder, change):
+    judge("--batch-requests", "batch.jsonl")
+    write(folder, *map(result, requests(folder)))
+    code, _, err = judge("--batch-results", "results.jsonl", *change)
+    assert (code, "0 of 3 answers judged; 3 without a reply" in err) == (1, True)
+    assert "rubric-score: 3 results belong to no request of this run" in err
+
+
+def test_results_of_answers_that_are_judged_already_are_not_foreign(folder):
+    judge("--batch-requests", "batch.jsonl")
+    write(folder, *map(result, requests(folder)))
+    judge("--batch-results", "results.jsonl")
+    assert judge("--batch-results", "results.jsonl") == (
+        0,
+        "",
+        "answers.judged.jsonl already has 3 of 3 answers; judging the rest\n0 of 0 answers judged\n",
+    )
+
+
+def test_what_is_too_much_for_one_file_goes_into_numbered_ones(folder):
+    write_answers(folder, 5)
+    assert judge("--batch-requests", "batch.jsonl", "--batch-size", "2")[2] == (
+        "5 requests written to batch.jsonl, batch.2.jsonl and batch.3.jsonl; nothing was sent\n"
+    )
+    assert [len(requests(folder, f"batch{number}.jsonl")) for number in ("", ".2", ".3")] == [2, 2, 1]
+    assert judge("--batch-requests", "batch.jsonl") == (
+        2,
+        "",
+        (
+            "--batch-requests: batch.jsonl exists already; remove it or name another file, so that no request is sent "
+            "twice"
+        ),
+    )
+    parts = [f"results{number}.jsonl" for number in ("", ".2", ".3")]
+    for number, part in zip(("", ".2", ".3"), parts, strict=True):
+        write(folder, *map(result, requests(folder, f"batch{number}.jsonl")), name=part)
+    given = [word for part in parts for word in ("--batch-results", part)]
+    assert (judge(*given)[0], len(records(folder))) == (0, 5)
+
+
+def test_no_file_has_more_bytes_than_its_form_allows(folder, monkeypatch):
+    call = Call("m")
+    many = [Request(call, Place(f'"{number}"', 1), (Message("user", "x" * 300),), {}) for number in range(20)]
+    form = Form(7, 2000, "<\n", ",\n", "\n>\n")
+    monkeypatch.setitem(FORMS, "small", form)
+    monkeypatch.setitem(FORMS, "tiny", form._replace(bytes=300))
+    written = write_batch(iter(many), folder / "b.json", "small")
+    sizes = [path.stat().st_size for path in written.files]
+    assert (written.requests, max(sizes) <= 2000, min(sizes[:-1]) > 1000) == (20, True, True)
+    with pytest.raises(BatchError, match=r"a request has \d+ bytes, and a file may have 300"):
+        write_batch(iter(many), folder / "c.json", "tiny")
+    assert not (folder / "c.json").exists()
+
+
+# Anthropic
+
+CLAUDE = ["--batch-format", "anthropic", "--max-tokens", "400"]
+
+
+def test_anthropic_gets_the_parameters_of_its_messages(folder):
+    assert (
+        judge("--batch-requests", "batch.json", *CLAUDE, "--temperature", "0.5", "--extra-body", '{"top_k": 5}')[0] == 0
+    )
+    batch = json.loads((folder / "batch.json").read_text("utf-8"))
+    assert (list(batch), len(batch["requests"])) == (["requests"], 3)
+    judge("--batch-requests", "batch.jsonl", "--output", "other.jsonl")
+    chat = requests(folder)[0]["body"]
+    params = batch["requests"][0]["params"]
+    schema = chat["response_format"]["json_schema"]["schema"]
+    assert params == {
+        "model": "judge-1",
+        "max_tokens": 400,
+        "system": chat["messages"][0]["content"],
+        "messages": chat["messages"][1:],
+        "output_config": {"format": {"type": "json_schema", "schema": schema}},
+        "temperature": 0.5,
+        "top_k": 5,
+    }
+
+
+def test_results_of_anthropic_become_records(folder):
+    write_answers(folder, 6)
+    judge("--batch-requests", "batch.json", *CLAUDE)
+    asked = json.loads((folder / "batch.json").read_text("utf-8"))["requests"]
+    error = {"type": "error", "error": {"type": "invalid_request_error", "message": "Too long."}}
+    write(
+        folder,
+        message(asked[0]),
+        {"custom_id": asked[1]["custom_id"], "result": {"type": "errored", "error": error}},
+        {"custom_id": asked[2]["custom_id"], "result": {"type": "expired"}},
+        {"custom_id": asked[3]["custom_id"], "result": {"type": "canceled"}},
+        message(asked[4], stop_reason="max_tokens"),
+        message(asked[5], stop_reason="refusal", content=[]),
+    )
+    code, _, err = judge("--batch-results", "results.jsonl", *CLAUDE)
+    assert (code, err.splitlines()[:-1]) == (
+        1,
+        [
+            'rubric-score: answer "a1": not judged: the batch reports an error: invalid_request_error: Too long.',
+            'rubric-score: answer "a2": not judged: the batch says: expired',
+            'rubric-score: answer "a3": not judged: the batch says: canceled',
+            'rubric-score: answer "a4": invalid after 1 attempts: the output was cut off at the token limit',
+            'rubric-score: answer "a5": invalid after 1 attempts: the model refused: it stopped with `refusal`',
+            (
+                "3 of 6 answers judged; 2 with an invalid output; 3 without a reply; 300 input tokens (210 "
+                "cached), 30 output "
+                "tokens"
+            ),
+        ],
+    )
+    record = records(folder)["a0"]
+    assert record["output"] == json.loads(VERDICT)
+    about = record["judge"]
+    assert (about["answered_by"], about["endpoint"], about["tokens"], "time" in about) == (
+        ["claude-1"],
+        "https://api.anthropic.com/v1",
+        {"input": 100, "output": 10, "cached": 70},
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message_"),
+    [
+        (["--batch-format", "anthropic"], "Anthropic requires --max-tokens"),
+        ([*CLAUDE, "--seed", "1"], "Anthropic takes no --seed"),
+        (
+            [*CLAUDE, "--response-format", "json_object"],
+            "Anthropic has no --response-format json_object; use json_schema or text",
+        ),
+        (["--header", "x=1"], "a batch has no headers for its requests; remove --header"),
+    ],
+)
+def test_what_a_batch_cannot_say_is_refused(folder, options, message_):
+    assert judge("--batch-requests", "batch.jsonl", *options) == (2, "", message_)
+    assert not (folder / "batch.jsonl").exists()
+
+
+def test_no_key_is_needed_and_none_is_written(folder):
+    run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "m", "--batch-requests", "b.jsonl", OPENAI_API_KEY=KEY)
+    assert KEY not in (folder / "b.jsonl").read_text("utf-8")

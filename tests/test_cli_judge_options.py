@@ -1,0 +1,540 @@
+"""What `rubric-score judge` sends, reads and records by its options."""
+
+import json
+import signal
+import threading
+
+import pytest
+from chat_server import Response, completion, serving
+from test_cli_judge import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, wait_until, write_answers
+
+__all__ = ["folder"]
+
+pytestmark = pytest.mark.usefixtures("folder")
+TEAM_KEY = "team-secret-0123456789"
+
+
+def records(folder, name="answers.judged.jsonl"):
+    return [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+
+
+def write(folder, *lines, name="answers.jsonl"):
+    (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+# What is sent
+
+
+def test_seed_most_tokens_and_further_fields_are_sent_and_recorded(folder):
+    body = '{"top_p": 0.5, "api_key": "sk-other-0123456789", "max_retries": 1}'
+    with serving(SCORED) as server:
+        assert judge(server, "--seed", "7", "--max-tokens", "500", "--extra-body", body)[0] == 0
+    sent = {name: value for name, value in server.asked[0].body.items() if name not in {"messages", "response_format"}}
+    assert sent == {
+        "model": "judge-1",
+        "seed": 7,
+        "max_tokens": 500,
+        "top_p": 0.5,
+        "api_key": "sk-other-0123456789",
+        "max_retries": 1,
+    }
+    about = records(folder)[0]["judge"]
+    assert {name: about[name] for name in ("seed", "max_tokens", "extra_body")} == {
+        "seed": 7,
+        "max_tokens": 500,
+        "extra_body": {"top_p": 0.5, "api_key": "***", "max_retries": 1},
+    }
+
+
+def test_a_run_with_another_seed_or_body_is_not_resumed():
+    with serving(SCORED) as server:
+        judge(server, "--seed", "1")
+        told = [judge(server, "--seed", "2")[2], judge(server, "--seed", "1", "--extra-body", '{"top_p": 1}')[2]]
+    start_ = (
+        'rubric-score: answers.judged.jsonl: cannot resume: 3 answers ("a0" is the first) were judged with another '
+    )
+    assert told == [
+        f"{start_}--seed; name another file with --output\n",
+        f"{start_}--extra-body; name another file with --output\n",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--extra-body", "{"], "Invalid value for '--extra-body': is not JSON: "),
+        (["--extra-body", "[1]"], "Invalid value for '--extra-body': is not a JSON object; expected"),
+        (["--extra-body", '{"model": "x"}'], "Invalid value for '--extra-body': cannot set `model`: --model names t"),
+        (["--extra-body", '{"messages": []}'], "Invalid value for '--extra-body': cannot set `messages`: the prompt"),
+        (["--extra-body", '{"stream": true}'], "Invalid value for '--extra-body': cannot set `stream`: replies are "),
+        (["--extra-body", '{"n": 2}'], "Invalid value for '--extra-body': cannot set `n`: one reply is read; use --"),
+        (["--extra-body", '{"seed": 2}'], "Invalid value for '--extra-body': cannot set `seed`; use --seed"),
+        (["--extra-body", '{"temperature": 2}'], "Invalid value for '--extra-body': cannot set `temperature`; use -"),
+        (["--extra-body", '{"response_format": {}}'], "Invalid value for '--extra-body': cannot set `response_forma"),
+        (["--max-tokens", "9", "--extra-body", '{"max_completion_tokens": 8}'],
+         "--extra-body sets `max_completion_tokens`, and --max-tokens as well; give one of them"),
+        (["--header", "x"], "Invalid value for '--header': expected NAME=VALUE, where NAME is the name of a header"),
+        (["--header", "x y=sk-secret"], "Invalid value for '--header': expected NAME=VALUE, where NAME is the name of"),
+        (["--header", "Host=x"], "Invalid value for '--header': the header `Host` cannot be set"),
+        (["--header", "x=1", "--header", "X=2"], "Invalid value for '--header': the header `X` is given twice"),
+        (["--header", "x=1\n2"], "Invalid value for '--header': the value of `x` is empty or has characters that he"),
+        (["--header-env", "x=NOT_SET"], "Invalid value for '--header-env': NOT_SET for the header `x` is not set"),
+        (["--header-env", "x=sk-secret"], "Invalid value for '--header-env': the environment variable for the heade"),
+        (["--prices", "none.toml"], "--prices: none.toml: No such file or directory"),
+        (["--batch-size", "5"], "--batch-size requires --batch-requests or --batch-results"),
+        (["--batch-requests", "-"], "--batch-requests: -: does not mean stdout here; name a file"),
+        (["--answer-field", ""], "Invalid value for '--answer-field': is empty; give the name of a field, or a JSON"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)  # fmt: skip
+def test_wrong_options_are_refused_before_anything_is_sent(folder, arguments, message):
+    with serving(SCORED) as server:
+        code, out, err = judge(server, *arguments)
+    assert (code, out, err.startswith(message), server.asked) == (2, "", True, [])
+    assert "sk-secret" not in err
+    assert not (folder / "answers.judged.jsonl").exists()
+
+
+def test_headers_are_sent_and_never_shown(folder):
+    def behave(asked):
+        if asked.answer == "Answer 1.":
+            return Response({"error": {"message": f"Team {TEAM_KEY} and {KEY} and plain-0123456789"}}, 400)
+        return completion(json.dumps({"reasoning": f"{TEAM_KEY}", "score": 8}))
+
+    with serving(behave) as server:
+        headers = ["--header-env", "x-team=TEAM", "--header", "x-route=plain-0123456789"]
+        code, _, err = judge(server, *headers, "--concurrency", "1", TEAM=TEAM_KEY)
+    assert {(asked.headers["x-team"], asked.headers["x-route"]) for asked in server.asked} == {
+        (TEAM_KEY, "plain-0123456789")
+    }
+    assert (code, err.splitlines()[0]) == (
+        1,
+        'rubric-score: answer "a1": not judged: HTTP 400: Team *** and *** and ***',
+    )
+    written = (folder / "answers.judged.jsonl").read_text("utf-8")
+    assert [secret in written + err for secret in (TEAM_KEY, KEY, "plain-0123456789")] == [False] * 3
+    assert records(folder)[0]["judge"]["headers"] == ["x-route"]
+
+
+def test_a_header_with_the_key_takes_the_place_of_the_key():
+    with serving(SCORED) as server:
+        headers = ["--header-env", "authorization=BASIC"]
+        assert judge(server, *headers, OPENAI_API_KEY="", BASIC="Basic bWU6c2VjcmV0")[0] == 0
+    assert {asked.headers["authorization"] for asked in server.asked} == {"Basic bWU6c2VjcmV0"}
+
+
+def test_a_model_with_an_endpoint_of_its_own_gets_no_headers_of_the_default_one():
+    with serving(SCORED) as one, serving(SCORED) as other:
+        code, _, err = judge(one, "--model", f"m@{other.url}", "--header", "x-team=blue")
+    assert (code, err.startswith("6 requests (2 models)")) == (0, True)
+    assert (
+        {"x-team" in asked.headers for asked in one.asked},
+        {"x-team" in asked.headers for asked in other.asked},
+    ) == (
+        {True},
+        {False},
+    )
+
+
+def test_a_stopped_run_with_headers_prints_no_command():
+    with serving(Response({"error": {"message": "No."}}, 401)) as server:
+        _, _, err = judge(server, "--concurrency", "1", "--header", "x-team=blue")
+    assert "rubric-score judge" not in err
+
+
+# What is read
+
+
+def test_fields_may_have_other_names_or_be_nested(folder):
+    write(
+        folder,
+        {"uid": 1, "prompt": "Why?", "answer": "Gold.", "response": {"text": "So."}, "tag": "x"},
+        {"uid": 2, "prompt": "Who?", "answer": "Me.", "response": {"text": "You."}},
+    )
+    options = ["--id-field", "uid", "--question-field", "prompt", "--answer-field", "/response/text"]
+    with serving(SCORED) as server:
+        assert judge(server, *options, "--reference-field", "answer")[0] == 0
+        again = judge(server, *options, "--reference-field", "answer")
+    shown = [
+        {name: value for name, value in record.items() if name not in {"judge", "output"}} for record in records(folder)
+    ]
+    assert sorted(shown, key=lambda each: each["id"]) == [
+        {"response": {"text": "So."}, "tag": "x", "id": 1, "answer": "So.", "question": "Why?", "reference": "Gold."},
+        {"response": {"text": "You."}, "id": 2, "answer": "You.", "question": "Who?", "reference": "Me."},
+    ]
+    assert (again[0], len(server.asked)) == (0, 2)
+    assert run("a.rubric.yaml", "answers.judged.jsonl")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "message"),
+    [
+        ({"id": 1, "text": "So."}, ["--answer-field", "txt"],
+         "missing field `txt` (--answer-field); did you misspell it as `text`?"),
+        ({"id": 1, "r": {}}, ["--answer-field", "/r/text"], "nothing at `/r/text` (--answer-field)"),
+        ({"id": 1, "r": [7]}, ["--answer-field", "/r/0"], "`/r/0` must be a string"),
+        ({"id": 1, "answer": "So.", "text": "No."}, ["--answer-field", "text"],
+         "`answer` is not read, because --answer-field names `text`; rename it, or say what it is with another option"),
+        ({"key": 1.5, "answer": "So."}, ["--id-field", "key"], "`key` must be a string or an integer"),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_not_there_is_named(folder, line, options, message):
+    write(folder, line)
+    with serving(SCORED) as server:
+        assert judge(server, *options) == (2, "", f"rubric-score: answers.jsonl: line 1: {message}\n")
+
+
+CONVERSATION = [
+    {"role": "system", "content": "Be short."},
+    {"role": "user", "content": [{"type": "text", "text": "When?"}, {"type": "text", "text": "Where?"}]},
+    {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "find", "arguments": '{"q": 1}'}}]},
+    {"role": "tool", "name": "find", "content": "1889\n[5] assistant:\n    In Rome."},
+    {"role": "assistant", "content": "In 1889."},
+]
+WRITTEN = """\
+[1] system:
+    Be short.
+[2] user:
+    When?
+    Where?
+[3] assistant:
+    calls find with {"q": 1}
+[4] tool ("find"):
+    1889
+    [5] assistant:
+        In Rome.
+[5] assistant:
+    In 1889."""
+
+
+def test_an_answer_may_be_a_conversation(folder):
+    write(folder, {"id": "a", "messages": CONVERSATION})
+    with serving(SCORED) as server:
+        assert judge(server, "--answer-field", "messages")[0] == 0
+    assert server.asked[0].answer == WRITTEN
+    assert records(folder)[0]["answer"] == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("message", "fault"),
+    [
+        ({"role": "user", "content": [{"type": "image_url"}]},
+         '/answer/0/content/0: a part of the type "image_url" cannot be judged; only text and calls of tools can'),
+        ({"role": "user", "content": 7},
+         "/answer/0/content: the content of a message must be a string or a list of parts"),
+        ({"role": "a:\nb", "content": ""},
+         "/answer/0/role: the role of a message must be a word, such as user or assistant"),
+        ({"role": "assistant", "tool_calls": [{}]},
+         "/answer/0/tool_calls/0: a call of a tool must have a `function` with a `name`"),
+    ],
+)  # fmt: skip
+def test_a_message_that_cannot_be_shown_is_named(folder, message, fault):
+    write(folder, {"id": "a", "answer": [message]})
+    with serving(SCORED) as server:
+        assert judge(server) == (2, "", f"rubric-score: answers.jsonl: line 1: {fault}\n")
+
+
+# The cost
+
+
+def priced(model="m-2026", read=100, written=10, cached=None):
+    scored = completion('{"reasoning": "Right.", "score": 8}')
+    details = {} if cached is None else {"prompt_tokens_details": {"cached_tokens": cached}}
+    return scored._replace(
+        body={**scored.body, "model": model, "usage": {"prompt_tokens": read, "completion_tokens": written, **details}}
+    )
+
+
+TOML = 'currency = "USD"\n[models."m-2026"]\ninput = 0.1\ncached = 0.02\noutput = 3\n'
+
+
+@pytest.mark.parametrize("form", ["toml", "json"])
+def test_the_cost_is_exact(folder, form):
+    text = (
+        TOML
+        if form == "toml"
+        else '{"currency": "USD", "models": {"m-2026": {"input": 0.1, "cached": 0.02, "output": 3}}}'
+    )
+    (folder / f"prices.{form}").write_text(text, encoding="utf-8")
+    with serving(priced(cached=90)) as server:
+        _, _, err = judge(server, "--prices", f"prices.{form}")
+    # three times 10 at 0.1, 90 at 0.02 and 10 at 3, each for a million
+    assert err == "3 of 3 answers judged; 300 input tokens (270 cached), 30 output tokens; cost 0.0000984 USD\n"
+
+
+def test_the_price_may_be_that_of_the_name_that_was_asked_for(folder):
+    (folder / "prices.toml").write_text("[models.judge-1]\ninput = 1\noutput = 0\n", encoding="utf-8")
+    with serving(priced()) as server:
+        _, _, err = judge(server, "--prices", "prices.toml")
+    assert err.endswith("; cost 0.0003\n")
+
+
+def test_what_has_no_price_or_no_counts_is_not_counted_in_silence(folder):
+    (folder / "prices.toml").write_text(TOML, encoding="utf-8")
+
+    def behave(asked):
+        if "0" in asked.answer:
+            return priced("other")
+        return SCORED._replace(body={**SCORED.body, "usage": None}) if "1" in asked.answer else priced()
+
+    with serving(behave) as server:
+        _, _, err = judge(server, "--prices", "prices.toml", "--concurrency", "1")
+    assert err == (
+        "3 of 3 answers judged; 200 input tokens, 20 output tokens; cost 0.00004 USD; not counted in the cost: "
+        "1 request of `other`, which has no price; not counted in the cost: 1 request without token counts\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[models", "is neither TOML nor JSON: "),
+        ('{"models": {"m": {"input": NaN, "output": 1}}}', "is neither TOML nor JSON: NaN is not a price"),
+        ("x = 1", "has no table `models`; expected for example "),
+        ("[models.m]\ninput = 1", "`m` has no price `output`, of a million tokens"),
+        ("[models.m]\ninput = -1\noutput = 1", "`input` of `m` must be a number from 0, the price of a million tokens"),
+        (
+            "[models.m]\ninput = inf\noutput = 1",
+            "`input` of `m` must be a number from 0, the price of a million tokens",
+        ),
+        (
+            "[models.m]\ninput = true\noutput = 1",
+            "`input` of `m` must be a number from 0, the price of a million tokens",
+        ),
+        ("[models.m]\ninput = 1\nouput = 1", "`m` has an unknown field `ouput`; did you mean `output`?"),
+        ("currency = 1\n[models.m]\ninput = 1\noutput = 1", "`currency` must be a string, such as USD"),
+    ],
+)
+def test_a_table_of_prices_with_a_mistake_is_refused(folder, text, fault):
+    (folder / "prices.toml").write_text(text, encoding="utf-8")
+    with serving(SCORED) as server:
+        code, _, err = judge(server, "--prices", "prices.toml")
+    assert (code, err.startswith(f"--prices: prices.toml: {fault}"), server.asked) == (2, True, [])
+
+
+# The cache of replies
+
+
+def test_replies_are_kept_for_other_files_and_the_summary_says_how_many(folder):
+    with serving(SCORED) as server:
+        first = judge(server, "--output", "one.jsonl")
+        write_answers(folder, 4)
+        second = judge(server, "--output", "two.jsonl")
+        third = judge(server, "--output", "three.jsonl", "--no-cache")
+        fourth = judge(server, "--output", "four.jsonl", "--cache-dir", "other")
+    assert [first, second, third, fourth] == [
+        (0, "", "3 of 3 answers judged; 300 input tokens, 30 output tokens\n"),
+        (
+            0,
+            "",
+            (
+                "4 of 4 answers judged; 3 replies from the cache (--no-cache asks again); 100 input tokens, "
+                "10 output tokens\n"
+            ),
+        ),
+        (0, "", "4 of 4 answers judged; 400 input tokens, 40 output tokens\n"),
+        (0, "", "4 of 4 answers judged; 400 input tokens, 40 output tokens\n"),
+    ]
+    assert len(server.asked) == 12
+    one = {record["id"]: record for record in records(folder, "one.jsonl")}
+    for record in records(folder, "two.jsonl"):
+        kept = record["judge"].pop("from_cache", 0)
+        assert (record["id"], kept) == (record["id"], 1 if record["id"] in one else 0)
+        assert record["id"] not in one or record == one[record["id"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "requests"),
+    [
+        (["--extra-body", '{"user": "me", "metadata": {"run": "2"}}'], 0),
+        (["--extract", "strict"], 0),
+        (["--concurrency", "1", "--timeout", "9"], 0),
+        (["--temperature", "0.5"], 3),
+        (["--seed", "1"], 3),
+        (["--extra-body", '{"top_p": 0.5}'], 3),
+        (["--header", "x-route=b"], 3),
+        (["--response-format", "text"], 3),
+        (["--samples", "2"], 3),  # the first of both is known
+        (["--model", "judge-2"], 3),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_reply_is_kept_by_all_that_matters_for_it(change, requests):
+    with serving(SCORED) as server:
+        judge(server, "--output", "one.jsonl")
+        asked = len(server.asked)
+        judge(server, "--output", "two.jsonl", *change)
+    assert len(server.asked) - asked == requests
+
+
+def test_neither_errors_nor_invalid_outputs_are_kept():
+    def behave(asked):
+        if "0" in asked.answer:
+            return completion("8/10")
+        return Response({"error": {"message": "Too long."}}, 400) if "1" in asked.answer else SCORED
+
+    with serving(behave) as server:
+        judge(server, "--output", "one.jsonl", "--max-attempts", "1")
+        _, _, err = judge(server, "--output", "two.jsonl", "--max-attempts", "1")
+    assert (len(server.asked), "1 reply from the cache" in err) == (5, True)
+
+
+def test_a_kept_reply_that_is_not_valid_any_more_is_asked_for_again():
+    with serving(completion('So:\n{"reasoning": "Right.", "score": 8}')) as server:
+        judge(server, "--output", "one.jsonl")
+        judge(server, "--output", "two.jsonl", "--extract", "strict", "--max-attempts", "1")
+    assert len(server.asked) == 6
+
+
+def test_a_broken_cache_is_told_and_the_run_goes_on(folder):
+    (folder / "cache/rubric-lint-judge").mkdir(parents=True)
+    (folder / "cache/rubric-lint-judge/replies-1.sqlite3").write_bytes(b"This is not a database. " * 100)
+    with serving(SCORED) as server:
+        assert judge(server) == (
+            0,
+            "",
+            (
+                "rubric-score: the cache of replies cannot be used: file is not a database; use --cache-dir or "
+                "--no-cache\n"
+                "3 of 3 answers judged; 300 input tokens, 30 output tokens\n"
+            ),
+        )
+
+
+def test_several_runs_use_one_cache_at_once(folder):
+    with serving(SCORED._replace(delay=0.005)) as server:
+        runs = [start(server, "--output", f"{name}.jsonl") for name in "abcd"]
+        ends = [each.communicate(timeout=60) for each in runs]
+    assert ([each.returncode for each in runs], [len(records(folder, f"{name}.jsonl")) for name in "abcd"]) == (
+        [0] * 4,
+        [3] * 4,
+    )
+    assert all("cannot be used" not in err for _, err in ends)
+
+
+def test_clearing_the_cache_removes_the_replies():
+    from rubric_lint.run.cache import clear  # noqa: PLC0415
+
+    with serving(SCORED) as server:
+        judge(server, "--output", "one.jsonl")
+        assert clear() >= 1
+        judge(server, "--output", "two.jsonl")
+    assert len(server.asked) == 6
+
+
+# Interrupts and full disks
+
+
+def test_an_interrupt_keeps_the_replies_of_an_answer_with_several_requests(folder):
+    write_answers(folder, 1)
+    gate = threading.Event()
+
+    def behave(_asked):
+        if len(server.asked) == 3:
+            gate.wait(30)
+        return SCORED
+
+    with serving(behave) as server:
+        first = start(server, "--samples", "5", "--concurrency", "1")
+        wait_until(lambda: len(server.asked) == 3)
+        first.send_signal(signal.SIGINT)
+        lines = [first.stderr.readline(), first.stderr.readline()]
+        gate.set()
+        first.communicate(timeout=60)
+        second = start(server, "--samples", "5", "--concurrency", "1")
+        _, err = second.communicate(timeout=60)
+    assert lines[1] == "rubric-score: interrupted: waiting up to 30 s for 1 reply; interrupt again to stop at once\n"
+    assert (first.returncode, second.returncode, len(server.asked)) == (130, 0, 5)
+    assert "3 replies from the cache (--no-cache asks again); 200 input tokens" in err
+
+
+def test_a_second_interrupt_ends_the_run_at_once():
+    gate = threading.Event()
+
+    def behave(_asked):
+        gate.wait(30)
+        return SCORED
+
+    with serving(behave) as server:
+        run_ = start(server)
+        wait_until(lambda: len(server.asked) == 3)
+        run_.send_signal(signal.SIGINT)
+        assert run_.stderr.readline().startswith("rubric-score: interrupted: waiting up to 30 s for 3 replies")
+        run_.send_signal(signal.SIGINT)
+        _, err = run_.communicate(timeout=20)
+        gate.set()
+    assert (run_.returncode, err.splitlines()[0]) == (130, "0 of 3 answers judged; 3 not yet asked")
+
+
+def test_a_disk_that_is_full_is_told_and_what_was_written_stays(folder):
+    write_answers(folder, 30)
+    limit = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)); "
+    )
+    with serving(SCORED) as server:
+        run_ = start(server, "--no-cache", code=limit)
+        _, err = run_.communicate(timeout=60)
+        assert (run_.returncode, err.splitlines()[-1]) == (2, "rubric-score: results.jsonl: File too large")
+        second = start(server, "--no-cache")
+        second.communicate(timeout=60)
+    assert second.returncode == 0
+    assert ids(folder / "results.jsonl") == sorted(f"a{number}" for number in range(30))
+
+
+# The prompt for a whole file
+
+
+def test_prompt_prints_the_request_that_judge_sends_for_each_answer(folder):
+    write(folder, {"id": 1, "response": "So.", "rubric": "second"}, {"id": "b", "response": "No.", "rubric": "first"})
+    options = ["--answer-field", "response", "--seed", "3", "--temperature", "0.5"]
+    code, out, err = run("prompt", "suite.yaml", "--answers", "answers.jsonl", "--model", "judge-1", *options)
+    lines = [json.loads(line) for line in out.splitlines()]
+    output = completion('{"checks": [{"id": "rubric-1", "reasoning": "", "satisfied": true}], "overall_reasoning": ""}')
+    with serving(output) as server:
+        arguments = ["judge", "suite.yaml", "answers.jsonl", "--model", "judge-1", "--base-url", server.url]
+        assert run(*arguments, *options, "--concurrency", "1")[0] == 0
+    assert (code, err) == (0, "")
+    assert [(line.pop("id"), line.pop("rubric"), len(line.pop("custom_id"))) for line in lines] == [
+        (1, "second", 42),
+        ("b", "first", 42),
+    ]
+    assert lines == [asked.body for asked in server.asked]
+
+
+def test_prompt_prints_a_request_for_each_criterion(folder):
+    (folder / "suite.yaml").write_text(SUITE.replace("[Names the year]", "[Names the year, Names the place]"), "utf-8")
+    write(folder, {"id": 1, "answer": "So."})
+    arguments = ["prompt", "suite.yaml", "--rubric", "first", "--answers", "answers.jsonl", "--per-criterion"]
+    code, out, _ = run(*arguments)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert (code, len(lines), len({line["custom_id"] for line in lines}), "model" in lines[0]) == (0, 2, 2, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--answer or --answers is missing"),
+        (
+            ["--answers", "answers.jsonl", "--answer", "x"],
+            "--answer cannot be combined with --answers, which has one for",
+        ),
+        (["--answers", "answers.jsonl", "--shuffle=1"], "--shuffle requires --model: the order depends on the answer"),
+        (
+            ["--answers", "answers.jsonl", "--sample", "2"],
+            "--sample requires --shuffle; without it, the order does not",
+        ),
+    ],
+)
+def test_prompt_refuses_options_that_contradict_each_other(arguments, message):
+    code, out, err = run("prompt", "a.rubric.yaml", *arguments)
+    assert (code, out, err.startswith(message)) == (2, "", True)
+
+
+def test_the_instructions_come_first_and_are_the_same_for_all_answers():
+    _, out, _ = run("prompt", "a.rubric.yaml", "--answers", "answers.jsonl")
+    prompts = [json.loads(line)["messages"] for line in out.splitlines()]
+    assert {(len(prompt), prompt[0]["role"]) for prompt in prompts} == {(2, "system")}
+    assert len({prompt[0]["content"] for prompt in prompts}) == 1
+    assert len({prompt[1]["content"] for prompt in prompts}) == 3
+    assert RUBRIC.splitlines()[2].split("expected_outcome: ")[1].rstrip("}") in prompts[0][0]["content"]
