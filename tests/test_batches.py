@@ -2,16 +2,21 @@
 
 import json
 import re
+from itertools import chain
 
 import pytest
 from chat_server import completion, serving
-from test_cli_judge import KEY, SCORED, folder, run, write_answers
+from test_cli_judge import KEY, RUBRIC, SCORED, folder, run, write_answers
 
+from rubric_lint.scoring.judge.answers import read_answers
+from rubric_lint.scoring.judge.asking import Plan
 from rubric_lint.scoring.judge.batch_files import FORMS, BatchError, Form, write_batch
 from rubric_lint.scoring.judge.call import Call
 from rubric_lint.scoring.judge.endpoint import Place
 from rubric_lint.scoring.judge.prompt import Message
 from rubric_lint.scoring.judge.requests import Request
+from rubric_lint.scoring.judge.resuming import make_fingerprint
+from rubric_lint.scoring.loading import load_rubrics
 
 __all__ = ["folder"]
 
@@ -258,6 +263,24 @@ def test_what_is_too_much_for_one_file_goes_into_numbered_ones(folder):
     assert (judge(*given)[0], len(records(folder))) == (0, 5)
 
 
+def test_each_model_of_a_panel_has_files_of_its_own(folder):
+    panel = ["--model", "judge-2", "--batch-requests", "batch.jsonl", "--batch-size", "2"]
+    assert judge(*panel)[2] == (
+        "3 requests to `judge-1` written to batch.jsonl and batch.2.jsonl; nothing was sent\n"
+        "3 requests to `judge-2` written to batch.3.jsonl and batch.4.jsonl; nothing was sent\n"
+    )
+    parts = [requests(folder, f"batch{number}.jsonl") for number in ("", ".2", ".3", ".4")]
+    assert [{each["body"]["model"] for each in part} for part in parts] == [
+        {"judge-1"},
+        {"judge-1"},
+        {"judge-2"},
+        {"judge-2"},
+    ]
+    write(folder, *map(result, chain.from_iterable(parts)))
+    code, _, _ = judge("--model", "judge-2", "--batch-results", "results.jsonl")
+    assert (code, [len(record["outputs"]) for record in records(folder).values()]) == (0, [2, 2, 2])
+
+
 def test_no_file_has_more_bytes_than_its_form_allows(folder, monkeypatch):
     call = Call("m")
     many = [Request(call, Place(f'"{number}"', 1), (Message("user", "x" * 300),), {}) for number in range(20)]
@@ -359,3 +382,11 @@ def test_what_a_batch_cannot_say_is_refused(folder, options, message_):
 def test_no_key_is_needed_and_none_is_written(folder):
     run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "m", "--batch-requests", "b.jsonl", OPENAI_API_KEY=KEY)
     assert KEY not in (folder / "b.jsonl").read_text("utf-8")
+
+
+def test_results_of_runs_before_these_options_can_still_be_resumed():
+    fine = [b'{"id": "a", "answer": "So."}']
+    (answer,) = read_answers(fine, load_rubrics("a.rubric.yaml", RUBRIC.encode()))
+    several = [Call("m", "http://127.0.0.1:1/v1", temperature=0.5, response_format="text"), Call("a!"), Call("a")]
+    found = [make_fingerprint(answer, calls, Plan(samples=2)) for calls in ([Call("m")], several)]
+    assert found == ["cb3dab3e74c528a6", "3f809e98c09e59cd"]

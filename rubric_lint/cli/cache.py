@@ -24,7 +24,7 @@ def show_folder() -> None:
 
 @cache.command("clear", examples={"rubric-lint cache clear": "Delete all results"})
 def clear_all() -> None:
-    """Delete all cached results, of every version and working folder."""
+    """Delete all cached results, of every version and working folder, and the replies of judges."""
     folder = _require_folder()
     count = clear()
     click.echo(f"Removed {count} file{'' if count == 1 else 's'} from {folder}.")

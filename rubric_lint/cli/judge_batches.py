@@ -46,11 +46,11 @@ class BatchWork:
         for answer in self.source.read():
             yield from list_requests(answer, self.calls, self.plan)
 
-    def list_left(self) -> Iterator[Request]:
-        """Yield the requests for the answers that have no result."""
+    def list_left(self, call: Call) -> Iterator[Request]:
+        """Yield the requests to one model for the answers that have no result."""
         for answer in self.source.read():
             if answer.key not in self.judged:
-                yield from list_requests(answer, self.calls, self.plan)
+                yield from list_requests(answer, [call], self.plan)
 
 
 class _Noting:
@@ -85,8 +85,7 @@ def run_batch(batch: Batch, work: BatchWork, left: int, prices: Prices | None) -
         if results:
             code = _read_results(results, work, left, prices, writes=batch.requests is not None)
         if batch.requests:
-            requests = (each for each in work.list_left() if not (results and results.has_reply(each.name)))
-            code = max(code, _write_requests(requests, batch.requests, batch))
+            _write_requests(work, results, batch.requests, batch)
     return code
 
 
@@ -115,16 +114,21 @@ def _read_results(results: BatchResults, work: BatchWork, left: int, prices: Pri
     return code if is_clean else max(code, Exit.FOUND)
 
 
-def _write_requests(requests: Iterator[Request], path: Path, batch: Batch) -> Exit:
-    try:
-        written = write_batch(requests, path, batch.form, batch.size)
-    except WriteError as fault:
-        raise click.UsageError(f"--batch-requests: {path}: {fault}") from None
-    except BatchError as fault:
-        raise click.UsageError(f"--batch-requests: {fault}") from None
-    if not written.files:
+def _write_requests(work: BatchWork, results: BatchResults | None, path: Path, batch: Batch) -> None:
+    """Write the requests that have no reply; those of each model to files of their own, as providers ask."""
+    number = 1
+    for call in work.calls:
+        requests = (each for each in work.list_left(call) if not (results and results.has_reply(each.name)))
+        try:
+            written = write_batch(requests, path, batch.form, batch.size, number)
+        except WriteError as fault:
+            raise click.UsageError(f"--batch-requests: {path}: {fault}") from None
+        except BatchError as fault:
+            raise click.UsageError(f"--batch-requests: {fault}") from None
+        if written.files:
+            number += len(written.files)
+            names = join_words([visible(str(file)) for file in written.files])
+            model = f" to `{visible(call.model)}`" if len(work.calls) > 1 else ""
+            click.echo(f"{counted(written.requests, 'request')}{model} written to {names}; nothing was sent", err=True)
+    if number == 1:
         click.echo("no requests are left to write", err=True)
-        return Exit.CLEAN
-    names = join_words([visible(str(file)) for file in written.files])
-    click.echo(f"{counted(written.requests, 'request')} written to {names}; nothing was sent", err=True)
-    return Exit.CLEAN

@@ -46,6 +46,10 @@ _VARYING = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{7,}|[0-9]+")
 """Matches the parts that vary in reports of one error: numbers and request ids."""
 
 
+_OVERLOAD = re.compile(r"HTTP 5|the endpoint failed")
+"""Matches a pause that no limit of requests causes."""
+
+
 class Faults:
     """Report the first answers with each error as they come, and at the end count the others."""
 
@@ -129,9 +133,10 @@ def run_judge(
 
     def warn(seconds: float, reason: str) -> None:
         progress.clear()
+        what = "the endpoint is overloaded" if _OVERLOAD.match(reason) else "rate limit reached"
         complain(
-            f"rate limit reached ({reason}); waiting {seconds:.0f} s, and again after each refusal. Use --rpm or a "
-            "lower --concurrency to avoid this"
+            f"{what} ({reason}); waiting {seconds:.0f} s, and again after each refusal. Use --rpm or a lower "
+            "--concurrency to avoid this"
         )
 
     panel.watch_pauses(warn)

@@ -74,7 +74,7 @@ def _record(recorder: "Recorder", count: int, access: Access, plan: "Plan", rpm:
     from rubric_lint.cli.judging import run_judge  # noqa: PLC0415  (asyncio)
 
     try:
-        panel = access.connect(rpm)
+        panel = access.connect(rpm, concurrency=plan.concurrency)
     except ImportError:
         complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
         return Exit.USAGE

@@ -42,8 +42,12 @@ class Written(NamedTuple):
     requests: int
 
 
-def write_batch(requests: Iterable[Request], path: Path, name: str, most: int | None = None) -> Written:
+def write_batch(
+    requests: Iterable[Request], path: Path, name: str, most: int | None = None, number: int = 1
+) -> Written:
     """Write requests to `path`, or if one file cannot hold them to further ones with a number: `batch.2.jsonl`.
+
+    The first file is the one with this `number`; 1 is `path` itself.
 
     `name` is that of a form; `most` lowers the number of requests in a file. Each file is written whole or not at all.
 
@@ -57,7 +61,8 @@ def write_batch(requests: Iterable[Request], path: Path, name: str, most: int | 
     files: list[Path] = []
     count = 0
     for group in _split((_write_line(request, name) for request in requests), form, most):
-        files.append(path if not files else path.with_name(f"{path.stem}.{len(files) + 1}{path.suffix}"))
+        current = number + len(files)
+        files.append(path if current == 1 else path.with_name(f"{path.stem}.{current}{path.suffix}"))
         with ExitStack() as opened:
             stream: TextIO | None = None
             for line in group:

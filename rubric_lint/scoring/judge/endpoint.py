@@ -114,8 +114,8 @@ class Endpoint:
         self.call = call
         self.pace = pace or Pace()
         self._key = key
-        secrets = [key, *(headers or {}).values(), *call.list_secrets()]
-        self._secrets = sorted({each for each in secrets if len(each) >= _SHORTEST_SECRET}, key=len, reverse=True)
+        long = [each for each in (key, *call.list_secrets()) if len(each) >= _SHORTEST_SECRET]
+        self._secrets = sorted({*long, *(headers or {}).values()}, key=len, reverse=True)
         self._estimate = TokenEstimate()
         # The client's own retries cannot be limited in time per try, and silently give up on a long Retry-After.
         settings: dict[str, Any] = {"timeout": call.timeout, "max_retries": 0, "default_headers": dict(headers or {})}

@@ -116,6 +116,8 @@ class Pace:
     def rest(self, seconds: float) -> None:
         """Pause all requests because a reply says that a limit is used up."""
         now = self._clock()
+        if seconds >= _FIRST_PAUSE and not self.paused:
+            self.watch(seconds, "a reply says that it is used up")
         self._pause_until(now, now + seconds)
 
     def close(self) -> None:

@@ -1,7 +1,6 @@
 """Keep valid replies for later runs, by everything that affects them."""
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import datetime
@@ -44,7 +43,13 @@ class ReplyStore:
 
     def __init__(self, folder: Path) -> None:
         self.fault = ""
-        self._database: sqlite3.Connection | None = None
+        self._database: Any = None
+        try:
+            import sqlite3  # noqa: PLC0415  (some builds of Python lack it)
+        except ImportError as fault:
+            self._fail(fault)
+            return
+        self._errors = (OSError, sqlite3.Error)
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = folder / NAME
@@ -56,7 +61,7 @@ class ReplyStore:
                 "CREATE TABLE IF NOT EXISTS replies (number INTEGER PRIMARY KEY, key TEXT UNIQUE, reply TEXT)"
             )
             _drop_oldest(self._database)
-        except (OSError, sqlite3.Error) as fault:
+        except self._errors as fault:
             self._fail(fault)
 
     def __enter__(self) -> Self:
@@ -75,7 +80,7 @@ class ReplyStore:
         try:
             with closing(self._database.execute("SELECT reply FROM replies WHERE key = ?", (key,))) as rows:
                 found = rows.fetchone()
-        except sqlite3.Error as fault:
+        except self._errors as fault:
             self._fail(fault)
             return None
         with suppress(ValueError, TypeError, KeyError):  # of another program, or damaged
@@ -89,14 +94,14 @@ class ReplyStore:
             return
         try:
             self._database.execute("INSERT OR REPLACE INTO replies (key, reply) VALUES (?, ?)", (key, packed))
-        except sqlite3.Error as fault:
+        except self._errors as fault:
             self._fail(fault)
 
     def _fail(self, fault: Exception) -> None:
         self.fault = str(fault)
 
 
-def _drop_oldest(database: sqlite3.Connection) -> None:
+def _drop_oldest(database: Any) -> None:
     (size,) = database.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
     kept = _KEPT
     if size > _MOST_BYTES:
