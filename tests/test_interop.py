@@ -16,7 +16,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import build_rubric
 from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.engine import lint
-from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -564,3 +564,24 @@ def test_what_makes_a_verdict_another_than_it_says_is_an_error(name, data, findi
     assert [(each.rule, text in each.message) for each, (_, text) in zip(found, findings, strict=True)] == [
         (rule, True) for rule, _ in findings
     ]
+
+
+def test_a_geval_of_pydantic_evals_alone_is_linted_and_not_scored():
+    text = dedent(
+        """\
+        cases: []
+        evaluators:
+          - GEval: {criteria: How short it is, evaluation_steps: [Count], score_range: [5, 1]}
+          - name: GEval
+            arguments: {criteria: " ", evaluation_steps: [Read]}
+        """
+    )
+    found = lint("data.yaml", text.encode()).findings
+    assert [(each.rule, each.message) for each in found] == [
+        ("bounds", "criterion 1: `score_range` goes from 5 to 1; pydantic-evals asks for the lowest score first"),
+        ("empty-outcome", "criterion 2: `criteria` is blank; say what an observer sees"),
+    ]
+    sound = text.replace("[5, 1]", "[1, 5]").replace('" "', "How polite it is")
+    with pytest.raises(RubricError, match="the rubric cannot be scored: `GEval` gives a number"):
+        load_rubrics("data.yaml", sound.encode())
+    assert lint("data.yaml", b"evaluators: [{GEval: {criteria: x}}]\n").rubrics == 0

@@ -126,7 +126,12 @@ FAMILIES = (
         in_yaml=False,
     ),
     Family("adk", ("adk",), (("rubric_id",), ("rubricId",))),
-    Family("pydantic_evals", ("pydantic-evals",), (("LLMJudge", "evaluators"),), files_have=((b"LLMJudge",),)),
+    Family(
+        "pydantic_evals",
+        ("pydantic-evals",),
+        (("LLMJudge", "evaluators"), ("GEval", "evaluators")),
+        files_have=((b"LLMJudge",),),
+    ),
     Family("deepeval_data", ("deepeval-data",), tuple((key, "score_range", "expected_outcome") for key in _RUBRIC)),
     Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC)),
     Family(

@@ -1,8 +1,10 @@
-"""Read rubrics of pydantic-evals: the `LLMJudge` evaluators of a data set or of a case."""
+"""Read rubrics of pydantic-evals: the judges among the evaluators of a data set or of a case."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import ASKED, Asked
 from rubric_lint.format.view import Dialect, Draft, View, find_lists, read_text
 from rubric_lint.text.document import Document
@@ -18,7 +20,15 @@ PYDANTIC_EVALS = Dialect(
 )
 DIALECTS = (PYDANTIC_EVALS,)
 
-_JUDGE = "LLMJudge"
+# Criteria of a `GEval` say what is judged, as a task does, and not what an observer sees.
+_BY_STEPS = replace(
+    PYDANTIC_EVALS,
+    without=PYDANTIC_EVALS.without
+    | {"vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"},
+)
+_NUMBER = "`GEval` gives a number that no outcome describes, so only its form is checked"
+
+_JUDGE, _STEPS = "LLMJudge", "GEval"
 _ALL_OF_THEM = "pydantic-evals/v1.json#/definitions/rubrics"
 _INPUT, _EXPECTED = "include_input", "include_expected_output"
 
@@ -27,11 +37,15 @@ def find(document: Document) -> Iterator[View]:
     """Find the evaluators of a data set, which has a list of `cases`, and of its cases."""
     if not isinstance(document.data, dict) or not isinstance(document.data.get("cases"), list):
         return
-    for path, _, items in find_lists(document, ("evaluators",), _is_judge):
-        yield _view(document, path, items)
+    for path, _, items in find_lists(document, ("evaluators",), _is_known):
+        yield _view(document, path, items) if any(map(_is_judge, items)) else _view_steps(document, path, items)
 
 
-def _is_judge(item: dict[str, Any]) -> bool:
+def _is_known(item: Any) -> bool:
+    return _is_judge(item) or _read_geval(item) is not None
+
+
+def _is_judge(item: Any) -> bool:
     return _read_judge(item) is not None
 
 
@@ -77,3 +91,37 @@ def _read_name(judge: str | dict[str, Any]) -> str:
     """Return the name under which the verdict of a judge is reported."""
     assertion = judge.get("assertion") if isinstance(judge, dict) else None
     return read_text(assertion, "evaluation_name") if isinstance(assertion, dict) else ""
+
+
+def _read_geval(item: Any) -> tuple[dict[str, Any], Path] | None:
+    """Return the settings of a `GEval` that has `criteria`, and where in the evaluator they are."""
+    if not isinstance(item, dict):
+        return None
+    is_long = item.keys() == {"name", "arguments"} and item["name"] == _STEPS
+    field = "arguments" if is_long else _STEPS
+    settings = item.get(field)
+    return (settings, (field,)) if isinstance(settings, dict) and "criteria" in settings else None
+
+
+def _view_steps(document: Document, path: Path, items: list[Any]) -> View:
+    """Return the `GEval` of a list without another judge: what each looks for, to lint its form."""
+    draft = Draft(document, path)
+    data: list[Any] = []
+    problems: list[tuple[str, Problem]] = []
+    for index, item in enumerate(items):
+        if read := _read_geval(item):
+            settings, inner = read
+            place = (*path, index, *inner)
+            draft.put((len(data),), (*path, index))
+            draft.put((len(data), "expected_outcome"), (*place, "criteria"))
+            data.append({"expected_outcome": settings["criteria"]})
+            problems += _find_swapped(settings, place)
+    return draft.finish(_BY_STEPS, data, around=_ALL_OF_THEM, unscorable=_NUMBER, problems=tuple(problems))
+
+
+def _find_swapped(settings: dict[str, Any], place: Path) -> Iterator[tuple[str, Problem]]:
+    bounds = settings.get("score_range")
+    is_pair = isinstance(bounds, list) and [type(bound) for bound in bounds] == [int, int]
+    if is_pair and bounds and not bounds[0] < bounds[1]:
+        message = f"`score_range` goes from {bounds[0]} to {bounds[1]}; pydantic-evals asks for the lowest score first"
+        yield "bounds", Problem(message, (*place, "score_range"))
