@@ -104,7 +104,7 @@ def test_a_changed_weight_gives_the_score_that_a_rubric_with_that_weight_gives(r
 
 def load_points(points, pass_at, borderline_at):
     """A rubric whose criteria earn and cost points, with thresholds, and its places."""
-    criteria = [{"criterion": f"Names part {number}", "points": each} for number, each in enumerate(points)]
+    criteria = [{"criterion": f"Names part {number}", "points": each, "tags": []} for number, each in enumerate(points)]
     (loaded,) = load_models("a.json", json.dumps({"rubrics": criteria}).encode()).values()
     model = loaded.rubric._replace(thresholds=Thresholds(Decimal(pass_at), Decimal(borderline_at)))
     return prepare(model, "a"), RubricPlaces(loaded)
