@@ -299,3 +299,149 @@ def test_whatever_is_written_for_agentv_5_loads_there(run, drawn, rubric):
 def test_whole_suites_are_written_for_agentv_5_so_that_they_load_there(run, path):
     code, written, said = run(path.read_text("utf-8"), "agentv-5", name=path.name)
     assert (bool(written), list(faults(written or {"tests": []}))) == (code == 0, []), said
+
+
+SET = """\
+prompts: ["{{ q }}"]
+providers: [echo]
+tests:
+  - description: a
+    vars: {q: x}
+    assert:
+      - type: assert-set
+        threshold: 0.5
+        weight: 3
+        metric: both
+        assert:
+          - {type: llm-rubric, value: Names the year, weight: 2}
+          - {type: contains, value: z}
+          - type: assert-set
+            assert: [{type: llm-rubric, value: Names the place}]
+      - {type: llm-rubric, value: Is short}
+"""
+
+
+def test_a_set_of_assertions_stays_one_where_the_target_has_sets(run):
+    _, written, said = run(SET, "promptfoo", name="promptfooconfig.yaml")
+    (test,) = written["tests"]
+    assert json.dumps(test).count("Judge the output") == 3
+    inner = test["assert"][0]["assert"]
+    assert [each.pop("value")[-60:] != "" for each in (inner[0], inner[2]["assert"][0], test["assert"][1])] == [
+        True
+    ] * 3
+    assert test == {
+        "description": "a",
+        "vars": {"q": "x"},
+        "assert": [
+            {
+                "type": "assert-set",
+                "threshold": 0.5,
+                "weight": 3,
+                "metric": "both",
+                "assert": [
+                    {"type": "llm-rubric", "weight": 2, "threshold": 0.5},
+                    {"type": "contains", "value": "z"},
+                    {"type": "assert-set", "assert": [{"type": "llm-rubric", "threshold": 0.8}]},
+                ],
+            },
+            {"type": "llm-rubric", "threshold": 0.8},
+        ],
+    }
+    assert [line for line in said if "grader" not in line] == []
+
+
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5", "rubric"])
+def test_what_a_lost_set_changes_in_the_score_is_listed(run, target):
+    _, written, said = run(SET, target, name="promptfooconfig.yaml")
+    title = {"agentv-4": "AgentV 4", "agentv-5": "AgentV 5", "rubric": "rubric-lint"}[target]
+    assert [line for line in said if "of assertions" in line] == [
+        (
+            f"7:9: lost: the set of assertions: {title} counts each of them by itself, so the score may change (also in "
+            "line 14)"
+        ),
+        f"8:20: lost: the threshold 0.5 of the set of assertions: {title} has no sets",
+        f"9:17: lost: the weight 3 of the set of assertions: {title} has no sets",
+        f"10:17: lost: the metric both of the set of assertions: {title} has no sets",
+    ]
+    assert '{"type": "contains", "value": "z"}' in json.dumps(written)
+
+
+LINES = """\
+{"id": "one", "input": "x", "rubrics": [{"id": "why", "expected_outcome": "Says why"}]}
+{"id": "two", "input": "y", "assertions": [{"type": "contains", "value": "z"}]}
+{"note": "nothing"}
+[1, 2]
+"text"
+
+{"rubrics": [{"id": "why", "expected_outcome": "Says why"}]}
+"""
+
+
+def test_a_record_without_rubrics_is_a_case_or_listed(run):
+    code, written, said = run(LINES, "agentv-4", name="suite.jsonl")
+    read = [(test["id"], test.get("input"), [each["type"] for each in test["assertions"]]) for test in written["tests"]]
+    assert (code, read) == (
+        0, [("one", "x", ["rubrics"]), ("two", "y", ["contains"]), ("5", "", ["rubrics"])]
+    )  # fmt: skip
+    assert said == [
+        "3:10: lost: `note`: AgentV 4 has no field for it",
+        "4:2: lost: an item: AgentV 4 has no field for it (also in line 4)",
+        "5:1: lost: a document without rubrics and cases: AgentV 4 has no place for it",
+        "rubric-lint: to do: `input`, the question, of 5: the file has none, so it is left empty",
+    ]
+
+
+def test_a_document_without_rubrics_is_a_case_or_listed(run):
+    documents = [json.loads(line) for line in LINES.splitlines() if line]
+    text = "---\n".join(f"{json.dumps(each)}\n" for each in documents)
+    code, written, said = run(text, "rubric", name="suite.yaml")
+    rubrics = [{"id": "why", "expected_outcome": "Says why"}]
+    assert (code, written) == (
+        0,
+        {
+            "note": "nothing",
+            "tests": [
+                {"id": "one", "input": "x", "rubrics": rubrics},
+                {"id": "two", "input": "y", "evaluators": [{"type": "contains", "value": "z"}]},
+                {"id": "5", "rubrics": rubrics},
+            ],
+        },
+    )
+    assert said[-1] == "9:1: lost: a document without rubrics and cases: rubric-lint has no place for it"
+
+
+def test_a_record_of_another_system_without_rubrics_is_listed(run):
+    text = """\
+{"prompt_id": "p1", "rubrics": [{"criterion": "States the dose", "points": 5}]}
+{"prompt_id": "p2", "prompt": "x"}
+"""
+    code, written, said = run(text, "rubric", name="data.jsonl")
+    assert (code, [each["expected_outcome"] for each in written["rubrics"]]) == (0, ["States the dose"])
+    assert said == ["2:1: lost: a document without rubrics: only rubrics are written"]
+
+
+EVALUATORS = """\
+tests:
+  - id: a
+    input: q
+    evaluators:
+      - {name: tone, weight: 2, rubrics: [Says why]}
+  - id: b
+    input: q
+    rubrics: [Says who]
+    evaluators: [{name: facts, rubrics: [Says when]}]
+"""
+
+
+def test_an_evaluator_of_ours_keeps_its_name_and_weight(run):
+    code, written, said = run(EVALUATORS, "rubric", "--strict")
+    assert (code, said, written) == (0, [], YAML(typ="safe").load(EVALUATORS))
+
+
+def test_a_rubric_file_has_no_name_and_weight_of_an_evaluator(run):
+    code, written, said = run(EVALUATORS, "rubric", "--rubric", "a")
+    assert (code, written) == (0, {"rubrics": ["Says why"]})
+    assert said == [
+        "5:16: lost: `name` of an evaluator: a rubric file has no field for it",
+        "5:30: lost: `weight` of an evaluator: a rubric file has no field for it",
+    ]

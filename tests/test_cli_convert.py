@@ -121,7 +121,8 @@ def test_strict_writes_what_loses_nothing(run):
 def test_a_shape_that_the_target_lacks_is_refused(run):
     said = (
         "rubric-lint: l.yaml:2:3: a rubric of levels has no counterpart in DeepEval: its metrics give one score from 0 "
-        "to 10; a rubric is never converted to a different shape\n"
+        "to 10; a rubric is never converted to a different shape; use --to rubric, markdown, csv, xlsx, ragas, "
+        "promptfoo or verifiers\n"
     )
     assert run("l.yaml", "--to", "deepeval") == (1, "", said)
 

@@ -20,8 +20,9 @@ from rubric_lint.run.given import UnusableError, read_given
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.carrying import Carried
     from rubric_lint.dialects.export.suite import Suite
-    from rubric_lint.dialects.export.target import ExportSource
+    from rubric_lint.dialects.export.target import ExportError, ExportSource
     from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.text.document import Document
 
 
 @click.command(
@@ -96,12 +97,12 @@ def convert(
         around = (carried,) if writer.has_cases else ()
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, *around)
     except ExportError as refusal:
-        complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}")
+        complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{_advise(refusal)}")
         return Exit.FOUND
     losses = [*(loss for _, lost in sound.values() for loss in lost), *export.losses]
     lost = [(found[each.name].place(each.path), each.message) for each in losses]
     lost += _lost_besides(found, sources, target, writer.title, {place for place, _ in lost})
-    lost += _lost_around(found, carried) if carried else ()
+    lost += _lost_around(found, carried) if name is None else ()
     lost += _lost_comments(found, is_whole=name is None)
     for place, message in _join(lost):
         complain(f"{place}: lost: {message}")
@@ -111,6 +112,14 @@ def convert(
     for gap in export.gaps:
         complain(f"to do: {gap}")
     return write_result(export.data, output)
+
+
+def _advise(refusal: "ExportError") -> str:
+    """Name the formats that have the shape of a rubric, if that is why it was refused."""
+    from rubric_lint.dialects.export import find_targets  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ShapeError  # noqa: PLC0415
+
+    return f"; use --to {join_words(find_targets(refusal.shape), 'or')}" if isinstance(refusal, ShapeError) else ""
 
 
 def _check_excel(output: str | None) -> None:
@@ -138,12 +147,23 @@ def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
 def _read_suite(found: "dict[str, Loaded]") -> "Suite | None":
     from rubric_lint.dialects.export.suite import read_suite  # noqa: PLC0415
 
-    return read_suite((each.document, each.rubric) for each in found.values())
+    return read_suite(_documents_of(found), ((each.document, each.rubric) for each in found.values()))
 
 
-def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_Lost]":
-    """Yield what a suite says beside its rubrics and the target has no place for."""
-    documents = {each.document.number: each for each in found.values()}
+def _documents_of(found: "dict[str, Loaded]") -> "tuple[Document, ...]":
+    return next(iter(found.values())).file
+
+
+def _lost_around(found: "dict[str, Loaded]", carried: "Carried | None") -> "Iterator[_Lost]":
+    """Yield what a file says beside its rubrics and the target has no place for."""
+    from rubric_lint.dialects.export.suite import find_apart  # noqa: PLC0415
+
+    any_of_them = next(iter(found.values()))
+    documents = {each.number: any_of_them._replace(document=each) for each in _documents_of(found)}
+    if carried is None:
+        for part in find_apart(_documents_of(found), (each.document for each in found.values())):
+            yield documents[part.number].place_in_document(()), "a document without rubrics: only rubrics are written"
+        return
     for number, path, message in carried.losses:
         yield documents[number].place_in_document(path), message
 

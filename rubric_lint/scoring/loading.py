@@ -50,7 +50,8 @@ class InvalidRubricError(RubricError):
 class Loaded(NamedTuple):
     """A rubric as it was linted, its name, and its document.
 
-    If its case has several rubrics, `case` is the name of the case and `label` the name of the rubric in it.
+    If its case has several rubrics, `case` is the name of the case and `label` the name of the rubric in it. `file` has
+    all documents of the file.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Loaded(NamedTuple):
     document: Document
     case: str = ""
     label: str = ""
+    file: tuple[Document, ...] = ()
 
     def place(self, path: Path) -> str:
         """Return the place of a part of the rubric, as messages begin."""
@@ -149,7 +151,7 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
     Raises:
         RubricError: as `load_rubrics`.
     """
-    result, _, rubrics = examined
+    result, documents, rubrics = examined
     if faults := tuple(_word_errors(result)):
         raise InvalidRubricError(*faults)
     if not rubrics:
@@ -160,7 +162,7 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
             raise RubricError(
                 f"{loaded.start}: a second rubric is named `{loaded.name}`, after the one at {first.start}"
             )
-        found[loaded.name] = loaded
+        found[loaded.name] = loaded._replace(file=tuple(documents))
     for loaded in found.values():
         if not loaded.rubric.schema.is_valid(loaded.document.value(loaded.rubric.path)):
             raise RubricError(

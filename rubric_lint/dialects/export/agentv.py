@@ -53,7 +53,7 @@ class _Release:
         for case in group_cases(rubrics, sources, suite):
             for member in case.members:
                 advice = "its rubrics have checklist criteria or score ranges"
-                require_shape(member.name, member.rubric, self.title, *_SHAPES, advice=advice)
+                require_shape(member.name, member.rubric, self.title, _SHAPES, advice)
                 self._refuse_variables(member)
                 losses += lost_verdicts(member.name, member.rubric, self.title, keeps_pass=not self.is_template)
             tests.append(self._test(case))
@@ -95,7 +95,7 @@ class _Release:
         return str(escape(text)) if self.is_template and not source.is_template else text
 
     def _test(self, case: Case) -> dict[str, Any]:
-        assertions = [self._assertion(case, each) if isinstance(each, Member) else each for each in case.assertions()]
+        assertions = case.nested(lambda member: self._assertion(case, member))
         written = {"id": case.name, **case.carried.fields}
         if case.members and not case.members[0].source.place:
             question = self._question(case.members[0].source)
@@ -175,5 +175,5 @@ def _threshold(rubric: Rubric) -> dict[str, Any]:
 
 _4 = _Release("agentv-4", "AgentV 4", "assertions", "rubrics", "criteria", "name", is_template=False)
 _5 = _Release("agentv-5", "AgentV 5", "assert", "llm-rubric", "value", "metric", is_template=True)
-AGENTV_4 = ExportTarget(_4.title, "tests for AgentV 4.x, as YAML", _4.write, has_cases=True)
-AGENTV_5 = ExportTarget(_5.title, "tests for AgentV 5.1 and later, as YAML", _5.write, has_cases=True)
+AGENTV_4 = ExportTarget(_4.title, "tests for AgentV 4.x, as YAML", _4.write, has_cases=True, shapes=_SHAPES)
+AGENTV_5 = ExportTarget(_5.title, "tests for AgentV 5.1 and later, as YAML", _5.write, has_cases=True, shapes=_SHAPES)

@@ -9,6 +9,7 @@ from rubric_lint.dialects.export.carried_checks import carry_check
 from rubric_lint.dialects.export.case_words import (
     AGENTV_4,
     AGENTV_5,
+    ASSERTION_LISTS,
     CASE_FIELDS,
     NAMED_BY_CASE,
     OURS,
@@ -26,11 +27,12 @@ SuiteLoss = tuple[int | None, Path, str]
 
 
 class CarriedCase(NamedTuple):
-    """The fields of a case in the words of the target, and its assertions with their places."""
+    """The fields of a case in the words of the target, and its assertions and sets of them with their places."""
 
     name: str
     fields: Mapping[str, Any]
     checks: tuple[Part, ...] = ()
+    sets: tuple[Part, ...] = ()
 
 
 class Carried(NamedTuple):
@@ -75,6 +77,9 @@ class _Carrier:
 
     def lose(self, number: int | None, part: Part, message: str = "") -> None:
         """Report a field or an assertion as lost."""
+        if not part.path:
+            self.losses.append((number, (), f"a document without rubrics and cases: {self.title} has no place for it"))
+            return
         name = next((step for step in reversed(part.path) if isinstance(step, str)), "")
         told = f"`{name}`" if isinstance(part.path[-1], str) else f"an item of `{name}`" if name else "an item"
         self.losses.append((number, part.path, message or f"{told}: {self.title} has no field for it"))
@@ -83,9 +88,9 @@ class _Carrier:
         """Return the fields of the suite that the target has."""
         suite = self.suite
         written: dict[str, Any] = {}
-        number = suite.cases[0].key[0]
         names = SUITE_FIELDS.get((self.source, self.target), frozenset())
         for name, part in suite.fields.items():
+            number = part.number
             if not is_plain(part.value) or not self.has_cases:
                 self.lose(number, part)
             elif name == "threshold":
@@ -99,7 +104,7 @@ class _Carrier:
             else:
                 self.lose(number, part)
         for part in suite.others:
-            self.lose(number, part)
+            self.lose(part.number, part)
         if self.is_template and not suite.is_template:
             written = {"prompts": [_PROMPT], **written}
         return written
@@ -109,6 +114,9 @@ class _Carrier:
         number = case.key[0]
         for part in case.others:
             self.lose(number, part)
+        has_sets = self.has_cases and self.target == self.source
+        for part in () if has_sets else case.sets:
+            self._lose_set(number, part)
         if not self.has_cases:
             is_named = self.target in NAMED_BY_CASE and case.names_rubrics and self.source != PROMPTFOO
             lost = (part for name, part in case.fields.items() if name != "id" or not is_named)
@@ -127,7 +135,17 @@ class _Carrier:
                 self._carry_field(case, name, part, written)
         self._carry_input(case, written)
         checks = tuple(self._carry_checks(case))
-        return CarriedCase(case.name, self._average(case, written), checks)
+        return CarriedCase(case.name, self._average(case, written), checks, case.sets if has_sets else ())
+
+    def _lose_set(self, number: int | None, part: Part) -> None:
+        """Report what changes in the score without a set of assertions."""
+        told = f"the set of assertions: {self.title} counts each of them by itself, so the score may change"
+        self.losses.append((number, part.path, told))
+        for name, value in part.value.items():
+            if name not in {"type", *ASSERTION_LISTS}:
+                own = Part((*part.path, name), value)
+                shown = f" {value}" if isinstance(value, str | int | float) else ""
+                self.lose(number, own, f"the {name}{shown} of the set of assertions: {self.title} has no sets")
 
     def _carry_field(self, case: SuiteCase, name: str, part: Part, written: dict[str, Any]) -> None:
         if name == "threshold":

@@ -1,6 +1,6 @@
 """Group rubrics by case, so that each case stays one test."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -21,11 +21,10 @@ class Member(NamedTuple):
     source: ExportSource
 
     @property
-    def order(self) -> int:
-        """The place among the assertions of the case; the case's own rubrics are first."""
-        view, start = self.rubric.view, len(self.source.place[1]) if self.source.place else 0
-        first = view.place(self.rubric.entries[0].path) if view and self.rubric.entries else self.rubric.path
-        return order_of(first[start:])
+    def path(self) -> Path:
+        """The place in the document of its first criterion."""
+        view = self.rubric.view
+        return view.place(self.rubric.entries[0].path) if view and self.rubric.entries else self.rubric.path
 
     def weight_beside(self, case: "Case", extras: Mapping[str, Any]) -> dict[str, Any]:
         """Return the weight of several texts beside other assertions: together they count as each does by itself."""
@@ -42,19 +41,48 @@ class Case(NamedTuple):
     name: str
     members: tuple[Member, ...]
     carried: CarriedCase = CarriedCase("", {})
+    start: int = 0
 
     def assertions(self) -> list[Member | Any]:
         """Return the rubrics and the other assertions in the order in which they are written."""
-        parts: list[tuple[int, Member | Any]] = [(member.order, member) for member in self.members]
-        parts += [(order_of(part.path[-1:]), part.value) for part in self.carried.checks]
-        return [each for _, each in sorted(parts, key=lambda part: part[0])]
+        return [content for _, content in self._parts()]
+
+    def nested(self, write: Callable[[Member], Any]) -> list[Any]:
+        """Return the assertions as `assertions`, with rubrics as `write` makes them, within the sets that hold them."""
+        return self._within((), write)
+
+    def is_in_set(self, member: Member) -> bool:
+        """Return whether a set of assertions holds a rubric and is written."""
+        return bool(self._holder(member.path))
+
+    def _within(self, holder: Path, write: Callable[[Member], Any]) -> list[Any]:
+        made = [
+            (order_of(path[self.start :]), write(content) if isinstance(content, Member) else content)
+            for path, content in self._parts()
+            if self._holder(path) == holder
+        ]
+        for part in self.carried.sets:
+            if self._holder(part.path) == holder:
+                name = next(name for name in ASSERTION_LISTS if name in part.value)
+                made.append((order_of(part.path[self.start :]), {**part.value, name: self._within(part.path, write)}))
+        return [each for _, each in sorted(made, key=lambda part: part[0])]
+
+    def _parts(self) -> list[tuple[Path, Member | Any]]:
+        parts: list[tuple[Path, Member | Any]] = [(member.path, member) for member in self.members]
+        parts += [(part.path, part.value) for part in self.carried.checks]
+        return sorted(parts, key=lambda part: order_of(part[0][self.start :]))
+
+    def _holder(self, path: Path) -> Path:
+        """Return the path of the innermost set that holds an assertion; empty if none does."""
+        holders = [part.path for part in self.carried.sets if len(part.path) < len(path)]
+        return max((each for each in holders if path[: len(each)] == each), key=len, default=())
 
 
-def order_of(path: Path) -> int:
-    """Return the index of an assertion, whose path begins in its case; -1 for the case's own rubrics."""
+def order_of(path: Path) -> Path:
+    """Return the indexes of an assertion, whose path begins in its case; -1 for the case's own rubrics."""
     if path and path[0] not in {*ASSERTION_LISTS, "execution"} and not isinstance(path[0], int):
-        return -1
-    return next((step for step in path if isinstance(step, int)), -1)
+        return (-1,)
+    return tuple(step for step in path if isinstance(step, int)) or (-1,)
 
 
 def group_cases(rubrics: Rubrics, sources: Sources, suite: Carried | None = None) -> Iterator[Case]:
@@ -71,4 +99,4 @@ def group_cases(rubrics: Rubrics, sources: Sources, suite: Carried | None = None
     for key, members in groups.items():
         own = carried.get(key)
         called = own.name if own else key if len(members) > 1 else members[0].name
-        yield Case(called, tuple(members), own or CarriedCase(called, {}))
+        yield Case(called, tuple(members), own or CarriedCase(called, {}), len(key[1]) if own else 0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from rubric_lint.dialects.export.geval import BY_ITS_RUBRIC, Metric, as_metrics, lost_average
+from rubric_lint.dialects.export.geval import BY_ITS_RUBRIC, SHAPES_OF_METRICS, Metric, as_metrics, lost_average
 from rubric_lint.dialects.export.target import (
     NOWHERE,
     Export,
@@ -136,4 +136,6 @@ def _lines(metric: Metric) -> Iterator[str]:
     yield "        ),"
 
 
-TARGET = ExportTarget(_TITLE, "GEval and DAG metrics, as Python source", write)
+TARGET = ExportTarget(
+    _TITLE, "GEval and DAG metrics, as Python source", write, shapes=(*SHAPES_OF_METRICS, Shape.CHECKLIST)
+)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rubric_lint.dialects.export.geval import BY_ITS_RUBRIC, Metric, as_metrics
+from rubric_lint.dialects.export.geval import BY_ITS_RUBRIC, SHAPES_OF_METRICS, Metric, as_metrics
 from rubric_lint.dialects.export.target import NOWHERE, Export, ExportTarget, Loss, Rubrics, Sources
 from rubric_lint.dialects.export.texts import to_json
 
@@ -31,4 +31,4 @@ def _payload(metric: Metric) -> dict[str, Any]:
     }
 
 
-TARGET = ExportTarget(_TITLE, "GEval metrics, as the JSON of Confident AI", write)
+TARGET = ExportTarget(_TITLE, "GEval metrics, as the JSON of Confident AI", write, shapes=SHAPES_OF_METRICS)

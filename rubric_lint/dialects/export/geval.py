@@ -25,6 +25,10 @@ BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that 
 """The instruction of a metric whose rubric does not say what is judged; a metric needs one."""
 
 
+SHAPES_OF_METRICS = (Shape.HOLISTIC, Shape.SCORE_RANGES)
+"""The shapes of which metrics are made."""
+
+
 class Metric(NamedTuple):
     """One metric: what is judged, the bands in ascending order, and the lowest score in 0..1 that passes.
 
@@ -60,7 +64,7 @@ def as_metrics(
     several = len(rubrics) > 1 if several is None else several
     for name, rubric in rubrics.items():
         advice = "its metrics give one score from 0 to 10"
-        shape = require_shape(name, rubric, title, Shape.HOLISTIC, Shape.SCORE_RANGES, advice=advice)
+        shape = require_shape(name, rubric, title, SHAPES_OF_METRICS, advice)
         if shape is Shape.HOLISTIC:
             made = [_metric(name, name, task_of(rubric), rubric.scales[0], rubric.thresholds.pass_at)]
         else:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rubric_lint.dialects.export.entries import as_number
-from rubric_lint.dialects.export.geval import BY_ITS_RUBRIC, Metric, as_metrics
+from rubric_lint.dialects.export.geval import BY_ITS_RUBRIC, SHAPES_OF_METRICS, Metric, as_metrics
 from rubric_lint.dialects.export.target import NOWHERE, Export, ExportTarget, Rubrics, Sources
 from rubric_lint.dialects.export.texts import to_yaml
 
@@ -27,4 +27,4 @@ def _metadata(metric: Metric) -> dict[str, Any]:
     }
 
 
-TARGET = ExportTarget(_TITLE, "GEval metrics, as metrics_metadata in YAML", write)
+TARGET = ExportTarget(_TITLE, "GEval metrics, as metrics_metadata in YAML", write, shapes=SHAPES_OF_METRICS)

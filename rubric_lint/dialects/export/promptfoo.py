@@ -57,12 +57,12 @@ def _test(case: Case) -> dict[str, Any]:
         named = {"id": name, **fields["metadata"]} if isinstance(fields.get("metadata"), dict) else {"id": name}
         fields["metadata"] = named
     about = {"description": name, **fields}
-    assertions = [_assertion(case, each) if isinstance(each, Member) else each for each in case.assertions()]
+    assertions = case.nested(lambda member: _assertion(case, member))
     return {**about, **({"assert": assertions} if assertions else {})}
 
 
 def _assertion(case: Case, member: Member) -> dict[str, Any]:
-    label = {"metric": escape(member.label)} if member.label else {}
+    label = {"metric": escape(member.label)} if member.label and not case.is_in_set(member) else {}
     extras = member.source.extras(find_holder(member.rubric), _NAME)
     return {
         "type": "llm-rubric",

@@ -20,6 +20,7 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words
 
 _TITLE = "Ragas"
+_SHAPES = (Shape.LEVELS, Shape.CHECKLIST)
 
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
@@ -28,7 +29,7 @@ def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     losses: list[Loss] = []
     for name, rubric in rubrics.items():
         advice = "its metrics choose a level, or answer yes or no"
-        shape = require_shape(name, rubric, _TITLE, Shape.LEVELS, Shape.CHECKLIST, advice=advice)
+        shape = require_shape(name, rubric, _TITLE, _SHAPES, advice)
         for criterion in rubric.criteria:
             called = f"{name}/{criterion.id}" if len(rubrics) > 1 else criterion.id
             if called in scales:
@@ -71,4 +72,6 @@ def _lost_average(name: str, rubric: Rubric) -> Iterator[Loss]:
         )
 
 
-TARGET = ExportTarget(_TITLE, "dictionaries for RubricsScore and definitions for AspectCritic, as JSON", write)
+TARGET = ExportTarget(
+    _TITLE, "dictionaries for RubricsScore and definitions for AspectCritic, as JSON", write, shapes=_SHAPES
+)

@@ -15,16 +15,18 @@ CaseKey = tuple[int | None, Path]
 
 
 class Part(NamedTuple):
-    """A field or an assertion, with its place in the document."""
+    """A field or an assertion, with its place: the path in a document, and the number of that."""
 
     path: Path
     value: Any
+    number: int | None = None
 
 
 class SuiteCase(NamedTuple):
     """A case: its fields by AgentV's names, and the assertions that are not rubrics.
 
-    A field that is not in `fields` has no common name: it is in `others`.
+    `sets` are the assertions that hold others, which may be rubrics, outer ones first. A field that is not in `fields`
+    has no common name: it is in `others`.
     """
 
     key: CaseKey
@@ -32,12 +34,13 @@ class SuiteCase(NamedTuple):
     checks: tuple[Part, ...]
     others: tuple[Part, ...]
     names_rubrics: bool
+    sets: tuple[Part, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the case, or its place."""
         own = self.fields.get("id")
-        return str(own.value) if own else "/".join(map(str, self.key[1]))
+        return str(own.value) if own else "/".join(map(str, self.key[1])) or str(self.key[0])
 
 
 class Suite(NamedTuple):
@@ -81,21 +84,21 @@ def find_case(document: Document, path: Path) -> CaseKey | None:
     return (document.number, ()) if is_case else None
 
 
-def read_suite(found: Iterable[tuple[Document, Rubric]]) -> Suite | None:
+def read_suite(documents: Iterable[Document], found: Iterable[tuple[Document, Rubric]]) -> Suite | None:
     """Return what the documents of a file say beside their rubrics; None if they are no suite of ours or of AgentV's.
 
-    promptfoo's files are suites too.
+    promptfoo's files are suites too. `documents` are all of the file, with rubrics or without.
     """
-    documents: dict[int | None, _Found] = {}
+    read = {document.number: _Found(document, ()) for document in documents}
     for document, rubric in found:
-        known = documents.setdefault(document.number, _Found(document, ()))
-        documents[document.number] = known._replace(rubrics=(*known.rubrics, rubric))
-    dialects = {rubric.dialect for each in documents.values() for rubric in each.rubrics}
+        known = read[document.number]
+        read[document.number] = known._replace(rubrics=(*known.rubrics, rubric))
+    dialects = {rubric.dialect for each in read.values() for rubric in each.rubrics}
     if not all(name in {"", "promptfoo"} or name.startswith("agentv") for name in dialects):
         return None
     templates = dialects & RENDERS
     system = PROMPTFOO if "promptfoo" in templates else AGENTV_5 if templates else AGENTV_4
-    parts = [_read_document(each, system) for each in documents.values()]
+    parts = [_read_document(each, system) for each in read.values()]
     cases = tuple(case for _, cases in parts for case in cases)
     if system == PROMPTFOO:
         cases = _name_cases(cases)
@@ -103,13 +106,22 @@ def read_suite(found: Iterable[tuple[Document, Rubric]]) -> Suite | None:
         return None
     fields: dict[str, Part] = {}
     others: list[Part] = []
-    for own, _ in parts:
-        for name, part in own.items():
+    for each, (own, _) in zip(read.values(), parts, strict=True):
+        for name, written in own.items():
+            part = written._replace(number=each.document.number)
             if name in fields or name.startswith("\0"):
                 others.append(part)
             else:
                 fields[name] = part
     return Suite(system, fields, tuple(others), cases)
+
+
+def find_apart(documents: Iterable[Document], within: Iterable[Document]) -> Iterator[Part]:
+    """Find the documents without rubrics of a file that is no suite: nothing of them is written."""
+    written = {document.number for document in within}
+    for document in documents:
+        if document.number not in written and document.data is not None and not document.kind.is_program:
+            yield Part((), document.data, document.number)
 
 
 def _name_cases(cases: tuple[SuiteCase, ...]) -> tuple[SuiteCase, ...]:
@@ -141,31 +153,51 @@ def _read_name(case: SuiteCase) -> tuple[str, SuiteCase]:
 
 
 def _read_document(found: _Found, system: str) -> tuple[dict[str, Part], list[SuiteCase]]:
-    document = found.document
+    document, data = found.document, found.document.data
     taken = set(_find_taken(found))
     keys = {key for rubric in found.rubrics if (key := find_case(document, rubric.path))}
-    data = document.data
-    own: dict[str, Part] = {}
-    if document.kind.is_program:
+    if document.kind.is_program or data is None:
         return {}, []
+    own: dict[str, Part] = {}
     if isinstance(data, list):
         keys |= {(document.number, (index,)) for index, case in enumerate(data) if isinstance(case, dict)}
         own |= {f"\0{index}": Part((index,), case) for index, case in enumerate(data) if not isinstance(case, dict)}
-    elif isinstance(data, dict) and (document.number, ()) not in keys:
-        lists = _lists_of_cases()
-        for name in lists & data.keys():
-            if isinstance(data[name], list):
-                for index, case in enumerate(data[name]):
-                    if isinstance(case, dict):
-                        keys.add((document.number, (name, index)))
-                    else:
-                        own[f"\0{name}/{index}"] = Part((name, index), case)
-            else:
-                own[f"\0{name}"] = Part((name,), data[name])
-        for index, (name, part) in enumerate(_read_fields(data, (), system, taken, lists | {"$schema"})):
-            own[f"\0{index}" if name.startswith("\0") or name in own else name] = part
+    elif not isinstance(data, dict):
+        own["\0"] = Part((), data)
+    elif not found.rubrics and _is_case(data):
+        keys = {(document.number, ())}
+    elif (document.number, ()) not in keys:
+        inner, own = _read_whole(data, system, taken)
+        keys |= {(document.number, path) for path in inner}
     cases = [_read_case(document, key, system, taken) for key in sorted(keys, key=lambda key: _order(document, key))]
     return own, cases
+
+
+def _read_whole(data: dict[str, Any], system: str, taken: set[Path]) -> tuple[set[Path], dict[str, Part]]:
+    """Return the paths of the cases in a suite, and its own fields."""
+    keys: set[Path] = set()
+    own: dict[str, Part] = {}
+    lists = _lists_of_cases()
+    for name in lists & data.keys():
+        if isinstance(data[name], list):
+            for index, case in enumerate(data[name]):
+                if isinstance(case, dict):
+                    keys.add((name, index))
+                else:
+                    own[f"\0{name}/{index}"] = Part((name, index), case)
+        else:
+            own[f"\0{name}"] = Part((name,), data[name])
+    for index, (name, part) in enumerate(_read_fields(data, (), system, taken, lists | {"$schema"})):
+        own[f"\0{index}" if name.startswith("\0") or name in own else name] = part
+    return keys, own
+
+
+def _is_case(data: dict[str, Any]) -> bool:
+    """Return whether a document without rubrics is a case by itself: it has an input or assertions, and no cases."""
+    return data.keys().isdisjoint(_lists_of_cases()) and not data.keys().isdisjoint(_OF_CASES)
+
+
+_OF_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *ASSERTION_LISTS})
 
 
 def _order(document: Document, key: CaseKey) -> int:
@@ -176,14 +208,17 @@ def _read_case(document: Document, key: CaseKey, system: str, taken: set[Path]) 
     fields: dict[str, Part] = {}
     others: list[Part] = []
     checks: list[Part] = []
+    sets: list[Part] = []
     for name, part in _read_fields(document.value(key[1]), key[1], system, taken, frozenset()):
         if name == "\0check":
             checks.append(part)
+        elif name == "\0set":
+            sets.append(part)
         elif name.startswith("\0") or name in fields:
             others.append(part)
         else:
             fields[name] = part
-    return SuiteCase(key, fields, tuple(checks), tuple(others), _holds(key[1], taken))
+    return SuiteCase(key, fields, tuple(checks), tuple(others), _holds(key[1], taken), tuple(sets))
 
 
 def _read_fields(
@@ -247,7 +282,11 @@ def _read_checks(part: Part, taken: set[Path]) -> Iterator[tuple[str, Part]]:
         place = (*part.path, index)
         if place in taken:
             continue
-        if _holds(place, taken):  # a set of assertions: its rubrics are written, the set is not
+        inner = next((name for name in ASSERTION_LISTS if isinstance(item, dict) and name in item), "")
+        if _holds(place, taken) and inner:
+            yield "\0set", Part(place, item)
+            yield from _read_checks(Part((*place, inner), item[inner]), taken)
+        elif _holds(place, taken):
             yield from (("\0inner", each) for each in _rest(Part(place, item), taken))
         else:
             yield "\0check", Part(place, item)

@@ -1,7 +1,7 @@
 """Define what a target needs to write rubrics for another system, and how it reports what it cannot express."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -94,9 +94,17 @@ class ExportError(Exception):
         self.message = message
 
 
+class ShapeError(ExportError):
+    """Refuses a rubric of a shape that the target does not have."""
+
+    def __init__(self, name: str, path: Path, message: str, shape: Shape) -> None:
+        super().__init__(name, path, message)
+        self.shape = shape
+
+
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """A target system: its title, a summary of its format, and a function that writes it.
+    """A target system: its title, a summary of its format, a function that writes it, and the shapes that it has.
 
     `write` takes rubrics and, if they come from files, their sources. With `has_cases`, it
     takes a carried suite too. It raises ExportError for a rubric whose meaning would change. With `has_deductions`, a
@@ -108,6 +116,7 @@ class ExportTarget:
     write: Callable[..., Export]
     has_cases: bool = False
     has_deductions: bool = False
+    shapes: Collection[Shape] = tuple(Shape)
 
 
 SHAPES: Mapping[Shape, str] = {
@@ -130,16 +139,16 @@ def shape_of(name: str, rubric: Rubric) -> Shape:
     return rubric.shape
 
 
-def require_shape(name: str, rubric: Rubric, title: str, *shapes: Shape, advice: str) -> Shape:
+def require_shape(name: str, rubric: Rubric, title: str, shapes: Collection[Shape], advice: str) -> Shape:
     """Return the shape of a rubric if the target supports it.
 
     Raises:
-        RefusedError: if it does not.
+        ShapeError: if it does not.
     """
     shape = shape_of(name, rubric)
     if shape not in shapes:
         reason = f"{SHAPES[shape]} has no counterpart in {title}: {advice}"
-        raise ExportError(name, rubric.path, f"{reason}; a rubric is never converted to a different shape")
+        raise ShapeError(name, rubric.path, f"{reason}; a rubric is never converted to a different shape", shape)
     return shape
 
 
