@@ -134,7 +134,7 @@ def _escape_toml(char: str) -> str:
 
 def visible_yaml(text: str) -> str:
     """Escape YAML for printing; every character that `visible` escapes must be in double quotes."""
-    if not text.isprintable():
+    if not text.replace("\n", "").isprintable():
         text = "".join(
             char.encode("unicode_escape").decode() if _unseen(char) and char != "\n" else char for char in text
         )

@@ -356,8 +356,8 @@ def test_what_a_lost_set_changes_in_the_score_is_listed(run, target):
     title = {"agentv-4": "AgentV 4", "agentv-5": "AgentV 5", "rubric": "rubric-lint"}[target]
     assert [line for line in said if "of assertions" in line] == [
         (
-            f"7:9: lost: the set of assertions: {title} counts each of them by itself, so the score may change (also in "
-            "line 14)"
+            f"7:9: lost: the set of assertions: {title} counts each of them by itself, so the score may change (also "
+            "in line 14)"
         ),
         f"8:20: lost: the threshold 0.5 of the set of assertions: {title} has no sets",
         f"9:17: lost: the weight 3 of the set of assertions: {title} has no sets",

@@ -73,6 +73,7 @@ def convert(
     """
     from rubric_lint.dialects.export import load_target  # noqa: PLC0415
     from rubric_lint.dialects.export.carrying import carry  # noqa: PLC0415
+    from rubric_lint.dialects.export.case_words import WITH_TEXTS  # noqa: PLC0415
     from rubric_lint.dialects.export.sound import make_sound  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
@@ -94,7 +95,7 @@ def convert(
         sources = {called: _source(each, is_whole=name is None) for called, each in found.items()}
         suite = _read_suite(found) if name is None else None
         carried = carry(suite, target, writer.title, has_cases=writer.has_cases) if suite else None
-        around = (carried,) if writer.has_cases else ()
+        around = (carried,) if writer.has_cases or target in WITH_TEXTS else ()
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, *around)
     except ExportError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{_advise(refusal)}")

@@ -6,20 +6,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.carried_checks import carry_check
+from rubric_lint.dialects.export.case_texts import FIELDS, CaseText, read_texts
 from rubric_lint.dialects.export.case_words import (
     AGENTV_4,
     AGENTV_5,
     ASSERTION_LISTS,
     CASE_FIELDS,
+    MARKDOWN,
     NAMED_BY_CASE,
     OURS,
     PROMPTFOO,
     SUITE_FIELDS,
     USUAL_THRESHOLD,
+    WITH_TEXTS,
 )
 from rubric_lint.dialects.export.suite import CaseKey, Part, Suite, SuiteCase
 from rubric_lint.dialects.export.target import is_plain
 from rubric_lint.dialects.export.template_texts import LostTextError, as_text, as_value, check_value, is_chat
+from rubric_lint.dialects.tables.markdown_text import unescape
+from rubric_lint.messages import escape
 from rubric_lint.text.path import Path
 
 SuiteLoss = tuple[int | None, Path, str]
@@ -46,9 +51,10 @@ class Carried(NamedTuple):
 def carry(suite: Suite, target: str, title: str, *, has_cases: bool) -> Carried:
     """Return a suite in the words of a target; of one without cases, only what is lost."""
     carrier = _Carrier(suite, target, title, has_cases=has_cases)
-    fields = carrier.carry_suite()
     cases = {case.key: carrier.carry_case(case) for case in suite.cases}
-    return Carried(fields, cases, tuple(carrier.losses))
+    of_cases, carrier.losses = carrier.losses, []
+    fields = carrier.carry_suite()
+    return Carried(fields, cases, (*carrier.losses, *of_cases))
 
 
 def _put(written: dict[str, Any], fields: dict[str, Any]) -> None:
@@ -91,6 +97,8 @@ class _Carrier:
         names = SUITE_FIELDS.get((self.source, self.target), frozenset())
         for name, part in suite.fields.items():
             number = part.number
+            if name == "prompts" and self.target in WITH_TEXTS:
+                continue  # reported case by case
             if not is_plain(part.value) or not self.has_cases:
                 self.lose(number, part)
             elif name == "threshold":
@@ -119,10 +127,13 @@ class _Carrier:
             self._lose_set(number, part)
         if not self.has_cases:
             is_named = self.target in NAMED_BY_CASE and case.names_rubrics and self.source != PROMPTFOO
-            lost = (part for name, part in case.fields.items() if name != "id" or not is_named)
+            texts = self._read_texts(case)
+            uses = frozenset[str]().union(*(text.uses for text in texts.values()))
+            lost = (part for name, part in case.fields.items() if name not in uses and not (name == "id" and is_named))
             for part in (*lost, *case.checks):
-                self.lose(number, part)
-            return CarriedCase(case.name, {})
+                is_text = self.target in WITH_TEXTS and case.names_rubrics and part.path[-1] in FIELDS
+                self.lose(number, part, f"`{part.path[-1]}`: it is not one plain text" if is_text else "")
+            return CarriedCase(case.name, {name: text.text for name, text in texts.items()})
         written: dict[str, Any] = {}
         for name, part in case.fields.items():
             if not is_plain(part.value):
@@ -136,6 +147,20 @@ class _Carrier:
         self._carry_input(case, written)
         checks = tuple(self._carry_checks(case))
         return CarriedCase(case.name, self._average(case, written), checks, case.sets if has_sets else ())
+
+    def _read_texts(self, case: SuiteCase) -> dict[str, CaseText]:
+        """Return the texts of a case that has rubrics, if the target shows them."""
+        if self.target not in WITH_TEXTS or not case.names_rubrics:
+            return {}
+        texts = read_texts(self.suite, case)
+        prompts = self.suite.fields.get("prompts")
+        if prompts and "input" not in texts:
+            self.lose(prompts.number, prompts, f"the prompt of `{case.name}`, which is not one plain text")
+        for name, text in texts.items():
+            if self.target == MARKDOWN and unescape(escape(text.text)) != text.text:
+                message = f"white space and invisible characters of `{name}`, which Markdown cannot show"
+                self.lose(text.part.number, text.part, message)
+        return texts
 
     def _lose_set(self, number: int | None, part: Part) -> None:
         """Report what changes in the score without a set of assertions."""

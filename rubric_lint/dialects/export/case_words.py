@@ -10,7 +10,12 @@ from types import MappingProxyType
 
 AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubric"
 
-NAMED_BY_CASE = frozenset({"markdown", "xlsx"})
+MARKDOWN = "markdown"
+
+WITH_TEXTS = frozenset({MARKDOWN, "lightspeed"})
+"""The targets that have the question and the reference of a case, as plain texts, and nothing else of it."""
+
+NAMED_BY_CASE = frozenset({MARKDOWN, "xlsx", "lightspeed"})
 """The targets without cases that show the name of the case of a rubric."""
 
 OLDER_WORDS: Mapping[str, str] = MappingProxyType(

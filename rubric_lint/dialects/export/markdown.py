@@ -1,11 +1,13 @@
 """Write rubrics as tables for readers, in GitHub Markdown."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from rubric_lint.dialects.export.carrying import Carried
+from rubric_lint.dialects.export.cases import group_cases
 from rubric_lint.dialects.export.entries import bounds, shares, sort_levels
 from rubric_lint.dialects.export.rows import as_sheet, texts_of, word_band
 from rubric_lint.dialects.export.target import NOWHERE, Export, ExportTarget, Loss, Rubrics, Sources, shape_of
-from rubric_lint.dialects.tables.markdown_text import unescape
+from rubric_lint.dialects.tables.markdown_text import CASE_TEXTS, unescape
 from rubric_lint.dialects.tables.values import MUST_BE_MET
 from rubric_lint.format.bands import HIGHEST, Band
 from rubric_lint.format.criterion import Criterion, Shape
@@ -20,17 +22,24 @@ _ASKED = {
 }
 
 
-def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
+def write(rubrics: Rubrics, sources: Sources = NOWHERE, suite: Carried | None = None) -> Export:
     """Write a section for each rubric; `rubric-lint import` reads back what is not listed as lost."""
-    text = "\n".join(line for name, rubric in rubrics.items() for line in _section(name, rubric))
+    texts: dict[str, Mapping[str, str]] = {}
+    for case in group_cases(rubrics, sources, suite) if suite else ():
+        texts |= {member.name: case.carried.fields for member in case.members}
+    sections = (_section(name, rubric, texts.get(name, {})) for name, rubric in rubrics.items())
+    text = "\n".join(line for section in sections for line in section)
     return Export(text, tuple(loss for name, rubric in rubrics.items() for loss in _lost(name, rubric)))
 
 
-def _section(name: str, rubric: Rubric) -> Iterator[str]:
+def _section(name: str, rubric: Rubric, texts: Mapping[str, str]) -> Iterator[str]:
     shape = shape_of(name, rubric)
     pass_at, borderline_at = rubric.thresholds
     yield f"## {escape(name)}"
     yield ""
+    for field, text in texts.items():
+        yield f"**{CASE_TEXTS[field]}:** {escape(text)}"
+        yield ""
     verdict = f"The answer passes from a score of {pass_at}"
     verdict += f" and is borderline from {borderline_at}" if borderline_at < pass_at else ""
     gated = ", unless a criterion stays below its minimum" if any(each.gate for each in rubric.criteria) else ""

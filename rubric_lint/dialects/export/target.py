@@ -93,6 +93,11 @@ class ExportError(Exception):
         self.path = path
         self.message = message
 
+    def of(self, name: str) -> "ExportError":
+        """Return the refusal of a rubric that has another name in the file."""
+        self.name = name
+        return self
+
 
 class ShapeError(ExportError):
     """Refuses a rubric of a shape that the target does not have."""

@@ -1,6 +1,5 @@
 """Write YAML and JSON that every reader reads the same: numbers as written, strings as strings."""
 
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,51 +11,96 @@ from rubric_lint.text.scalar import read_plain
 
 
 def to_yaml(data: Any) -> str:
-    """Return YAML in block style, with lists of numbers on one line."""
-    from ruamel.yaml import YAML  # noqa: PLC0415  (two thirds of the time of a small run)
-    from ruamel.yaml.representer import RoundTripRepresenter  # noqa: PLC0415
+    """Return YAML in block style, with lists of whole numbers on one line. Every key is a string or a number."""
+    lines = _sequence(data, "  ") if isinstance(data, list) else _mapping(data, "")
+    return visible_yaml("".join(f"{line}\n" for line in lines))
 
-    class Representer(RoundTripRepresenter):
-        """Writes numbers as they are and quotes every string that some reader could read as another type."""
 
-        def represent_text(self, text: str) -> Any:
-            return self.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
+def _mapping(mapping: dict[Any, Any], pad: str) -> Iterator[str]:
+    for key, value in mapping.items():
+        name = _write_key(key)
+        head = f"{pad}{name}:" if len(name) < _LONGEST_KEY else f"{pad}? {name}\n{pad}:"
+        if isinstance(value, dict) and value:
+            yield head
+            yield from _mapping(value, f"{pad}  ")
+        elif isinstance(value, list) and not _is_flow(value):
+            yield head
+            yield from _sequence(value, f"{pad}  ")
+        else:
+            yield f"{head} {_write_value(value, pad)}".rstrip(" ")
 
-        def represent_decimal(self, number: Decimal) -> Any:
-            return self.represent_scalar("tag:yaml.org,2002:float", write_decimal(number))
 
-        def represent_sequence_of(self, items: list[Any]) -> Any:
-            flow = bool(items) and all(type(item) is int for item in items)
-            return self.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=flow)
+def _sequence(items: list[Any], pad: str) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, dict) and item:
+            inner = _mapping(item, f"{pad}  ")
+        elif isinstance(item, list) and not _is_flow(item):
+            inner = _sequence(item, f"{pad}    ")
+        else:
+            yield f"{pad}- {_write_value(item, pad)}".rstrip(" ")
+            continue
+        yield f"{pad}- {next(inner)[len(pad) + 2 :]}"
+        yield from inner
 
-        def ignore_aliases(self, _data: Any) -> bool:
-            return True
 
-    Representer.add_representer(str, Representer.represent_text)
-    Representer.add_representer(Decimal, Representer.represent_decimal)
-    Representer.add_representer(list, Representer.represent_sequence_of)
-    yaml = YAML()
-    yaml.Representer = Representer
-    yaml.width = 1_000_000
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    stream = io.StringIO()
-    yaml.dump(data, stream)
-    return visible_yaml(stream.getvalue())
+def _is_flow(items: list[Any]) -> bool:
+    return all(type(item) is int for item in items)
+
+
+_LONGEST_KEY = 1000  # readers look for the colon within 1024 characters
+
+
+def _write_key(key: Any) -> str:
+    text = _write_value(key, "")
+    return _quote(key) if isinstance(key, str) and "\n" in text else text
+
+
+def _write_value(value: Any, pad: str) -> str:
+    """Return a scalar, an empty container or a list of whole numbers; further lines of a block stand after `pad`."""
+    if isinstance(value, str):
+        return _write_text(value, pad)
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, Decimal | float):
+        return write_decimal(Decimal(str(value)))
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
 _BLOCK = re.compile(r"[^\s](?:[^\n]*[^\s])?(?:\n+[^\n]*[^\s])*\n?")
+_INDICATED = re.compile(r"(?:=|<<)$|---|\.\.\.|[#,\[\]{}&*!|>'\"%@`]|[?-](?: |$)|.*?(?::(?: |$)| #)")
 
 
-def _style(text: str) -> str | None:
-    """Choose the style of a string: a block, plain (None; the writer quotes if it must), or in double quotes."""
+def _write_text(text: str, pad: str) -> str:
+    """Return a string as a block, plain, or in quotes if some reader could read something else."""
     if is_obeyed(text):  # a CI system would obey it in a log: double quotes put it on one line, escaped
-        return '"'
+        return _quote(text)
+    if text.isprintable():
+        if text != text.strip() or read_plain(text) != (text, None):
+            return _quote(text)
+        if not _INDICATED.match(text):
+            return text
+        return _quote(text) if "'" in text else f"'{text}'"
     lines = text.removesuffix("\n").split("\n")
-    if len(lines) > 1 and _BLOCK.fullmatch(text) and all(line.isprintable() for line in lines):
-        return "|"
-    if text.isprintable() and text == text.strip() and read_plain(text) == (text, None):
-        return None
-    return '"'
+    if len(lines) > 1 and all(line.isprintable() for line in lines) and _BLOCK.fullmatch(text):
+        mark = "|" if text.endswith("\n") else "|-"
+        return "\n".join([mark, *(f"{pad}  {line}" if line else "" for line in lines)])
+    return _quote(text)
+
+
+_ESCAPED = re.compile('["\\\\\x85\u2028\u2029\ufeff]|[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
+_SHORT = {"\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "e"}
+_SHORT |= {'"': '"', "\\": "\\", "\x85": "N", "\u2028": "L", "\u2029": "P"}
+
+
+def _quote(text: str) -> str:
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def _escape(found: re.Match[str]) -> str:
+    char = found[0]
+    if char in _SHORT:
+        return f"\\{_SHORT[char]}"
+    return f"\\x{ord(char):02X}" if char <= "\xff" else f"\\u{ord(char):04X}"
 
 
 def write_decimal(number: Decimal) -> str:

@@ -73,7 +73,8 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     """A table: the name of its rubric, its header, and the rows below.
 
-    `parts` are the tables of single criteria, by id, where a document has them apart.
+    `parts` are the tables of single criteria, by id, where a document has them apart, `texts` those of its case, by
+    field.
     """
 
     name: str
@@ -81,3 +82,4 @@ class Table(NamedTuple):
     rows: tuple[Row, ...]
     notes: tuple[Note, ...] = ()
     parts: "tuple[tuple[str, Table], ...]" = ()
+    texts: tuple[tuple[str, Cell], ...] = ()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
-from rubric_lint.dialects.tables.markdown_text import unescape
+from rubric_lint.dialects.tables.markdown_text import CASE_TEXTS, unescape
 from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.messages import point_to_known, shorten
 from rubric_lint.text.source import Source
@@ -19,17 +19,21 @@ _VERDICT = re.compile(
 )
 _CELL = re.compile(r"(?:\\.|[^\\|]|\\\Z)*")
 
+_TEXT = re.compile(rf"\*\*({'|'.join(CASE_TEXTS.values())}):\*\* (.*\S)\s*")
+"""A text of a case, as `--to markdown` writes it."""
+
 _BOLD = re.compile(r"\*\*([^*\s](?:[^*]*[^*\s\\])?)\*\*")
 """A whole cell in bold type, as tables have in their first column."""
 
 
 @dataclass
 class _Found:
-    """A table of the document, with the heading above it and the depth of that."""
+    """A table of the document, with the heading above it, the depth of that, and the texts between them."""
 
     heading: str
     depth: int
     header: Row
+    texts: dict[str, Cell]
     rows: list[Row] = field(default_factory=list)
 
 
@@ -54,7 +58,7 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
         main = found if only in {None, name} else None
         if main:
             _check_widths(found)
-            tables.append(Table(name, found.header, tuple(found.rows)))
+            tables.append(Table(name, found.header, tuple(found.rows), texts=tuple(found.texts.items())))
     if only is not None and seen and not tables:
         raise TableError(_place(source, 0), f"no table is under `{shorten(only)}`; {point_to_known(only, seen)}")
     if not tables:
@@ -94,6 +98,7 @@ def _find_tables(source: Source) -> Iterator[_Found]:
     heading, depth = "", 0
     table: _Found | None = None
     before = ("", 0)
+    texts: dict[str, Cell] = {}
     for line, start in _lines(source):
         found = _HEADING.fullmatch(line)
         if table and line.strip() and not found:
@@ -103,13 +108,16 @@ def _find_tables(source: Source) -> Iterator[_Found]:
             yield table
             table = None
         if found:
-            heading, depth = unescape((found[2] or "").strip()), len(found[1])
+            heading, depth, texts = unescape((found[2] or "").strip()), len(found[1]), {}
         elif "|" in before[0] + line and _DELIMITER.fullmatch(line):
             header = _read_row(source, *before)
             is_table = len(header.cells) == len(_read_row(source, line, start).cells)
-            table = _Found(heading, depth, header) if is_table else None
+            table = _Found(heading, depth, header, texts) if is_table else None
         elif before[0].strip() and _UNDERLINE.fullmatch(line):
-            heading, depth = unescape(before[0].strip()), 1 if "=" in line else 2
+            heading, depth, texts = unescape(before[0].strip()), 1 if "=" in line else 2, {}
+        elif told := _TEXT.fullmatch(line):
+            name = next(name for name, word in CASE_TEXTS.items() if word == told[1])
+            texts[name] = Cell(unescape(told[2]), _place(source, start + told.start(2)))
         before = (line, start)
     if table:
         yield table

@@ -2,6 +2,9 @@
 
 import re
 
+CASE_TEXTS = {"input": "Input", "expected_output": "Expected output"}
+"""What a document calls the texts of a case, by field."""
+
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _JOINT = "&#8203;"
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
