@@ -13,6 +13,7 @@ _DELAY = 1.0
 """Seconds before a run shows its bar."""
 
 _INTERVAL = 0.1
+_MANY = 5_000
 _BAR = 30
 
 Item = TypeVar("Item")
@@ -70,6 +71,13 @@ class Progress:
         if now >= self._due:
             self._due = now + _INTERVAL
             self._draw(self._describe(now - self._start, note))
+
+    def show_phase(self, note: str, done: int, total: int) -> None:
+        """Draw the bar at once if the run takes long or has many items: the phase that begins may draw nothing."""
+        self.done, self.total = done, total or None
+        if self.is_shown and total >= _MANY:
+            self._due = time.monotonic()
+        self.show(note)
 
     def clear(self) -> None:
         """Erase the bar."""

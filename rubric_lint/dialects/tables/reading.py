@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError
 from rubric_lint.dialects.tables.csv_file import read_csv
+from rubric_lint.dialects.tables.excel_text import NEEDS, has_openpyxl
 from rubric_lint.dialects.tables.markdown_file import note_thresholds, read_markdown
 from rubric_lint.format.thresholds import Thresholds
-from rubric_lint.messages import point_to_known
+from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.text.source import Source, UndecodableError
 
 KINDS: Mapping[str, str] = {
@@ -65,17 +66,10 @@ def read_tables(name: str, path: str, data: bytes, asked: Asked) -> list[Table]:
     Raises:
         UnreadableError: if it is of another kind, or damaged.
         TableError: if it has no table.
-        ImportError: if it is an Excel file, and openpyxl is not installed.
     """
     whole = Place(name, "the file")
-    kind, found = find_kind(path), _look(data)
-    if found and found != kind and not (kind == "Markdown" and found in {"HTML", "XML"}):
-        is_excel = found == "Excel"
-        told = "an Excel file, whatever its name says; rename it to .xlsx" if is_excel else f"{found}; {_ADVICE}"
-        raise UnreadableError(whole, f"cannot be read: it is {told}")
+    kind = _identify(path, data, whole)
     if kind == "Excel":
-        if not found:
-            raise UnreadableError(whole, "cannot be read: it is not an Excel file, whatever its name says")
         from rubric_lint.dialects.tables.excel_file import read_excel  # noqa: PLC0415  (with a library that few need)
 
         return read_excel(name, data, asked.only, asked.header_row)
@@ -95,6 +89,28 @@ def read_tables(name: str, path: str, data: bytes, asked: Asked) -> list[Table]:
     notes: list[Note] = list(note_thresholds(source, asked.thresholds))
     first, *others = read_markdown(source, asked.only)
     return [first._replace(notes=(*notes, *first.notes)), *others]
+
+
+def _identify(path: str, data: bytes, whole: Place) -> str:
+    """Return the kind of a file by its name, which its first bytes confirm.
+
+    Raises:
+        UnreadableError: if they do not, or if it cannot be read here.
+    """
+    kind, found = find_kind(path), _look(data)
+    if kind == "Excel" and not has_openpyxl():
+        raise UnreadableError(whole, f"reading an Excel file {NEEDS}")
+    if found and found != kind and not (kind == "Markdown" and found in {"HTML", "XML"}):
+        is_excel = found == "Excel"
+        told = "an Excel file, whatever its name says; rename it to .xlsx" if is_excel else f"{found}; {_ADVICE}"
+        raise UnreadableError(whole, f"cannot be read: it is {told}")
+    if not kind:
+        hint = "; say what it is with --stdin-filename" if path.startswith("<") else ""
+        expected = join_words([*KINDS], "or")
+        raise UnreadableError(whole, f"is not a file with tables; expected a name that ends in {expected}{hint}")
+    if kind == "Excel" and not found:
+        raise UnreadableError(whole, "cannot be read: it is not an Excel file, whatever its name says")
+    return kind
 
 
 def _look(data: bytes) -> str:

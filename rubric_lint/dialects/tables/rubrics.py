@@ -1,6 +1,6 @@
 """Read the rubric that a table holds: a checklist, score ranges, a holistic scale, or levels."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
@@ -18,12 +18,17 @@ _GATES = ("required_min_score", "required_min_level", "minimum")
 
 
 class TableRubric(NamedTuple):
-    """The rubric of a table: its name, the list under `rubrics`, notes, and the folded words of options it used."""
+    """The rubric of a table: its name, the list under `rubrics`, notes, and the folded words of options it used.
+
+    `texts` are those of its case, by field, `rows` is the number of rows that it comes from.
+    """
 
     name: str
     entries: Part
     notes: tuple[Note, ...]
     used: frozenset[str]
+    texts: Mapping[str, str] = {}
+    rows: int = 0
 
 
 def read_rubric(table: Table, choices: Choices) -> TableRubric:
@@ -79,7 +84,8 @@ class _Reader:
         else:
             entries = [self._item(row) for row in rows]
         whole = Part(entries, self.table.header.place)
-        return TableRubric(self.table.name, whole, tuple(self.notes), frozenset(used))
+        texts = {name: cell.text for name, cell in self.table.texts}
+        return TableRubric(self.table.name, whole, tuple(self.notes), frozenset(used), texts, len(rows))
 
     def _refuse_second_header(self, rows: Iterable[Row]) -> None:
         header = [cell.text.strip() for _, cell in sorted(self.table.header.cells.items()) if not cell.is_empty]

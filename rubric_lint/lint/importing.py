@@ -1,0 +1,216 @@
+"""Make a rubric file of the tables in a file, and lint it at once."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from rubric_lint.dialects.export.carrying import Carried, CarriedCase
+from rubric_lint.dialects.export.sound import make_sound
+from rubric_lint.dialects.export.suite import CaseKey
+from rubric_lint.dialects.export.target import ExportError, ExportSource
+from rubric_lint.dialects.export.v2 import write
+from rubric_lint.dialects.tables.cells import Note, Table, TableError, UnreadableError
+from rubric_lint.dialects.tables.columns import Choices, fold
+from rubric_lint.dialects.tables.drafts import write_draft
+from rubric_lint.dialects.tables.reading import Asked, read_tables
+from rubric_lint.dialects.tables.rescale import parse_rescale
+from rubric_lint.dialects.tables.rubrics import TableRubric, read_rubric
+from rubric_lint.finding import Severity
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.lint.drafts import examine_draft
+from rubric_lint.messages import list_names
+from rubric_lint.project.files import SUFFIXES
+from rubric_lint.project.settings import FileSettings
+
+NOTE = "note"
+
+
+class ChoiceError(ValueError):
+    """Options that contradict each other, or name what no table has."""
+
+
+class ImportMessage(NamedTuple):
+    """What is said of a table, and where; of a whole file, `place` is empty.
+
+    `kind` is `note` or a severity, `rule` the rule that found it, if one did.
+
+    An error is why nothing was imported.
+    """
+
+    place: str
+    kind: str
+    message: str
+    rule: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the message as JSON."""
+        return {"place": self.place, "kind": self.kind, "rule": self.rule or None, "message": self.message}
+
+
+class Imported(NamedTuple):
+    """The rubric file that a file of tables holds; its text is empty if one of the messages is an error.
+
+    `is_unreadable`: the file could not be read as its name says.
+    """
+
+    file: str
+    text: str
+    messages: tuple[ImportMessage, ...]
+    is_unreadable: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rubric file and the messages as JSON."""
+        return {"file": self.file, "text": self.text or None, "messages": [each.to_json() for each in self.messages]}
+
+
+class TableChoices(NamedTuple):
+    """What options say of a file: of its columns, the one table to read, and the row of the header."""
+
+    columns: Choices
+    only: str | None = None
+    header_row: int | None = None
+
+
+def choose(
+    mapping: Iterable[tuple[str, str]],
+    ignored: Iterable[str],
+    rescale: str | None,
+    only: str | None,
+    header_row: int | None,
+) -> TableChoices:
+    """Return what options say; `mapping` has pairs of a column and the field that it holds.
+
+    Raises:
+        ChoiceError: if one has a wrong form, or two contradict each other.
+    """
+    fields: dict[str, str] = {}
+    for column, field in mapping:
+        if fields.setdefault(fold(column), field) != field:
+            raise ChoiceError(f"--map: column `{column}` cannot hold both `{fields[fold(column)]}` and `{field}`")
+    left_out = frozenset(map(fold, ignored))
+    if both := fields.keys() & left_out:
+        raise ChoiceError(f"--map and --ignore-column both name the column `{min(both)}`")
+    scale = parse_rescale(rescale) if rescale is not None else None
+    if rescale is not None and scale is None:
+        raise ChoiceError(f"--rescale {rescale}: expected the lowest and the highest score, such as 1..5")
+    return TableChoices(Choices(fields, left_out, scale), only, header_row)
+
+
+class TableFile(NamedTuple):
+    """A file with tables: what messages call it, the path that selects its kind, and its bytes."""
+
+    label: str
+    path: str
+    data: bytes
+
+
+Watch = Callable[[str, int, int], None]
+"""Takes what is done now, the number of finished rows, and the number of all rows (0 if it is not known yet)."""
+
+
+def import_tables(
+    file: TableFile,
+    settings: FileSettings,
+    choices: TableChoices,
+    watch: Watch = lambda _doing, _done, _total: None,
+) -> Imported:
+    """Make a rubric file of the tables in a file.
+
+    Raises:
+        ChoiceError: if no table has a column that an option names.
+    """
+    label, of_columns = file.label, choices.columns
+    if file.path.lower().endswith(SUFFIXES):
+        told = "is YAML or JSON, which needs no import; use `rubric-lint convert`"
+        return Imported(label, "", (_error(label, told),), is_unreadable=True)
+    asked = Asked(
+        {**of_columns.fields, **dict.fromkeys(of_columns.ignored, "")},
+        choices.only,
+        choices.header_row,
+        Thresholds(settings.pass_at, settings.borderline_at),
+    )
+    watch("reading", 0, 0)
+    tables: list[Table] = []
+    try:
+        tables = read_tables(label, file.path, file.data, asked)
+        rubrics = [read_rubric(table, of_columns) for table in tables]
+        _refuse_unused(of_columns, rubrics)
+    except TableError as refusal:
+        refused = [_error(refusal.place.full, refusal.message)]
+        if len(tables) > 1:
+            named = list_names([table.name for table in tables], most=20)
+            told = f"the file has several tables: {named}; import one of them with --rubric"
+            refused.append(_error("", told))
+        return Imported(label, "", tuple(refused), is_unreadable=isinstance(refusal, UnreadableError))
+    return _Writing(label, settings, watch, sum(len(table.rows) for table in tables)).write(rubrics)
+
+
+class _Writing:
+    """Lints the rubrics of the tables and writes them unless one has errors."""
+
+    def __init__(self, label: str, settings: FileSettings, watch: Watch, total: int) -> None:
+        self._label = label
+        self._settings = settings
+        self._watch = watch
+        self._total = total
+        self._messages: list[ImportMessage] = []
+        self._rubrics: dict[str, Rubric] = {}
+
+    def write(self, read: list[TableRubric]) -> Imported:
+        self._messages += (_note(note) for each in read for note in each.notes)
+        done = 0
+        for each in read:
+            self._watch("checking", done, self._total)
+            self._messages += self._examine(each)
+            done += each.rows
+        if any(each.kind == Severity.ERROR for each in self._messages):
+            self._messages.append(_error("", "nothing was written: correct the table and import it again"))
+            return Imported(self._label, "", tuple(self._messages))
+        self._watch("writing", done, self._total)
+        texts = {each.name: each.texts for each in read}
+        cases: dict[CaseKey, CarriedCase] = {
+            (None, (name,)): CarriedCase(name, {"id": name, **each}) for name, each in texts.items()
+        }
+        sources = {name: ExportSource(place=(None, (name,))) for name in texts}
+        is_suite = any(texts.values())
+        export = write(self._rubrics, sources, Carried({}, cases, ()) if is_suite else None)
+        return Imported(self._label, export.text, tuple(self._messages))
+
+    def _examine(self, each: TableRubric) -> Iterator[ImportMessage]:
+        drafted = examine_draft(write_draft(each.entries), self._settings)
+        is_faulty = False
+        for place, finding in drafted.findings:
+            is_faulty = is_faulty or finding.severity is Severity.ERROR
+            yield ImportMessage(place.full, str(finding.severity), finding.message, finding.rule)
+        at = each.entries.place.full
+        if each.name in self._rubrics:
+            yield _error(at, f"a second table is called `{each.name}`; choose one with --rubric")
+        elif is_faulty:
+            return
+        elif drafted.rubric is None:
+            yield _error(at, "the table has errors that a setting silences; fix them first")
+        else:
+            try:
+                self._rubrics[each.name], _ = make_sound(each.name, drafted.rubric)
+            except ExportError as refusal:
+                yield _error(drafted.place(refusal.path).full, refusal.message)
+
+
+def _note(note: Note) -> ImportMessage:
+    return ImportMessage(note.place.full, NOTE, note.message)
+
+
+def _error(place: str, message: str) -> ImportMessage:
+    return ImportMessage(place, str(Severity.ERROR), message)
+
+
+def _refuse_unused(choices: Choices, rubrics: Collection[TableRubric]) -> None:
+    """Check that a table has each column that an option names.
+
+    Raises:
+        ChoiceError: if none has.
+    """
+    used = frozenset[str]().union(*(each.used for each in rubrics))
+    if unused := sorted((choices.fields.keys() | choices.ignored) - used):
+        option_name = "--map" if unused[0] in choices.fields else "--ignore-column"
+        raise ChoiceError(f"{option_name}: no table has a column `{unused[0]}`")
