@@ -1,8 +1,8 @@
 """Check, fix and score with the YAML rubrics of LLM judges.
 
 `lint_source(name, data)` and `fix_source(name, data)` check and fix a file, `load_rubrics(name, data)` reads its
-rubrics, `score(rubric, output)` scores a judge output, and `show_source(name, data)` describes a file. Only the names
-in `__all__` are public.
+rubrics, `score(rubric, output)` scores a judge output, `show_source(name, data)` describes a file, and
+`import_source(name, data)` makes a rubric file of a table. Only the names in `__all__` are public.
 """
 
 from rubric_lint.version import __version__
@@ -10,11 +10,12 @@ from rubric_lint.version import __version__
 # Not from `typing`, which loads many modules: until a program has started, Ctrl+C would show a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rubric_lint.api import find_settings, fix_source, lint_source, show_source
+    from rubric_lint.api import find_settings, fix_source, import_source, lint_source, show_source
     from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left, Note
     from rubric_lint.format.criterion import Shape
     from rubric_lint.lint.engine import RuleError
+    from rubric_lint.lint.importing import Imported, ImportMessage
     from rubric_lint.project.settings import FileSettings
     from rubric_lint.project.settings_file import SettingsError
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
@@ -47,6 +48,8 @@ __all__ = [
     "Fix",
     "Fixed",
     "Grade",
+    "ImportMessage",
+    "Imported",
     "JudgeOutput",
     "JudgedCase",
     "Left",
@@ -83,6 +86,7 @@ __all__ = [
     "combine_samples",
     "find_settings",
     "fix_source",
+    "import_source",
     "lint_source",
     "load_rubrics",
     "output_schema",
@@ -95,12 +99,13 @@ __all__ = [
     "write_prompt",
 ]
 _HOMES = {
-    "api": ("find_settings", "fix_source", "lint_source", "show_source"),
+    "api": ("find_settings", "fix_source", "import_source", "lint_source", "show_source"),
     "project.settings": ("FileSettings",),
     "format.criterion": ("Shape",),
     "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left", "Note"),
     "lint.engine": ("RuleError",),
+    "lint.importing": ("ImportMessage", "Imported"),
     "scoring": ("OutputError", "RubricError", "load_rubrics", "score", "score_samples"),
     "scoring.grading": (
         "CriterionResult",

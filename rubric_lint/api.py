@@ -1,6 +1,7 @@
 """Define the Python API; each function takes the content of one file and reads no other."""
 
 import os
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from rubric_lint.project.settings import FileSettings, SettingsFinder, claim_by_
 from rubric_lint.text.source import Source, UndecodableError, as_bytes
 
 if TYPE_CHECKING:
+    from rubric_lint.lint.importing import Imported
     from rubric_lint.show import Shown
 
 
@@ -53,6 +55,34 @@ def show_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS)
     from rubric_lint.show.source import show  # noqa: PLC0415  (who lints does not load the scorer)
 
     return show(name, as_bytes(data), claim_by_name(name, settings))
+
+
+def import_source(
+    name: str,
+    data: bytes | str,
+    settings: FileSettings = DEFAULTS,
+    *,
+    columns: Mapping[str, str] | None = None,
+    ignored: Collection[str] = (),
+    rescale: str | None = None,
+    rubric: str | None = None,
+    header_row: int | None = None,
+) -> "Imported":
+    """Make a rubric file of the tables in one file; the suffix of `name` selects CSV, Excel or Markdown.
+
+    `columns` says which field a column holds, as --map of the command does, and `ignored` names columns to leave out.
+    `rescale` is another scale, such as `1..5`, `rubric` the only sheet or table to read, `header_row` the number of the
+    header's row. A table that cannot be read has an error among its messages, and no text.
+
+    Raises:
+        ValueError: when these options contradict each other, or name a column that no table has.
+        RuleError: when a rule crashes, which no `data` should cause.
+    """
+    from rubric_lint.lint.importing import TableFile, choose, import_tables  # noqa: PLC0415  (few import tables)
+
+    pairs = [(column, field) for column, field in (columns or {}).items()]
+    choices = choose(pairs, ignored, rescale, rubric, header_row)
+    return import_tables(TableFile(name, name, as_bytes(data)), settings, choices)
 
 
 def find_settings(path: str | os.PathLike[str]) -> FileSettings:

@@ -125,3 +125,31 @@ def test_the_settings_of_a_file_are_those_of_the_commands(tmp_path):
     (tmp_path / "rubric-lint.toml").write_text("passed = 1\n", "utf-8")
     with pytest.raises(rubric_lint.SettingsError):
         rubric_lint.find_settings(tmp_path / "a.yaml")
+
+
+def test_a_table_is_imported_as_the_command_does():
+    text = "Aspect,Weight,Outcome,Note\nfacts,2,Every number is that of the source,x\n"
+    imported = rubric_lint.import_source("r.csv", text, columns={"aspect": "id"}, ignored=["Note"])
+    assert imported.text.partition("rubrics:\n")[2] == (
+        "  - id: facts\n    expected_outcome: Every number is that of the source\n    weight: 2\n"
+    )
+    assert imported.to_json()["messages"] == [
+        {
+            "place": "r.csv:1:23",
+            "kind": "note",
+            "rule": None,
+            "message": "column `Note` is not read, as --ignore-column says",
+        }
+    ]
+
+
+def test_a_table_without_a_single_meaning_has_an_error_and_no_text():
+    imported = rubric_lint.import_source("r.csv", "id,score,outcome\na,5+,Right in each number\n")
+    assert (imported.text, imported.to_json()["text"]) == ("", None)
+    assert [(each.kind, each.place) for each in imported.messages] == [("error", "r.csv:2:3")]
+
+
+@pytest.mark.parametrize("options", [{"columns": {"x": "id"}}, {"rescale": "5"}, {"ignored": ["x"]}])
+def test_import_options_that_fit_no_table_are_wrong_calls(options):
+    with pytest.raises(ValueError, match=r"--map|--rescale|--ignore-column"):
+        rubric_lint.import_source("r.csv", "id,outcome\na,Says it\n", **options)

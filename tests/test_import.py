@@ -3,8 +3,11 @@
 # Messages stand as they are printed.
 # ruff: noqa: E501, ISC004, Q003, RUF001
 
+import io
 import subprocess
 import sys
+import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -606,3 +609,105 @@ def test_bold_cells_of_a_document_are_read_without_the_asterisks():
         "  - id: '**c**'\n    expected_outcome: '**One** and **two**'\n"
     )
     assert import_file("r.md", table) == (0, expected, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"id","expected_outcome"\r\n"a","Says it, twice"\r\n',
+        '\ufeff"id";"expected_outcome"\n"a";"Says it, twice"\n',
+        '"id"\t"expected_outcome"\n"a"\t"Says it, twice"\n',
+    ],
+)
+def test_every_cell_may_be_in_quotes(text):
+    code, written, _ = import_file("r.csv", text)
+    assert (code, written) == (0, "  - id: a\n    expected_outcome: Says it, twice\n")
+
+
+def test_a_text_that_looks_like_a_formula_is_told():
+    said = "r.csv:2:3: read as a text: `=SUM(A1)` looks like a formula\n"
+    assert import_file("r.csv", "id,outcome\na,=SUM(A1)\n") == (0, "  - id: a\n    expected_outcome: =SUM(A1)\n", said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,weight,outcome\na,1,Says it\n\ncriterion,score,outcome\nb,0-5,Bad\n", "r.csv:4:1: this row looks like the header of another table; put that on a sheet or in a file of its own\n"),
+        ("Criterion,Scale,\n,1,2\na,x,y\n", "r.csv:2:4: this cell is in a column without a header; name the column, or empty it; if the header has two rows, name the lower one with --header-row\n"),
+    ],
+)  # fmt: skip
+def test_two_tables_and_two_headers_are_refused(text, said):
+    assert import_file("r.csv", text) == (1, "", said)
+
+
+TABLE = "| id | outcome |\n|---|---|\n| a | Says it |\n"
+UNREAD = "not read: a table inside a quote or a list; move it to the left margin\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ("".join(f"> {line}\n" for line in TABLE.splitlines()), "6:3"),
+        ("".join(f">> {line}\n" for line in TABLE.splitlines()), "6:4"),
+        ("- | id | outcome |\n  |---|---|\n  | b | x |\n", "6:1"),
+        ("1. b\n\n    | id | outcome |\n    |---|---|\n    | b | x |\n", "8:5"),
+    ],
+)
+def test_a_table_inside_a_quote_or_a_list_is_told_as_not_read(more, place):
+    written = "  - id: a\n    expected_outcome: Says it\n"
+    assert import_file("r.md", f"{TABLE}\n{more}") == (0, written, f"r.md:{place}: {UNREAD}")
+    line, column = map(int, place.split(":"))
+    assert import_file("r.md", more) == (1, "", f"r.md:{line - 4}:{column}: {UNREAD}")
+
+
+def test_a_table_in_html_is_told_as_not_read():
+    said = "r.md:1:1: not read: a table in HTML; write it with `|`, or save it as .csv\n"
+    assert import_file("r.md", "<table><tr><th>id</th></tr></table>\n") == (1, "", said)
+    assert import_file("r.md", f"```\n<table>\n> {TABLE}```\n\n{TABLE}")[2] == ""
+
+
+@pytest.mark.parametrize("name", ["r.ods", "r.xls", "r.numbers", "r", "r.txt"])
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel file of before 2007 (.xls), or one with a password"),
+        (b"<html><table>", "HTML"),
+        (b"%PDF-1.7", "a PDF"),
+    ],
+)
+def test_a_file_of_another_program_is_named_by_its_first_bytes(name, data, told):
+    said = f"{name}: cannot be read: it is {told}; save it as .xlsx or .csv\n"
+    assert import_file(name, data) == (2, "", said)
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [("content.xml", "an OpenDocument file (.ods)"), ("Index/Document.iwa", "a Numbers file")],
+)
+def test_an_archive_of_another_program_is_named_by_what_is_in_it(part, told):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(part, "x")
+    said = f"r.ods: cannot be read: it is {told}; save it as .xlsx or .csv\n"
+    assert import_file("r.ods", stream.getvalue()) == (2, "", said)
+
+
+def test_the_texts_of_a_case_are_read_back():
+    text = "## a\n\n**Input:** Why?<br>\\| Say<br>\n\n**Expected output:** Because\n\n" + TABLE
+    code, written, said = import_file("r.md", text)
+    assert (code, said) == (0, "")
+    assert written.partition("tests:\n")[2] == (
+        "  - id: a\n    input: |\n      Why?\n      | Say\n    expected_output: Because\n    rubrics:\n"
+        "      - id: a\n        expected_outcome: Says it\n"
+    )
+
+
+def test_the_time_grows_with_the_rows():
+    def seconds(count):
+        rows = "".join(f"c-{number},1,The answer names number {number}\n" for number in range(count))
+        started = time.process_time()
+        assert import_file("r.csv", f"id,weight,outcome\n{rows}")[0] == 0
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(8_000) < 40 * seconds(500) + 0.5

@@ -168,7 +168,7 @@ def test_shared_strings_rich_texts_and_formulas_with_values():
         '<row r="4"><c r="A4" t="s"><v>2</v></c><c r="B4" t="s"><v>3</v></c><c r="C4"><f>1+1</f><v>2</v></c></row>'
     )
     strings = ("<t>id</t>", "<t>outcome</t>", "<t>a</t>", "<r><t>Says </t></r><r><rPr><b/></rPr><t>it_x0021_</t></r>")
-    said = "cell C4 of sheet `S`: read with the value that its formula had when saved: `C4`\n"
+    said = "cell C4 of sheet `S`: read with the value that its formula had when saved: C4 (2)\n"
     assert load(by_hand(rows, *strings)) == (0, "  - id: a\n    expected_outcome: Says it!\n    weight: 2\n", said)
 
 
@@ -209,3 +209,42 @@ def test_strict_open_xml_is_told_as_such():
 
 def test_an_empty_workbook_has_no_table():
     assert load(with_rows([])) == (1, "", "no sheet with a table\n")
+
+
+def test_a_percentage_is_one_in_a_workbook_too():
+    def as_percent(sheet):
+        sheet["B2"].number_format = "0.0%"
+
+    table = [["id", "weight", "outcome"], ["a", 0.07, "Says it"], ["b", 0.93, "Says more"]]
+    code, text, _ = load(with_rows(table[:2], as_percent))
+    assert (code, text) == (0, "  - id: a\n    expected_outcome: Says it\n    weight: 0.07\n")
+    said = (
+        "cell B3 of sheet `Answers`: `0.93` is a weight of another kind than `7%` (cell B2); write all with % or none\n"
+    )
+    assert load(with_rows(table, as_percent)) == (1, "", said)
+
+
+def test_a_percentage_is_no_score():
+    def as_percent(sheet):
+        sheet["C2"].number_format = '"up to "0%'
+
+    said = (
+        "cell C2 of sheet `Answers`: `500%` is not a range of scores; expected a form such as `0 to 3`, `0-3` or `10`\n"
+    )
+    assert load(with_rows([ROWS[0], ["facts", 2, 5, "Wrong"]], as_percent)) == (1, "", said)
+
+
+def test_a_format_that_only_writes_a_percent_sign_changes_nothing():
+    def shown(sheet):
+        sheet["B2"].number_format = '0" %"'
+
+    code, text, _ = load(with_rows([["id", "weight", "outcome"], ["a", 2, "Says it"]], shown))
+    assert (code, text) == (0, "  - id: a\n    expected_outcome: Says it\n    weight: 2\n")
+
+
+def test_what_is_struck_through_is_told():
+    def strike(sheet):
+        sheet["C3"].font = Font(strike=True)
+
+    code, _, said = load(with_rows([["id", "weight", "outcome"], ["a", 2, "Says it"], ["b", 1, "Old one"]], strike))
+    assert (code, said) == (0, "cell C3 of sheet `Answers`: read although it is struck through: `C3`\n")

@@ -331,6 +331,21 @@ def test_each_tool_says_what_it_takes(tool):
         jsonschema.validate(ask(tool.name, **given)[1], tool.output_schema)
 
 
+def test_import_makes_a_rubric_of_a_table():
+    table = "Aspect,outcome\na,Names a source for each number\n"
+    said, data = ask("import", file_text=table, name="r.csv", map={"Aspect": "id"})
+    text = "rubrics:\n  - id: a\n    expected_outcome: Names a source for each number\n"
+    assert (data["text"].partition("\n")[2], data["messages"], said) == (text, [], data["text"])
+    Path("r.csv").write_text(table.replace("Aspect", "id"), "utf-8")
+    assert ask("import", file="r.csv")[1]["text"] == data["text"]
+    said, data = ask("import", file_text=table, name="r.csv")
+    assert (data["text"], [each["kind"] for each in data["messages"]]) == (None, ["error"])
+    assert said.startswith("r.csv:1:1: unknown column `Aspect`")
+    told = "--map: no table has a column `x`"
+    assert refusal("import", file_text=table.replace("Aspect", "id"), name="r.csv", map={"x": "id"}) == told
+    assert refusal("import", file="../r.csv").startswith("../r.csv: is outside ")
+
+
 def test_without_the_package_the_command_says_how_to_install_it():
     told = "the MCP server needs the mcp package, version 2; install it with: pip install 'rubric-lint[mcp]'"
     program = PROGRAM.replace("import sys;", "import sys; sys.modules['mcp'] = None;")
@@ -346,6 +361,7 @@ CALLS = [
     ("show", {"paths": ["good.yaml"]}, False),
     ("score", {"rubric": "good.yaml", "outputs": OUTPUTS}, False),
     ("diff", {"old": "good.yaml", "new": "old.yaml"}, False),
+    ("import", {"file_text": "id,outcome\na,Names a source\n", "name": "r.csv"}, False),
     ("init", {}, False),
     ("lint", {"paths": ["../secret.yaml"]}, True),
     ("lint", {"text": "x" * 20_000_000, "name": "x.yaml"}, True),

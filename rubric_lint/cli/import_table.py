@@ -91,8 +91,7 @@ def import_table(
     finally:
         progress.clear()
     for each in imported.messages:
-        rule = f"{each.kind} {each.rule}: " if each.rule else ""
-        complain(f"{f'{each.place}: ' if each.place else ''}{rule}{each.message}")
+        complain(each.word())
     if not imported.text:
         return Exit.USAGE if imported.is_unreadable else Exit.FOUND
     return write_result(imported.text.encode(), output)

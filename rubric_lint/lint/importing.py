@@ -42,6 +42,11 @@ class ImportMessage(NamedTuple):
     message: str
     rule: str = ""
 
+    def word(self) -> str:
+        """Return the message as the command prints it."""
+        rule = f"{self.kind} {self.rule}: " if self.rule else ""
+        return f"{f'{self.place}: ' if self.place else ''}{rule}{self.message}"
+
     def to_json(self) -> dict[str, Any]:
         """Return the message as JSON."""
         return {"place": self.place, "kind": self.kind, "rule": self.rule or None, "message": self.message}

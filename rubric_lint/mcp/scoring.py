@@ -27,7 +27,7 @@ _COLUMNS = 120
 
 def score(roots: Roots, given: Mapping[str, Any]) -> Answer:
     """Score judge outputs by the rubrics of a file."""
-    rubrics = prepare_all(_load(_read(roots, given, "rubric")))
+    rubrics = prepare_all(_load(read_one(roots, given, "rubric")))
     written, shown = io.StringIO(), io.StringIO()
     writer, table = FORMS["json"](written.write, _COLUMNS), FORMS["table"](shown.write, _COLUMNS)
 
@@ -58,14 +58,14 @@ def _read_outputs(roots: Roots, given: Mapping[str, Any]) -> bytes:
 
 def diff(roots: Roots, given: Mapping[str, Any]) -> Answer:
     """Compare the meaning of the rubrics of two files."""
-    files = [_read(roots, given, "old"), _read(roots, given, "new")]
+    files = [read_one(roots, given, "old"), read_one(roots, given, "new")]
     was, now = map(_load, files)
     changes = compare(pair_rubrics(prepare_all(was), prepare_all(now)))
     comparison = Comparison(files[0].label, files[1].label, tuple(locate(change, was, now) for change in changes))
     return Answer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
 
 
-def _read(roots: Roots, given: Mapping[str, Any], which: str) -> Input:
+def read_one(roots: Roots, given: Mapping[str, Any], which: str) -> Input:
     """Return a file that is given by its path, as a Git revision, or as a text."""
     path: str | None = given.get(which)
     text = take_text(roots, given, f"{which}_")

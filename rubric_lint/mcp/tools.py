@@ -8,6 +8,7 @@ from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.format.starter import start
 from rubric_lint.mcp.answer import Answer
 from rubric_lint.mcp.checking import fix, lint, show
+from rubric_lint.mcp.importing import import_file
 from rubric_lint.mcp.roots import Roots, ToolError
 from rubric_lint.mcp.schemas import NAME, PATHS, RULES, SHAPE, TEXT, Schema, arguments, flag, rules, text
 from rubric_lint.mcp.scoring import diff, score
@@ -159,6 +160,39 @@ TOOLS = (
         arguments({**_file("old", "The old version"), **_file("new", "The new version"), "name": NAME}),
         diff,
         report="diff/v1.json",
+    ),
+    Tool(
+        "import",
+        "Import a table",
+        "Return a rubric file made of the tables in CSV, an Excel workbook or Markdown, and what there is to say of "
+        "them: what was not read, and findings at their cells. Writes nothing. Nothing is guessed: a column with an "
+        "unknown header is an error that says what to pass in `map`.",
+        arguments(
+            {
+                **_file("file", "The file of tables (.csv, .tsv, .xlsx, .md)"),
+                "name": NAME,
+                "map": {
+                    "type": "object",
+                    "additionalProperties": {"type": "string"},
+                    "description": "What columns hold, by header: a field (weight), a level (level 4) or scores "
+                    "(score 0-3).",
+                },
+                "ignore_columns": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                    "description": "The columns to leave out.",
+                },
+                "rescale": text("Turn whole scores of this scale, such as 1..5, into 0 to 10."),
+                "rubric": text("Import only this sheet, or the table under this heading."),
+                "header_row": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "The row, or line of CSV, of the header.",
+                },
+            }
+        ),
+        import_file,
     ),
     Tool(
         "init",

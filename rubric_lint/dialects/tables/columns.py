@@ -149,9 +149,13 @@ def _columns(table: Table) -> Iterator[int]:
         for column, cell in row.cells.items():
             if column not in named and not cell.is_empty:
                 message = "this cell is in a column without a header; name the column, or empty it"
+                title = shorten(table.header.cell(named[0]).text.strip()) if named else ""
                 if len(named) == 1:
-                    title = shorten(table.header.cell(named[0]).text.strip())
                     message += f"; if `{title}` is a title, name the row of the header with --header-row"
+                elif all(
+                    is_known(each.text) or find_step(each.text) for each in row.cells.values() if not each.is_empty
+                ):
+                    message += "; if the header has two rows, name the lower one with --header-row"
                 raise TableError(cell.place, message)
     yield from named
 

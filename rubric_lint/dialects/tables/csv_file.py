@@ -8,7 +8,7 @@ from pathlib import PurePath
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
 from rubric_lint.dialects.tables.columns import find_step, fold, is_known
 from rubric_lint.dialects.tables.guards import disarmed, is_armed
-from rubric_lint.messages import join_words
+from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.source import Source
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -62,6 +62,8 @@ def _find_header(source: Source, header_row: int | None, notes: list[Note]) -> i
 
 
 def _disarm(cell: Cell, notes: list[Note]) -> Cell:
+    if cell.text.startswith("="):
+        notes.append(Note(cell.place, f"read as a text: `{shorten(cell.text)}` looks like a formula"))
     if not is_armed(cell.text):
         return cell
     notes.append(Note(cell.place, "read without its first apostrophe, which keeps a spreadsheet from seeing a formula"))
@@ -75,11 +77,18 @@ def _find_delimiter(source: Source, start: int, mapped: Mapping[str, str]) -> st
         TableError: if there is more than one way to read it.
     """
     found = {}
+    fault: TableError | None = None
     for delimiter in _DELIMITERS:
-        header = next((row for row in _read_rows(source, start, delimiter) if not row.is_empty), None)
+        try:
+            header = next((row for row in _read_rows(source, start, delimiter) if not row.is_empty), None)
+        except TableError as wrong:  # a quote ends before another delimiter
+            fault = fault or wrong
+            continue
         words = [] if header is None else [cell.text.strip() for cell in header.cells.values() if cell.text.strip()]
         if len(words) > 1:
             found[delimiter] = all(is_known(word) or fold(word) in mapped or find_step(word) for word in words)
+    if fault and not found:
+        raise fault
     known = [delimiter for delimiter, is_sound in found.items() if is_sound] or [*found]
     if len(known) > 1:
         names = join_words([_DELIMITERS[each] for each in known], "or")

@@ -4,7 +4,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError, UnreadableError
 from rubric_lint.dialects.tables.excel_text import decode_text
 from rubric_lint.dialects.tables.values import DATE_ADVICE
-from rubric_lint.messages import join_words, list_names, point_to_known
+from rubric_lint.messages import join_words, list_names, point_to_known, shorten
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -27,6 +27,7 @@ XML_LIMIT = 10_000_000
 """The size limit in bytes of the XML in a workbook: openpyxl needs up to 50 times that in memory."""
 
 _MOST_CELLS = 1_000_000
+_MOST_TOLD = 20
 
 
 def read_excel(name: str, data: bytes, only: str | None = None, header_row: int | None = None) -> list[Table]:
@@ -130,14 +131,14 @@ class _Sheet:
         if len(columns) * len(numbers) > _MOST_CELLS:
             message = f"the table has {len(numbers):,} rows and {len(columns):,} columns, far more than a rubric"
             raise TableError(self._whole, message)
-        computed = [
-            place
-            for (row, column), place in ((at, filled[at].place) for at in sorted(shown))
-            if row >= first and self._is_formula(row, column)
-        ]
+        computed = [filled[at] for at in sorted(shown) if at[0] >= first and self._is_formula(*at)]
         if computed:
-            told = list_names([place.short.removeprefix("cell ") for place in computed])
-            self._notes.append(Note(computed[0], f"read with the value that its formula had when saved: {told}"))
+            shown_values = [
+                f"{cell.place.short.removeprefix('cell ')} ({shorten(cell.text)})" for cell in computed[:_MOST_TOLD]
+            ]
+            told = ", ".join(shown_values) + (", ..." if len(computed) > _MOST_TOLD else "")
+            self._notes.append(Note(computed[0].place, f"read with the value that its formula had when saved: {told}"))
+        self._note_struck(place for place in sorted(shown) if place[0] >= first)
         self._note_comments({place for place in shown if place[0] >= first})
         rows = {
             number: Row(
@@ -184,6 +185,8 @@ class _Sheet:
             fault = f"the error value {value}; correct the cell"
         elif isinstance(value, bool):
             text = "true" if value else "false"
+        elif isinstance(value, int | float) and _is_percent(self._sheet._cells[row, column].number_format):
+            text = f"{_write_float(float(Decimal(repr(value)) * 100))}%"
         elif isinstance(value, float):
             text = _write_float(value)
         elif value is not None:
@@ -210,6 +213,13 @@ class _Sheet:
                 Note(self._whole, f"not read: {told}, as {is_are} hidden; show what belongs to the rubric")
             )
 
+    def _note_struck(self, shown: Iterable[tuple[int, int]]) -> None:
+        cells = self._sheet._cells
+        struck = [self._place(*at) for at in shown if at in cells and cells[at].has_style and cells[at].font.strike]
+        if struck:
+            told = list_names([place.short.removeprefix("cell ") for place in struck])
+            self._notes.append(Note(struck[0], f"read although it is struck through: {told}"))
+
     def _note_comments(self, shown: set[tuple[int, int]]) -> None:
         cells = self._sheet._cells
         commented = [self._place(*at) for at in sorted(shown) if at in cells and cells[at].comment]
@@ -222,6 +232,14 @@ class _Sheet:
 
         cell = f"{get_column_letter(column)}{row}"
         return Place(f"{self._file}: cell {cell} of sheet `{self._sheet.title}`", f"cell {cell}")
+
+
+def _is_percent(number_format: str) -> bool:
+    """Return whether a spreadsheet shows a number with this format as a percentage."""
+    return "%" in _LITERAL.sub("", number_format)
+
+
+_LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 
 
 def _write_float(value: float) -> str:

@@ -48,6 +48,7 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
     tables: list[Table] = []
     main: _Found | None = None
     seen: list[str] = []
+    unread = list(_find_unread(source))
     for found in _find_tables(source):
         name = found.heading or PurePath(source.name).name.split(".")[0]
         seen.append(name)
@@ -62,9 +63,12 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
     if only is not None and seen and not tables:
         raise TableError(_place(source, 0), f"no table is under `{shorten(only)}`; {point_to_known(only, seen)}")
     if not tables:
+        if unread:
+            raise TableError(*unread[0])
         told = "no table found; expected a header such as `| id | expected_outcome |` with `|---|---|` below it"
         raise TableError(_place(source, 0), told)
-    return tables
+    first, *others = tables
+    return [first._replace(notes=(*unread, *first.notes)), *others]
 
 
 def _attach(table: Table, found: _Found, *, is_chosen: bool) -> Table:
@@ -121,6 +125,26 @@ def _find_tables(source: Source) -> Iterator[_Found]:
         before = (line, start)
     if table:
         yield table
+
+
+def _find_unread(source: Source) -> Iterator[Note]:
+    """Find the tables inside a quote or a list, or in HTML, which are not read."""
+    before = ""
+    for line, start in _lines(source):
+        inner, above = _WITHIN.sub("", line, count=1), _WITHIN.sub("", before, count=1)
+        is_within = (inner, above) != (line, before)
+        at = len(line) - len(inner)
+        if is_within and "|" in inner and "|" in above and _DELIMITER.fullmatch(inner):
+            told = "not read: a table inside a quote or a list; move it to the left margin"
+            yield Note(_place(source, start + at), told)
+        elif found := re.match(r"[ \t]*<table\b", line, re.IGNORECASE):
+            told = "not read: a table in HTML; write it with `|`, or save it as .csv"
+            yield Note(_place(source, start + found.end() - len("<table")), told)
+        before = line
+
+
+_WITHIN = re.compile(r"^(?:(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t])))+[ \t]*|[ \t]{4,}|\t)")
+"""What is before a line inside quotes and lists, or inside an item whose text is indented."""
 
 
 def _check_widths(table: _Found) -> None:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
-from rubric_lint.dialects.tables.columns import LEVEL, Choices, Columns, find_step, read_columns
+from rubric_lint.dialects.tables.columns import LEVEL, Choices, Columns, find_step, is_known, read_columns
 from rubric_lint.dialects.tables.drafts import Part
 from rubric_lint.dialects.tables.rescale import Rescale
 from rubric_lint.dialects.tables.values import Range, read_answer, read_gate, read_number, read_range
@@ -92,6 +92,10 @@ class _Reader:
         for row in rows:
             if len(header) > 1 and [cell.text.strip() for _, cell in sorted(row.cells.items()) if cell.text] == header:
                 raise TableError(row.place, "this row repeats the header; import one table at a time")
+            words = [cell.text.strip() for _, cell in sorted(row.cells.items()) if not cell.is_empty]
+            if len(words) > 1 and all(map(is_known, words)):
+                told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
+                raise TableError(row.place, told)
 
     # Layouts
 
