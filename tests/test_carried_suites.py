@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from random_rubrics import SHAPES
 from ruamel.yaml import YAML
 
+from rubric_lint import import_source
 from rubric_lint.cli.convert import convert
 
 FOLDER = Path(__file__).parent
@@ -445,3 +446,63 @@ def test_a_rubric_file_has_no_name_and_weight_of_an_evaluator(run):
         "5:16: lost: `name` of an evaluator: a rubric file has no field for it",
         "5:30: lost: `weight` of an evaluator: a rubric file has no field for it",
     ]
+
+
+TEXTS = """\
+tests:
+  - id: window
+    input: "Can I return {{ thing }}? | Thanks"
+    expected_output: Yes, {{ other }}
+    vars: {thing: a lamp}
+    rubrics: [{id: why, score_range: [0, 10], expected_outcome: Says why}]
+  - id: chat
+    input: [{role: user, content: Hi}]
+    rubrics: [{id: why, score_range: [0, 10], expected_outcome: Says why}]
+""".replace("id: why, ", "")
+
+
+def test_lightspeed_gets_the_questions_of_a_suite_as_evaluation_data(run):
+    code, written, said = run(TEXTS, "lightspeed")
+    turns = [(each["conversation_group_id"], *each["turns"]) for each in written]
+    metadata = [turn.pop("turn_metrics_metadata") for _, turn in turns]
+    assert (code, turns) == (
+        0,
+        [
+            (
+                "window",
+                {
+                    "turn_id": "1",
+                    "query": "Can I return a lamp? | Thanks",
+                    "expected_response": "Yes, {{ other }}",
+                    "turn_metrics": ["geval:window"],
+                },
+            ),
+            ("chat", {"turn_id": "1", "query": "", "turn_metrics": ["geval:chat"]}),
+        ],
+    )
+    assert [each.popitem()[1]["threshold"] for each in metadata] == [0.8, 0.8]
+    assert said == [
+        "8:12: lost: `input`: it is not one plain text",
+        "rubric-lint: to do: `query`, the question, of chat: it is not one plain text, so it is left empty",
+    ]
+
+
+def test_markdown_shows_the_questions_of_a_suite_and_import_reads_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suite.eval.yaml").write_text(TEXTS, "utf-8")
+    options = ["suite.eval.yaml", "--to", "markdown", "-o", "suite.md"]
+    done = CliRunner().invoke(convert, options, standalone_mode=False)
+    assert done.stderr.splitlines() == ["rubric-lint: suite.eval.yaml:8:12: lost: `input`: it is not one plain text"]
+    imported = import_source("suite.md", (tmp_path / "suite.md").read_bytes())
+    rubrics = [{"score_range": [0, 10], "expected_outcome": "Says why"}]
+    assert YAML(typ="safe").load(imported.text) == {
+        "tests": [
+            {
+                "id": "window",
+                "input": "Can I return a lamp? | Thanks",
+                "expected_output": "Yes, {{ other }}",
+                "rubrics": rubrics,
+            },
+            {"id": "chat", "rubrics": rubrics},
+        ]
+    }

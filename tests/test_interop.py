@@ -1,17 +1,24 @@
 """Rubrics of other systems: recognised by their shape, checked at their place in their own words."""
 
 import json
+import re
 from decimal import Decimal
+from pathlib import Path
 from textwrap import dedent
 
 import dialect_samples
 import pytest
+from click.testing import CliRunner
 from pages import DIALECTS as FOLDER
 from pages import apply_fixes, read_pages, report
 
+from rubric_lint import Severity, import_source
+from rubric_lint.cli.convert import convert
 from rubric_lint.dialects import DIALECTS, load_dialect
+from rubric_lint.dialects.export import TARGETS
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
 from rubric_lint.dialects.search.locate import locate
+from rubric_lint.dialects.tables.excel_text import has_openpyxl
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import build_rubric
 from rubric_lint.format.thresholds import Thresholds
@@ -585,3 +592,34 @@ def test_a_geval_of_pydantic_evals_alone_is_linted_and_not_scored():
     with pytest.raises(RubricError, match="the rubric cannot be scored: `GEval` gives a number"):
         load_rubrics("data.yaml", sound.encode())
     assert lint("data.yaml", b"evaluators: [{GEval: {criteria: x}}]\n").rubrics == 0
+
+
+# What a target writes that rubric-lint reads no rubrics in: yes-or-no metrics of DeepEval and Ragas.
+_NOT_READ = {"deepeval", "ragas"}
+_SUFFIXES = {"deepeval": ".py", "deepeval-json": ".json", "ragas": ".json", "verifiers": ".json"}
+_TABLES = {"markdown": ".md", "csv": ".csv", "xlsx": ".xlsx"}
+
+
+@pytest.mark.parametrize("dialect", SAMPLES)
+def test_each_target_gets_what_it_can_read_or_a_refusal(dialect, tmp_path, monkeypatch):
+    text, name, _ = SAMPLES[dialect]
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(dedent(text), "utf-8")
+    for target in TARGETS:
+        if target == "xlsx" and not has_openpyxl():
+            continue
+        made = f"{target}.eval{_TABLES.get(target) or _SUFFIXES.get(target, '.yaml')}"
+        done = CliRunner().invoke(convert, [name, "--to", target, "-o", made], standalone_mode=False)
+        assert done.exception is None, (target, done.exception)
+        if done.return_value:
+            assert re.search("; use --to |spaces its answers evenly", done.stderr), (target, done.stderr)
+            assert not Path(made).exists(), target
+            continue
+        if target in _TABLES:
+            imported = import_source(made, Path(made).read_bytes())
+            made, data = "back.rubric.yaml", imported.text.encode()
+        else:
+            data = Path(made).read_bytes()
+        assert {each.severity for each in lint(made, data).findings} <= {Severity.WARNING, Severity.HINT}, target
+        if target not in _NOT_READ:
+            assert load_rubrics(made, data), target

@@ -94,6 +94,8 @@ def convert(
         sound = {called: make_sound(called, each.rubric, has_deductions=deducts) for called, each in found.items()}
         sources = {called: _source(each, is_whole=name is None) for called, each in found.items()}
         suite = _read_suite(found) if name is None else None
+        if suite is None:  # then nothing else of a case is written
+            sources = {called: source._replace(place=None) for called, source in sources.items()}
         carried = carry(suite, target, writer.title, has_cases=writer.has_cases) if suite else None
         around = (carried,) if writer.has_cases or target in WITH_TEXTS else ()
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, *around)

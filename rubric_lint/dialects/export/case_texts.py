@@ -29,9 +29,11 @@ def read_texts(suite: Suite, case: SuiteCase) -> dict[str, CaseText]:
     known = {name.removeprefix("vars."): part.value for name, part in fields.items() if name.startswith("vars.")}
     found: dict[str, CaseText] = {}
     if suite.is_template:
-        prompt = suite.prompt()
-        part = suite.fields.get("prompts")
-        texts = {"input": (prompt, part, frozenset[str]())} if part and isinstance(prompt, str) else {}
+        prompt, part = suite.prompt(), suite.fields.get("prompts")
+        own = next((name for name in ("vars.input", "input") if name in fields), "")
+        texts = {"input": (prompt, part, frozenset[str]())} if part else {}
+        if not part and own:
+            texts = {"input": (fields[own].value, fields[own], frozenset({own}))}
         if suite.system == AGENTV_5 and (reference := fields.get("vars.expected_output")):
             texts["expected_output"] = (reference.value, reference, frozenset({"vars.expected_output"}))
     else:
