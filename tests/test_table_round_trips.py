@@ -16,11 +16,13 @@ from test_round_trips import written_out
 
 from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.target import ExportError
+from rubric_lint.dialects.tables.cells import Place, TableError
 from rubric_lint.dialects.tables.columns import Choices
 from rubric_lint.dialects.tables.drafts import write_draft
 from rubric_lint.dialects.tables.reading import Asked, read_tables
 from rubric_lint.dialects.tables.rescale import Rescale
 from rubric_lint.dialects.tables.rubrics import read_rubric
+from rubric_lint.dialects.tables.values import Range
 from rubric_lint.format.bands import SCORES
 from rubric_lint.format.thresholds import USUAL_THRESHOLDS
 from rubric_lint.lint.drafts import examine_draft
@@ -54,7 +56,27 @@ def test_what_is_not_told_as_lost_is_there_again(target, data):
 
 @pytest.mark.parametrize("target", FILES)
 @pytest.mark.parametrize(
-    "text", [*ODD, "=1+1", "-1", "+a", "'=a", "''", "\t=a", "_x000D_", "a\x00b", "|", "a\\", "\\|"], ids=ascii
+    "text",
+    [
+        *ODD,
+        "=1+1",
+        "-1",
+        "+a",
+        "'=a",
+        "''",
+        "\t=a",
+        "_x000D_",
+        "a\x00b",
+        "|",
+        "a\\",
+        "\\|",
+        "@SUM(1)",
+        "+1|2",
+        "=HYPERLINK(1)\n-x",
+        "\N{FULLWIDTH EQUALS SIGN}1",
+        "| pipe |\n" * 900,
+    ],
+    ids=lambda text: ascii(text)[:40],
 )
 def test_a_text_is_there_again_or_told_as_lost(target, text):
     rubric = load([{"id": "a", "expected_outcome": text, "levels": [
@@ -137,3 +159,19 @@ def test_a_scale_of_single_scores_becomes_all_of_0_to_10(lowest, width):
     for score in SCORES:
         gate = scale.convert_gate(scale.nearest(score), None)
         assert [each >= gate for each in SCORES] == [each >= scale.nearest(score) for each in nearest]
+
+
+@given(st.integers(-20, 20), st.integers(1, 60), st.data())
+def test_bands_of_any_scale_share_out_0_to_10(lowest, width, data):
+    scale = Rescale(lowest, lowest + width)
+    cuts = sorted(data.draw(st.sets(st.integers(lowest + 1, lowest + width), max_size=6)))
+    ends = zip([lowest, *cuts], [*(cut - 1 for cut in cuts), scale.highest], strict=True)
+    bands = [Range(low, high) for low, high in ends]
+    place = Place("r.csv:1:1", "line 1")
+    if any(not any(low <= scale.nearest(score) <= high for score in SCORES) for low, high in bands):
+        with pytest.raises(TableError) as refusal:
+            scale.spread((band, place) for band in bands)
+        assert "lies between two scores" in refusal.value.message
+        return
+    spread = scale.spread((band, place) for band in bands)
+    assert [score for scores in spread for score in scores] == [*SCORES]

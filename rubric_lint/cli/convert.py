@@ -49,7 +49,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Format to write.",
 )
-@option("Output", "-o", "--output", metavar="FILE", type=FileName(), help="File to write.  [default: stdout]")
+@option(
+    "Output",
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FileName(),
+    help="File to write or replace.  [default: stdout]",
+)
 @option("Output", "--strict", is_flag=True, help="If anything would be lost, write nothing and exit with 1.")
 @option("Input", "--rubric", "name", metavar="NAME", help="Convert only this rubric of a suite.")
 @option("Input", "--stdin-filename", **STDIN_FILENAME)

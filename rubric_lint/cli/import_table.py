@@ -33,7 +33,14 @@ if TYPE_CHECKING:
     },
 )
 @click.argument("file", type=click.Path(allow_dash=True))
-@option("Output", "-o", "--output", metavar="FILE", type=FileName(), help="File to write.  [default: stdout]")
+@option(
+    "Output",
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FileName(),
+    help="File to write or replace.  [default: stdout]",
+)
 @option(
     "Columns",
     "--map",
