@@ -122,7 +122,7 @@ def test_a_shape_that_the_target_lacks_is_refused(run):
     said = (
         "rubric-lint: l.yaml:2:3: a rubric of levels has no counterpart in DeepEval: its metrics give one score from 0 "
         "to 10; a rubric is never converted to a different shape; use --to rubric, markdown, csv, xlsx, ragas, "
-        "promptfoo or verifiers\n"
+        "promptfoo, verifiers, harbor, requirement or autoevals\n"
     )
     assert run("l.yaml", "--to", "deepeval") == (1, "", said)
 

@@ -596,7 +596,15 @@ def test_a_geval_of_pydantic_evals_alone_is_linted_and_not_scored():
 
 # What a target writes that rubric-lint reads no rubrics in: yes-or-no metrics of DeepEval and Ragas.
 _NOT_READ = {"deepeval", "ragas"}
-_SUFFIXES = {"deepeval": ".py", "deepeval-json": ".json", "ragas": ".json", "verifiers": ".json"}
+_SUFFIXES = {
+    "deepeval": ".py",
+    "deepeval-json": ".json",
+    "ragas": ".json",
+    "verifiers": ".json",
+    "harbor": ".toml",
+    "adk": ".json",
+    "trpc-agent": ".json",
+}
 _TABLES = {"markdown": ".md", "csv": ".csv", "xlsx": ".xlsx"}
 
 
@@ -612,7 +620,7 @@ def test_each_target_gets_what_it_can_read_or_a_refusal(dialect, tmp_path, monke
         done = CliRunner().invoke(convert, [name, "--to", target, "-o", made], standalone_mode=False)
         assert done.exception is None, (target, done.exception)
         if done.return_value:
-            assert re.search("; use --to |spaces its answers evenly", done.stderr), (target, done.stderr)
+            assert re.match(r"rubric-lint: \S+:\d+:\d+: .+[;:,] ", done.stderr), (target, done.stderr)
             assert not Path(made).exists(), target
             continue
         if target in _TABLES:

@@ -15,13 +15,14 @@ from rubric_lint.dialects.export.texts import to_json
 from rubric_lint.format.criterion import Shape
 
 _TITLE = "Google ADK"
+_SHAPES = (Shape.CHECKLIST,)
 _METRIC = "rubric_based_final_response_quality_v1"
 
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """Write the metric that judges the final response; another metric takes the same entries."""
     name, rubric = choose_only(rubrics, _TITLE)
-    require_shape(name, rubric, _TITLE, Shape.CHECKLIST, advice="its judge says yes or no")
+    require_shape(name, rubric, _TITLE, _SHAPES, "its judge says yes or no")
     entries = [
         {"rubric_id": criterion.id, "rubric_content": {"text_property": criterion.outcome or ""}}
         for criterion in rubric.criteria
@@ -35,4 +36,4 @@ def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     return Export(to_json({"criteria": {_METRIC: metric}}), tuple(losses))
 
 
-TARGET = ExportTarget(_TITLE, "evaluation settings with a rubric-based metric, as JSON", write)
+TARGET = ExportTarget(_TITLE, "evaluation settings with a rubric-based metric, as JSON", write, shapes=_SHAPES)

@@ -22,13 +22,14 @@ from rubric_lint.format.criterion import Criterion, Level, Shape
 from rubric_lint.text.path import Path
 
 _TITLE = "autoevals"
+_SHAPES = (Shape.LEVELS,)
 _TEMPLATE = "{{"
 
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """Write the file that `LLMClassifier.from_spec_file` reads; the number of a level is the name of its answer."""
     name, rubric = choose_only(rubrics, _TITLE)
-    require_shape(name, rubric, _TITLE, Shape.LEVELS, advice="its judge chooses one of some answers, once")
+    require_shape(name, rubric, _TITLE, _SHAPES, "its judge chooses one of some answers, once")
     if len(rubric.criteria) > 1:
         message = f"{_TITLE} asks for one choice, and there are {len(rubric.criteria)} criteria; write a file for each"
         raise ExportError(name, rubric.criteria[1].path, message)
@@ -72,4 +73,4 @@ def _lost_name(name: str, criterion: Criterion) -> Iterator[Loss]:
         yield Loss(name, (*criterion.path, "id"), message)
 
 
-TARGET = ExportTarget(_TITLE, "a classifier with choices and their scores, as YAML", write)
+TARGET = ExportTarget(_TITLE, "a classifier with choices and their scores, as YAML", write, shapes=_SHAPES)

@@ -20,6 +20,10 @@ from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.schema import schema_of
 
 _TITLE = "Harbor rewardkit"
+_SHAPES = (
+    Shape.CHECKLIST,
+    Shape.LEVELS,
+)
 _SCHEMA = "harbor/v1.json"
 _GAP = 'name the judge and what it reads in `[judge]`, such as judge = "claude-code" and files = ["/app/answer.md"]'
 
@@ -28,7 +32,7 @@ def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """Write the criteria with their weighted average; the judge is Harbor's default until one is named."""
     name, rubric = choose_only(rubrics, _TITLE)
     advice = "its judge says yes or no, or chooses a level"
-    require_shape(name, rubric, _TITLE, Shape.CHECKLIST, Shape.LEVELS, advice=advice)
+    require_shape(name, rubric, _TITLE, _SHAPES, advice)
     ids, losses = make_ids(name, rubric, _TITLE, schema_of(_SCHEMA).entry_fields["name"], "_-")
     tables = [_table(name, criterion, called) for criterion, called in zip(rubric.criteria, ids, strict=True)]
     losses += [*lost_gates(name, rubric, _TITLE), *lost_verdicts(name, rubric, _TITLE)]
@@ -54,4 +58,4 @@ def _table(name: str, criterion: Criterion, called: str) -> dict[str, Any]:
     return table
 
 
-TARGET = ExportTarget(_TITLE, "a judge file, as TOML", write)
+TARGET = ExportTarget(_TITLE, "a judge file, as TOML", write, shapes=_SHAPES)

@@ -22,6 +22,7 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words
 
 _TITLE = "pydantic-evals"
+_SHAPES = (Shape.CHECKLIST,)
 _GAP_CASES = "add `cases`; the judges look at the output of each one"
 _GAP_INPUTS = "write the `inputs` of each case"
 
@@ -32,7 +33,7 @@ def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
     cases: list[dict[str, Any]] = []
     gaps: set[str] = set()
     for name, rubric in rubrics.items():
-        require_shape(name, rubric, _TITLE, Shape.CHECKLIST, advice="its judge says yes or no")
+        require_shape(name, rubric, _TITLE, _SHAPES, "its judge says yes or no")
         losses += [*_lost_average(name, rubric), *lost_gates(name, rubric, _TITLE)]
         losses += lost_verdicts(name, rubric, _TITLE)
         question = sources.get(name, ExportSource()).question
@@ -67,4 +68,4 @@ def _lost_average(name: str, rubric: Rubric) -> Iterator[Loss]:
         yield Loss(name, rubric.path, message)
 
 
-TARGET = ExportTarget(_TITLE, "a data set with an LLMJudge for each criterion, as YAML", write)
+TARGET = ExportTarget(_TITLE, "a data set with an LLMJudge for each criterion, as YAML", write, shapes=_SHAPES)

@@ -19,13 +19,17 @@ from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import Criterion, Shape
 
 _TITLE = "autorubric"
+_SHAPES = (
+    Shape.CHECKLIST,
+    Shape.LEVELS,
+)
 
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """Write the criteria; levels are `options`, which only autorubric reads."""
     name, rubric = choose_only(rubrics, _TITLE)
     advice = "its judge says met or unmet, or chooses an option"
-    require_shape(name, rubric, _TITLE, Shape.CHECKLIST, Shape.LEVELS, advice=advice)
+    require_shape(name, rubric, _TITLE, _SHAPES, advice)
     entries: list[dict[str, Any]] = []
     losses: list[Loss] = []
     for criterion in rubric.criteria:
@@ -54,4 +58,4 @@ def _entry(name: str, criterion: Criterion) -> tuple[dict[str, Any], list[Loss]]
     return entry, losses
 
 
-TARGET = ExportTarget(_TITLE, "criteria for rubric and autorubric, as YAML", write, has_deductions=True)
+TARGET = ExportTarget(_TITLE, "criteria for rubric and autorubric, as YAML", write, has_deductions=True, shapes=_SHAPES)

@@ -22,13 +22,14 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_of
 
 _TITLE = "tolokaforge"
+_SHAPES = (Shape.CHECKLIST,)
 _SCHEMA = "tolokaforge/v1.json"
 
 
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """Write the judge's part; a gate that weighs nothing is a `required` criterion, which is outside the average."""
     name, rubric = choose_only(rubrics, _TITLE)
-    require_shape(name, rubric, _TITLE, Shape.CHECKLIST, advice="its judge says met or unmet")
+    require_shape(name, rubric, _TITLE, _SHAPES, "its judge says met or unmet")
     ids, losses = make_ids(name, rubric, _TITLE, schema_of(_SCHEMA).entry_fields["id"], "_")
     pairs = zip(rubric.criteria, ids, strict=True)
     has_only_gates = all(criterion.gate for criterion in rubric.criteria)
@@ -63,4 +64,4 @@ def _lost_gates(name: str, rubric: Rubric, *, has_only_gates: bool) -> Iterator[
             yield Loss(name, criterion.gate_path, f"{message}average, and this one weighs {criterion.weight}")
 
 
-TARGET = ExportTarget(_TITLE, "a grading file with the criteria of its judge, as YAML", write)
+TARGET = ExportTarget(_TITLE, "a grading file with the criteria of its judge, as YAML", write, shapes=_SHAPES)

@@ -15,6 +15,7 @@ from rubric_lint.dialects.export.texts import to_json
 from rubric_lint.format.criterion import Shape
 
 _TITLE = "tRPC-Agent"
+_SHAPES = (Shape.CHECKLIST,)
 _METRIC = "llm_rubric_response"
 _GAP = "name the model that judges: `judgeModel` with `providerName` and `modelName`, beside `rubrics`"
 
@@ -22,7 +23,7 @@ _GAP = "name the model that judges: `judgeModel` with `providerName` and `modelN
 def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     """Write a list with the metric that judges the response; one file has each metric once."""
     name, rubric = choose_only(rubrics, _TITLE)
-    require_shape(name, rubric, _TITLE, Shape.CHECKLIST, advice="its judge says yes or no")
+    require_shape(name, rubric, _TITLE, _SHAPES, "its judge says yes or no")
     items = [{"id": criterion.id, "content": {"text": criterion.outcome or ""}} for criterion in rubric.criteria]
     threshold = as_number(rubric.thresholds.pass_at)
     metric = {"metricName": _METRIC, "threshold": threshold, "criterion": {"llmJudge": {"rubrics": items}}}
@@ -34,4 +35,4 @@ def write(rubrics: Rubrics, _sources: Sources = NOWHERE) -> Export:
     return Export(to_json([metric]), tuple(losses), (_GAP,))
 
 
-TARGET = ExportTarget(_TITLE, "a rubric metric of an agent, as JSON", write)
+TARGET = ExportTarget(_TITLE, "a rubric metric of an agent, as JSON", write, shapes=_SHAPES)
