@@ -56,7 +56,7 @@ class _Release:
                 require_shape(member.name, member.rubric, self.title, _SHAPES, advice)
                 self._refuse_variables(member)
                 losses += lost_verdicts(member.name, member.rubric, self.title, keeps_pass=not self.is_template)
-            tests.append(self._test(case))
+            tests.append(self._test(case, suite))
             losses += [] if self.is_template else _lost_thresholds(case)
         about: Mapping[str, Any] = {"prompts": _PROMPTS} if self.is_template else {}
         about = suite.fields if suite else about
@@ -94,14 +94,14 @@ class _Release:
             return ""
         return str(escape(text)) if self.is_template and not source.is_template else text
 
-    def _test(self, case: Case) -> dict[str, Any]:
+    def _test(self, case: Case, suite: Carried | None) -> dict[str, Any]:
         assertions = case.nested(lambda member: self._assertion(case, member))
         written = {"id": case.name, **case.carried.fields}
         if case.members and not case.members[0].source.place:
             question = self._question(case.members[0].source)
             written |= {"vars": {"input": question}} if self.is_template else {"input": question}
         execution = {} if self.is_template or not case.members else _threshold(case.members[0].rubric)
-        if execution:
+        if execution and not (suite and execution.items() <= suite.fields.get("execution", {}).items()):
             written["execution"] = {**execution, **written.get("execution", {})}
         return {**written, **({self.assertions: assertions} if assertions else {})}
 
