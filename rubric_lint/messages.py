@@ -86,6 +86,7 @@ _TYPES = {
     "boolean": "true or false",
     "array": "a list",
     "object": "a mapping",
+    "null": "null",
 }
 
 

@@ -125,7 +125,16 @@ description = "Names the next step"
 found = partial(said.found, name="judge.toml")
 
 
+def test_huge_numbers_and_other_encodings_are_read():
+    for number in ("0x" + "F" * 6000, "-1e999", "1" + "0" * 400):
+        assert all(each.startswith("weight ") for each in found(JUDGE.replace("weight = 2", f"weight = {number}")))
+    blank = JUDGE.replace("Names the cause", " ")
+    result = lint("judge.toml", ("\ufeff" + blank).encode("utf-16-le"))
+    assert [finding.rule for finding in result.findings] == ["empty-outcome"]
+
+
 ANOTHER = "and without it Harbor asks for another answer"
+INFINITE = "infinite or too large to read, expected a finite number of at least 0"
 NOT_HERE = "is not allowed here"
 ANSWERS = "the answers of a rubric, from the worst to the best"
 TYPES = '"binary", "likert", "numeric" or "rubric"'
@@ -145,7 +154,7 @@ LEVELS = "2 to 10 strings, from the worst to the best"
         ('type = "rubric"\nlevels = ["One"]', "schema 7:10", f"`levels` has 1 item, expected {LEVELS}"),
         ('type = "yes"', "schema 6:8", f'`type` is the string "yes", expected {TYPES}'),
         ("id = 7", "schema 6:6", "`id` is 7, expected a string; put it in quotes"),
-        ("weight = inf", "weight 6:10", "`weight` is not a finite number"),
+        ("weight = inf", "weight 6:10", f"`weight` is {INFINITE}"),
     ],
 )  # fmt: skip
 def test_what_harbor_refuses_or_ignores_is_found(more, place, message):

@@ -153,14 +153,15 @@ def _find_problems(
     for index, item in enumerate(items):
         place = (_LIST, index)
         weight, low, high = item.get("weight", 1), item.get("min", 0), item.get("max", 1)
-        if _is_number(weight) and not math.isfinite(weight):
+        if _is_number(weight) and not abs(weight) < math.inf and (aggregation == _SUM or weight < 0):
             yield "weight", Problem("`weight` is not a finite number", (*place, "weight"))
         elif _is_number(weight) and weight < 0 and aggregation != _SUM:
-            message = f'`weight` is {weight}; Harbor takes one below 0 only with `aggregation = "{_SUM}"`'
+            message = f'`weight` is {shorten(str(weight))}; Harbor takes one below 0 only with `aggregation = "{_SUM}"`'
             yield "weight", Problem(message, (*place, "weight"))
         if kinds[index].type == "numeric" and _is_number(low) and _is_number(high) and not high > low:
             field = "max" if "max" in item else "min"
-            message = f"`max` is {high}, and `min` is {low}; Harbor asks for a `max` above `min`"
+            found = f"`max` is {shorten(str(high))}, and `min` is {shorten(str(low))}"
+            message = f"{found}; Harbor asks for a `max` above `min`"
             yield "bounds", Problem(message, (*place, field))
     if aggregation == "required-pass" and all(kind.is_optional for kind in kinds):
         message = "all criteria are optional, and `required-pass` asks for one that is not; Harbor refuses the file"

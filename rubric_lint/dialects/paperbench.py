@@ -74,5 +74,5 @@ def _find_leaves(root: dict[str, Any], path: Path, whole: Fraction) -> Iterator[
 
 def _read_weight(task: dict[str, Any]) -> Fraction:
     weight = task.get("weight")
-    is_number = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
+    is_number = isinstance(weight, int | float) and not isinstance(weight, bool) and abs(weight) < math.inf
     return Fraction(str(weight)) if is_number and weight is not None and weight > 0 else Fraction(0)

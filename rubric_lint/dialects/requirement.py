@@ -1,5 +1,6 @@
 """Read rubrics of the packages rubric and autorubric: criteria with a `weight` and a `requirement`."""
 
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -127,5 +128,6 @@ def _read_levels(draft: Draft, index: int, place: Path, worth: dict[int, Decimal
 
 
 def _counts(option: Any) -> bool:
-    is_number = isinstance(option, dict) and isinstance(option.get("value"), int | float)
-    return is_number and not isinstance(option["value"], bool) and option.get("na") is not True
+    value = option.get("value") if isinstance(option, dict) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+    return is_number and option.get("na") is not True

@@ -151,8 +151,19 @@ def resolve(contents: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[s
         file, _, name = part.get("$ref", "").partition("#/definitions/")
         if name:
             home = load(urljoin(contents["$id"], file).removeprefix(BASE)) if file else contents
-            merged = {**resolve(home, home["definitions"][name]), **merged}
+            found = resolve(home, home["definitions"][name])
+            merged = {**(_point_from_elsewhere(found, home["$id"]) if file else found), **merged}
     return merged
+
+
+def _point_from_elsewhere(part: Any, home: str) -> Any:
+    """Return a part of the file `home` with references that are right in other files too."""
+    if isinstance(part, dict):
+        return {
+            key: f"{home}{value}" if key == "$ref" and value[:1] == "#" else _point_from_elsewhere(value, home)
+            for key, value in part.items()
+        }
+    return [_point_from_elsewhere(each, home) for each in part] if isinstance(part, list) else part
 
 
 @cache

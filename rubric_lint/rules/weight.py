@@ -11,12 +11,14 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find what JSON Schema cannot: NaN, infinity and a total of 0; the schema finds negative weights."""
+    may_deduct = rubric.view is not None and rubric.view.dialect.has_deductions
+    lowest = "" if may_deduct else " of at least 0"
     for criterion in rubric.criteria:
         value = (criterion.fields or {}).get("weight")
-        if isinstance(value, float) and (math.isnan(value) or value == math.inf):
+        if isinstance(value, float) and (math.isnan(value) or value == math.inf or (may_deduct and math.isinf(value))):
             found = "not a number" if math.isnan(value) else "infinite or too large to read"
             yield Problem(
-                f"{rubric.word_field('weight')} is {found}, expected a finite number of at least 0",
+                f"{rubric.word_field('weight')} is {found}, expected a finite number{lowest}",
                 criterion.path_of("weight"),
             )
     weights = [criterion.weight for criterion in rubric.criteria]

@@ -223,13 +223,17 @@ def _make(part: Any, data: Any, text: str, depth: int) -> Any:
     return ScalarNode(UNTAGGED, value, start, end, style=style)
 
 
+_TOO_LARGE = 10**4000
+"""Integers from here on are read as infinite, as in YAML; Python refuses to write them as decimals."""
+
+
 def _write(value: Any, written: str) -> tuple[str, str | None]:
     """Return a scalar as YAML writes it, and its style; a date is a string."""
     match value:
         case bool():
             return str(value).lower(), None
         case int():
-            return str(value), None
+            return (str(value) if abs(value) < _TOO_LARGE else ".inf" if value > 0 else "-.inf"), None
         case float():
             plain = written.replace("_", "").lstrip("+")
             return (

@@ -1,5 +1,6 @@
 """Decide quickly from the bytes of a file whether to read it."""
 
+import codecs
 from collections.abc import Mapping
 
 from rubric_lint.dialects import FAMILIES
@@ -8,8 +9,8 @@ from rubric_lint.text.kinds import Kind, kind_of
 _OUR_SIGNS = (
     *(b"rubric", b"Rubric", b"RUBRIC"),
     *(b"expected_outcome", b"expectedOutcome", b"score_range", b"scoreRange", b"required_min_"),
-    *(b"\xff\xfe", b"\xfe\xff"),
 )
+_OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32-LE begins as UTF-16-LE
 _SIGNS_OF_TOML = tuple(words for family in FAMILIES for words in family.toml_has)
 
 # Most files have none of the signs, so what several of them begin with or contain is looked for once.
@@ -31,6 +32,8 @@ _SIGNS = tuple(_group().items())
 def could_hold_rubrics(data: bytes, name: str) -> bool:
     """Return whether a file with these bytes may contain a rubric of a known format; its `name` selects the kind."""
     kind = kind_of(name)
+    if data.startswith(_OTHER_UNICODE):
+        return True  # its words have other bytes
     if kind.is_program:
         return any(family.may_be_in_program(data) for family in FAMILIES)
     if kind is Kind.TOML:
