@@ -56,6 +56,11 @@ FORMS = {
     "an attribute": ("self.bands = [\n" + "".join(METRIC.splitlines(keepends=True)[6:8]) + "]\n", "1:6"),
     "a dictionary": ("ALL = {\n  'tone': [\n" + "".join(METRIC.splitlines(keepends=True)[6:8]) + "]}\n", "2:3"),
     "a chain": (METRIC.replace("tone = GEval(", "run(GEval(").removesuffix(")\n") + ").measure(case))\n", "6:5"),
+    "a function that another returns": (
+        METRIC.replace("tone = GEval(", "tone = register(").rstrip() + "(judge)\n",
+        "6:5",
+    ),
+    "a function in a dictionary": (METRIC.replace("tone = GEval(", 'tone = METRICS["g"]('), "6:5"),
     "a lambda": (METRIC.replace("tone = GEval(", "tone = lambda: GEval("), "6:5"),
     "a condition": (METRIC.replace("tone = GEval(", "tone = None if x else GEval("), "6:5"),
     "joined strings": (METRIC.replace('"Blames the customer"', '"Blames " "the " + "customer"'), "6:5"),
@@ -78,6 +83,37 @@ def test_what_is_computed_is_told_and_the_rest_is_checked():
     assert found(text) == [f"not read 7:9: {part}"]
     text = METRIC.replace('Rubric(score_range=(0, 4), expected_outcome="Blames the customer"),', "*others,")
     assert found(text) == ["not read 7:9: a part of this list is computed; only its literal bands are checked"]
+
+
+PART = "a part of this band is computed; only its literal parts are checked"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('"Blames the customer"', 'dedent("""Blames the customer""")'),
+        ('"Blames the customer"', '"Blames \\ud800"'),  # half a surrogate pair, which nothing can encode
+        ("(0, 4)", "tuple(LOW)"),
+    ],
+)
+def test_what_a_call_computes_is_told_too(change):
+    assert f"not read 7:9: {PART}" in found(METRIC.replace(*change))
+
+
+@pytest.mark.parametrize("bands", ["[Rubric(**low), Rubric(**high)]", "[Rubric(**band) for band in BANDS]"])
+def test_bands_whose_fields_are_unpacked_are_told(bands):
+    text = f"# score_range, expected_outcome\nGEval(rubric={bands})\n"
+    assert found(text) == ["not read 2:14: the fields of these bands are computed; only literal ones are checked"]
+
+
+def test_levels_beside_unpacked_ones_are_checked_and_the_rest_is_told():
+    text = LEVELS.replace("{\n", "{\n    **BASE,\n").replace("2_descripton", "2_description")
+    reason = "a part of this dictionary of levels is computed; only its literal levels are checked"
+    label = '"Good" is a label; say what an observer sees in an answer that earns it'
+    assert found(text) == [f"vague-outcome 5:27: criterion 1: {label}", f"not read 1:11: {reason}"]
+    with pytest.raises(RubricError) as refused:
+        load_rubrics("metrics.py", text.replace("Good", "Every number is that of the source").encode())
+    assert "a part of its levels is computed, so its meaning is not known" in refused.value.faults[0]
 
 
 ALONE = "this band is computed, or not in a list; only literal bands in a list are checked"
@@ -106,6 +142,14 @@ def test_a_metric_says_which_scores_are_worth_what():
     named = one_to_five.replace("tone = GEval(", "BANDS = (").replace('name="Tone",', "").replace("rubric=", "")
     named = named.removesuffix(",\n)\n") + ")\ntone = GEval(name='Tone', rubric=BANDS, threshold=0.25)\n"
     assert worth(named) == (["0", "1/4", "1/2", "3/4", "1"], "0.25")
+
+
+@pytest.mark.parametrize("written", ["- .5", "-(0.5)", "0.12345678901234567890123", "1_0.5e-2", "-(0.0)"])
+def test_any_number_that_python_reads_is_read(written):
+    gap = "coverage 6:5: no band covers score 5, so no outcome is described for it; add or widen a band"
+    assert gap in found(METRIC.replace('"Tone"', f'"Tone", threshold={written}'))
+    escaped = notebook(METRIC.replace('"Tone"', '"Tone", threshold=0.7')).replace("0.7", "0\\u002e7")
+    assert [each.split()[0] for each in found(escaped, name="a.ipynb")] == ["coverage", "split-band"]
 
 
 TENTHS = ("0", "1/10", "1/5", "3/10", "2/5", "1/2", "3/5", "7/10", "4/5", "9/10", "1")
@@ -150,10 +194,12 @@ def test_what_deepeval_refuses_is_an_error(change, expected):
 
 
 @pytest.mark.parametrize(
-    ("threshold", "effect"), [("7", "never passes"), ("1.5", "never passes"), ("-1", "always passes")]
+    ("threshold", "effect"),
+    [("7", "never passes"), ("1.5", "never passes"), ("-1", "always passes"), (f"1{'0' * 400}", "never passes")],
 )
 def test_a_threshold_that_no_score_or_every_score_reaches_is_found(threshold, effect):
-    message = f"`threshold` is {threshold}, and scores are numbers from 0 to 1, so the metric {effect}"
+    written = threshold if len(threshold) < 9 else f"1{'0' * 38}…"
+    message = f"`threshold` is {written}, and scores are numbers from 0 to 1, so the metric {effect}"
     assert found(SOUND.replace('"Tone"', f'"Tone", threshold={threshold}')) == [f"bounds 5:28: {message}"]
 
 

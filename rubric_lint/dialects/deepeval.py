@@ -8,6 +8,7 @@ from typing import Any
 from rubric_lint.finding import Problem
 from rubric_lint.format.bands import SCORES, as_integer
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
+from rubric_lint.messages import shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.python_tree import CALL, COMPUTED
@@ -37,6 +38,11 @@ def find(document: Document) -> Iterator[View]:
     metrics = dict(_find_metrics_by_name(document)) if lists else {}
     for path, items in lists:
         yield _view(document, path, items, metrics)
+
+
+def is_metric(call: Mapping[str, Any]) -> bool:
+    """Return whether a call makes a metric that takes bands."""
+    return read_text(call, CALL).endswith(_METRIC)
 
 
 def is_band(value: Any) -> bool:
@@ -86,12 +92,8 @@ def _find_metrics_by_name(document: Document) -> Iterator[tuple[str, Path]]:
     """Find the metrics that are given their bands by a name, and that name."""
     for path, call in document.mappings:
         bands = call.get("rubric")
-        if _is_metric(call) and isinstance(bands, dict) and COMPUTED in bands:
+        if is_metric(call) and isinstance(bands, dict) and COMPUTED in bands:
             yield bands[COMPUTED].rpartition(".")[2], path
-
-
-def _is_metric(call: Mapping[str, Any]) -> bool:
-    return read_text(call, CALL).endswith(_METRIC)
 
 
 def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str, Path]) -> View:
@@ -99,7 +101,7 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
     data = [_read_band(draft, index, item) for index, item in enumerate(items)]
     name = str(path[0]).rpartition(".")[2].partition("#")[0]
     holder = path[:-1]
-    if not (path[-1] == "rubric" and _is_metric(document.value(holder))):
+    if not (path[-1] == "rubric" and is_metric(document.value(holder))):
         if len(path) > 1 or name not in metrics:
             name = str(path[-1]) if isinstance(path[-1], str) and len(path) > 1 else name
             return draft.finish(_LOOSE, data, name=name, span=span_of(data), unscorable=_word_computed(items))
@@ -128,7 +130,8 @@ def find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tup
     value = metric.get("threshold")
     if isinstance(value, int | float) and not isinstance(value, bool) and not 0 <= value <= 1:
         effect = "never passes" if value > 1 else "always passes"
-        message = f"`threshold` is {value:g}, and scores are numbers from 0 to 1, so the metric {effect}"
+        written = shorten(f"{value:g}" if isinstance(value, float) else str(value))
+        message = f"`threshold` is {written}, and scores are numbers from 0 to 1, so the metric {effect}"
         yield "bounds", Problem(message, (*holder, "threshold"))
 
 

@@ -20,6 +20,7 @@ DIALECTS = (RAGAS,)
 
 _KEY = re.compile(r"(?:orig_)?score(?P<level>-?[0-9]{1,4})(?P<suffix>_description)?")
 _TASKS = ("criteria", "orig_criteria")
+_UNKNOWN = "a part of its levels is computed, so its meaning is not known"
 
 
 def find(document: Document) -> Iterator[View]:
@@ -48,7 +49,14 @@ def find(document: Document) -> Iterator[View]:
         task = next((mapping[field] for field in _TASKS if isinstance(mapping.get(field), str)), "")
         # In a file with several dictionaries, the key of each is its name.
         name = path[-1] if path and isinstance(path[-1], str) else ""
-        yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
+        refusal = _UNKNOWN if document.kind.is_program and _has_unpacked(mapping) else ""
+        yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task, unscorable=refusal)
+
+
+def _has_unpacked(mapping: dict[str, Any]) -> bool:
+    from rubric_lint.text.python_tree import has_unpacked  # noqa: PLC0415  (most runs read data only)
+
+    return has_unpacked(mapping)
 
 
 class Uses(NamedTuple):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import count
 from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -30,11 +29,13 @@ def read_program(source: Source, kind: Kind) -> tuple[Tree, list[SyntaxFaultErro
 
 def _make_root(pairs: list[tuple[Any, Any]], start: int, end: int) -> MappingNode:
     """Return the mapping of all literals; a name that comes again gets a number."""
-    seen: set[str] = set()
+    last: dict[str, int] = {}  # the highest number that each name has got
     for key, _ in pairs:
-        if key.value in seen:
-            key.value = next(name for number in count(2) if (name := f"{key.value}#{number}") not in seen)
-        seen.add(key.value)
+        name = key.value
+        while key.value in last:
+            last[name] += 1
+            key.value = f"{name}#{last[name]}"
+        last[key.value] = 1
     return MappingNode(UNTAGGED, pairs, Mark(start), Mark(max(start, end)), flow_style=True)
 
 

@@ -9,8 +9,9 @@ import io
 import re
 import tokenize
 import warnings
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -29,6 +30,17 @@ COMPUTED = "computed"
 _LONGEST = 60  # characters of such a text
 _NAME = re.compile(r"\w+")
 _MOST_DIGITS = 4000
+_WIDE = re.compile(r"[^\x00-\x7f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+_UNPACKED = "**"
+"""The start of the key of what `**` puts into a call or a dictionary."""
+
+
+def has_unpacked(value: Mapping[str, Any]) -> bool:
+    """Return whether `**` puts computed fields into a call or a dictionary."""
+    return any(key.startswith(_UNPACKED) for key in value)
 
 
 class Piece(NamedTuple):
@@ -107,6 +119,7 @@ class _Places:
         self._piece = piece
         self._lines = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", piece.text))]
         self._is_ascii = piece.text.isascii()
+        self._wide: dict[int, tuple[list[int], list[int]]] = {}
 
     def line_start(self, line: int) -> int:
         """Return the offset of a 1-based line in the source."""
@@ -123,8 +136,22 @@ class _Places:
         start = self.line_start(line)
         if self._is_ascii:
             return start + column
+        ends, more = self._wide.get(line) or self._measure(line)
+        return start + column - more[bisect_right(ends, column)]
+
+    def _measure(self, line: int) -> tuple[list[int], list[int]]:
+        """Return where each character of several bytes ends in a line, and how many more bytes than characters it has.
+
+        The second list begins with 0, so its item at a number is for that many of these characters.
+        """
+        start = self.line_start(line)
         end = self._lines[line] if line < len(self._lines) else len(self._piece.text)
-        return start + len(self._piece.text[start:end].encode()[:column].decode("utf-8", "ignore"))
+        ends, more = list[int](), [0]
+        for found in _WIDE.finditer(self._piece.text, start, end):
+            more.append(more[-1] + len(found[0].encode()) - 1)
+            ends.append(found.end() - start + more[-1])
+        self._wide[line] = ends, more
+        return ends, more
 
     def span(self, node: Any) -> Span:
         """Return the span of a node in the source."""
@@ -197,7 +224,7 @@ class _Reader:
     def _make_constant(self, node: ast.Constant, scope: str) -> Any:
         value, span = node.value, self._places.span(node)
         if isinstance(value, str):
-            return self._scalar(value, span, '"')
+            return self._make_text(value, node, scope)
         if value is None or isinstance(value, bool):
             return self._scalar("null" if value is None else str(value).lower(), span)
         if isinstance(value, int) and abs(value) < 10**_MOST_DIGITS:
@@ -218,7 +245,13 @@ class _Reader:
         parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
         if len(parts) < len(node.values):
             return self._make_computed(node, scope)
-        return self._scalar("".join(map(str, parts)), self._places.span(node), '"')
+        return self._make_text("".join(map(str, parts)), node, scope)
+
+    def _make_text(self, value: str, node: ast.expr, scope: str) -> Any:
+        """Return a string; one with half a surrogate pair cannot be encoded, so it counts as computed."""
+        if not value.isascii() and _SURROGATE.search(value):
+            return self._make_computed(node, scope)
+        return self._scalar(value, self._places.span(node), '"')
 
     def _make_sum(self, node: ast.BinOp, scope: str) -> Any:
         """Return the string that `+` joins of others."""
@@ -231,7 +264,7 @@ class _Reader:
             left = left.left
         if not (isinstance(left, ast.Constant) and isinstance(left.value, str)):
             return self._make_computed(node, scope)
-        return self._scalar("".join([left.value, *reversed(parts)]), self._places.span(node), '"')
+        return self._make_text("".join([left.value, *reversed(parts)]), node, scope)
 
     def _make_list(self, node: ast.List | ast.Tuple, scope: str) -> Any:
         items = [self._make(item, scope) for item in node.elts]
@@ -241,24 +274,24 @@ class _Reader:
         pairs = []
         for number, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
             span = self._places.span(value if key is None else key)
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str) and not _SURROGATE.search(key.value):
                 name = key.value
             else:
-                name = f"**{number}" if key is None else self._piece.text[span.start : span.end]
+                name = f"{_UNPACKED}{number}" if key is None else self._piece.text[span.start : span.end]
             pairs.append((self._scalar(name, span, '"'), self._make(value, scope)))
         return self._collection(MappingNode, pairs, self._places.span(node))
 
     def _make_call(self, node: ast.Call, scope: str) -> Any:
         name, span = self._name(node)
-        if isinstance(node.func, ast.Attribute):
-            self._inner.append((node.func.value, scope))
+        if not isinstance(node.func, ast.Name):  # a rubric may be in the call that returns the function
+            self._inner.append((node.func, scope))
         pairs = [(self._scalar(CALL, span, '"'), self._scalar(name, span, '"'))]
         for number, value in enumerate(node.args):
             pairs.append((self._scalar(str(number), self._places.span(value), '"'), self._make(value, scope)))
         for number, keyword in enumerate(node.keywords):
             start, end = self._places.span(keyword)
             if keyword.arg is None:
-                key = self._scalar(f"**{number}", Span(start, end), '"')
+                key = self._scalar(f"{_UNPACKED}{number}", Span(start, end), '"')
             else:
                 found = _NAME.match(self._piece.text, start)
                 key = self._scalar(keyword.arg, Span(start, found.end() if found else end), '"')

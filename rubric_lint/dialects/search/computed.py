@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.dialects.deepeval import is_band, is_likely_band, mentions_deepeval
+from rubric_lint.dialects.deepeval import is_band, is_likely_band, is_metric, mentions_deepeval
 from rubric_lint.dialects.ragas import Uses, find_uses, holds_levels
+from rubric_lint.format.view import read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
-from rubric_lint.text.python_tree import COMPUTED
+from rubric_lint.text.python_tree import COMPUTED, has_unpacked
 
+_UNPACKED = re.compile(r"Rubric\(\s*\*\*")
 _LEVEL = re.compile(r"score-?\d{1,4}_description")
 
 
@@ -27,28 +29,39 @@ def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, 
 def _find_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
     is_told = mentions_deepeval(document)
     for path, mapping in document.mappings:
+        place = (*path, "rubric")
         if is_band(mapping):
             if path[:-1] not in taken:
                 if is_likely_band(mapping, is_told=is_told):
                     yield path, "this band is computed, or not in a list; only literal bands in a list are checked"
-            elif any(map(_is_computed, _fields(mapping))):
+            elif any(isinstance(field, dict) for field in _fields(mapping)):
                 yield path, "a part of this band is computed; only its literal parts are checked"
+        elif place not in taken and is_metric(mapping) and _is_unpacked(mapping.get("rubric")):
+            yield place, "the fields of these bands are computed; only literal ones are checked"
 
 
 def _find_levels(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
     uses: Uses | None = None
     for path, mapping in document.mappings:
-        if path not in taken and sum(_LEVEL.fullmatch(key) is not None for key in mapping) > 1:
-            uses = uses or find_uses(document)
-            if holds_levels(document, path, mapping, uses):
-                yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
+        if sum(_LEVEL.fullmatch(key) is not None for key in mapping) < 2:
+            continue
+        if path in taken:
+            if has_unpacked(mapping):
+                yield path, "a part of this dictionary of levels is computed; only its literal levels are checked"
+            continue
+        uses = uses or find_uses(document)
+        if holds_levels(document, path, mapping, uses):
+            yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
+
+
+def _is_unpacked(bands: Any) -> bool:
+    """Return whether the fields of bands, which are a list or its source text, are put there by `**`."""
+    if isinstance(bands, dict):
+        return _UNPACKED.search(read_text(bands, COMPUTED)) is not None
+    return isinstance(bands, list) and any(isinstance(band, dict) and has_unpacked(band) for band in bands)
 
 
 def _fields(band: dict[str, Any]) -> Iterator[Any]:
     yield band["expected_outcome"]
     bounds = band["score_range"]
     yield from bounds if isinstance(bounds, list) else [bounds]
-
-
-def _is_computed(value: Any) -> bool:
-    return isinstance(value, dict) and COMPUTED in value
