@@ -76,6 +76,13 @@ def test_a_look_alike_in_toml_or_python_is_left_alone(name, text):
             'B = [Band(score_range=(0, 4), expected_outcome="a"), Band(score_range=(5, 20), expected_outcome="b")]\n',
             "bounds",
         ),
+        ("r.yaml", "'rubric':\n- {'weight': 5, 'requirement': ' '}\n", "empty-outcome"),
+        ("r.yaml", "rubric:\n- {weight : 5, requirement : ' '}\n", "empty-outcome"),
+        (
+            "r.yaml",
+            "rubric:\n- {weight: -.inf, requirement: Names it}\n- {weight: 5, requirement: Says it}\n",
+            "weight",
+        ),
         (
             "rubrics.json",
             '[{"title": "Moves it", "annotations": {"type": "negativ verifier", "importance": "must have"}}]',

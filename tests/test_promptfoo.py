@@ -27,6 +27,36 @@ def test_texts_that_a_model_judges_are_a_checklist(kind):
     assert rubrics(text) == [(("tests", 0, "assert"), ["Says why"])]
 
 
+@pytest.mark.parametrize("kind", ["llm-rubric", "g-eval", "factuality"])
+@pytest.mark.parametrize("value", ["5", "true", "1e400"])
+def test_a_value_that_promptfoo_refuses_is_found(kind, value):
+    result = lint(NAME, f"{HEAD}    assert: [{{type: {kind}, value: {value}}}]\n".encode())
+    assert [(each.rule, result.source.slice(each.span)) for each in result.findings] == [("schema", value)]
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "told"),
+    [
+        (
+            "asert",
+            "llm-rubric",
+            (4, 5, "`asert` is not read, so its assertions are not checked; did you mean `assert`?"),
+        ),
+        (
+            *("assert", "not-llm-rubirc"),
+            (
+                4,
+                21,
+                "the type `not-llm-rubirc` is not known, so its `value` is not checked; did you mean `llm-rubric`?",
+            ),
+        ),
+    ],
+)
+def test_a_misspelt_word_that_loses_a_text_is_told(key, kind, told):
+    result = lint(NAME, f"{HEAD}    {key}: [{{type: {kind}, value: Says why}}]\n".encode())
+    assert [(each.line, each.column, each.reason) for each in result.unread] == [told]
+
+
 @pytest.mark.parametrize(
     ("text", "path"),
     [

@@ -17,7 +17,7 @@ SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score im
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "no rubrics found: no field of a known format found"
 LIKE = "if it is a rubric, name the schema in the file, or name the file NAME.rubric.yaml"
-STRING = "`value` of `llm-rubric` is one plain string; only lists of criteria are checked"
+STRING = "`value` of `llm-rubric` is a string outside the `assert` of a suite for promptfoo, so it is not checked"
 
 UNREAD = {
     "singular": ("rubric:\n  - {criterion: a}\n", [(1, 1, "`rubric` is not read; rubrics are in a field `rubrics`")]),

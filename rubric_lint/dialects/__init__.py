@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.text.kinds import Kind
+from rubric_lint.text.path import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from rubric_lint.format.view import Dialect, View
     from rubric_lint.text.document import Document
     from rubric_lint.text.path import Path
-
 
 _SCORES = ((b"score-",), *((b"score%d" % digit,) for digit in range(10)))
 _RUBRIC = ('rubric"', "rubric'", "rubric:", "rubric :")
@@ -143,8 +143,8 @@ FAMILIES = (
     Family(
         "requirement",
         ("requirement",),
-        (('requirement"', "weight"), ("requirement:", "weight")),
-        files_have=((b"weight", b'requirement"'), (b"weight", b"requirement:")),
+        tuple(("requirement" + end, "weight") for end in ('"', "'", ":", " :")),
+        files_have=tuple((b"weight", b"requirement" + end) for end in (b'"', b"'", b":", b" :")),
     ),
     Family("trpc_agent", ("trpc-agent",), (("llmJudge",),)),
     Family("paperbench", ("paperbench",), (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
@@ -169,18 +169,22 @@ def load_dialect(name: str) -> "Dialect":
     return next(dialect for dialect in dialects if dialect.name == name)
 
 
-def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bool) -> "list[tuple[Path, str]]":
-    """Find rubrics in known forms that are not linted, each with a message; see `unread`."""
+def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bool) -> "list[tuple[Path, Part, str]]":
+    """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
     if document.kind.is_program:
         from rubric_lint.dialects.search.computed import find_computed  # noqa: PLC0415  (most files are no programs)
 
-        return list(find_computed(document, taken))
+        return [(path, Part.VALUE, message) for path, message in find_computed(document, taken)]
     text = document.quick_text
     if not any(sign in text for sign in _SIGNS_OF_FORMS):
         return []
-    from rubric_lint.dialects.search.unchecked_forms import find_unread  # noqa: PLC0415  (most files have no assertions)
+    from rubric_lint.dialects.search.unchecked_forms import (  # noqa: PLC0415  (most files have no assertions)
+        find_misspelt,
+        find_unread,
+    )
 
-    return list(find_unread(document, taken, of_agentv=of_agentv))
+    found = [(path, Part.VALUE, message) for path, message in find_unread(document, taken, of_agentv=of_agentv)]
+    return found if of_agentv else [*found, *find_misspelt(document)]
 
 
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")

@@ -121,12 +121,13 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     problems = []
     for index, assertion in enumerate(assertions):
         asked = _read_judge(assertion)
-        value = assertion.get("value") if asked else 0
-        if asked is None or not isinstance(value, str | None) or (value is None and has_prompt):
+        value = assertion.get("value") if asked else None
+        if asked is None or isinstance(value, list | dict) or (value is None and has_prompt):
             continue
-        if value is not None and is_filled_in(value):
+        text = value if isinstance(value, str) else ""
+        if is_filled_in(text):
             continue
-        scale = find_scale(value or "")
+        scale = find_scale(text)
         if scale and asked.highest:
             yield _view_scale(document, (*path, index), scale, asked)
             continue
@@ -135,7 +136,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
             if field in assertion:
                 draft.put((own, name), (*place, field))
-        told = f"Agrees with these facts: {value}" if value and asked.words == _JUDGES[_FACTS].words else value
+        told = f"Agrees with these facts: {text}" if text and asked.words == _JUDGES[_FACTS].words else value
         entry = {"expected_outcome": told, ASKED: asked}
         entry |= {"weight": assertion["weight"]} if "weight" in assertion else {}
         is_gate = passes is None and assertion.get("weight") != 0  # what weighs 0 always passes

@@ -29,7 +29,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: 
             reason = _word_leftover(document, path, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_ours and is_place(path[:-1], in_suite=is_ours)))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
-    noticed += [(path, Part.VALUE, reason, True) for path, reason in forms if path not in told]
+    noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
     if document.kind in DATA and not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
+from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 
 _LISTS = ("assertions", "assert")
 _EVALUATORS = (*_LISTS, "evaluators")
 _JUDGES = ("llm-rubric", "not-llm-rubric", "agent-rubric")
+_JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
+_TEMPLATES = "assertionTemplates"  # promptfoo puts them where a `$ref` names them
 _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
 
 
@@ -23,7 +26,7 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
                 "each grader is a rubric of its own here, and `calculate_output`, which joins their scores, is not"
             )
             yield (*path, "calculate_output"), f"{message} read"
-        if len(path) > 1 and path[-2] in _EVALUATORS:
+        if len(path) > 1 and path[-2] in (*_EVALUATORS, _TEMPLATES):
             yield from _find_value(path, mapping, taken)
         for name in _LISTS:
             value = mapping.get(name)
@@ -50,7 +53,8 @@ def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iter
             f"`{kind}` has `score_ranges` beside `value`, which only AgentV 5 reads, and this test is not AgentV's",
         )
     elif isinstance(value, str):
-        yield place, f"`value` of `{kind}` is one plain string; only lists of criteria are checked"
+        where = "outside the `assert` of a suite for promptfoo, so it is not checked"
+        yield place, f"`value` of `{kind}` is a string {where}"
     elif isinstance(value, dict) and value.keys() & _ENTRY_FIELDS:
         yield place, f"`value` of `{kind}` is one mapping, which only AgentV 5 reads; put a dash before it"
     elif isinstance(value, list) and any(isinstance(entry, dict) and "criteria" in entry for entry in value):
@@ -58,6 +62,31 @@ def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iter
             place,
             f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`",
         )
+
+
+def find_misspelt(document: Document) -> Iterator[tuple[Path, Part, str]]:
+    """Find types that are nearly one of a judge, and lists of judges under a key that is nearly `assert`."""
+    for path, mapping in document.mappings:
+        kind = mapping.get("type")
+        if len(path) > 1 and path[-2] in _EVALUATORS and isinstance(kind, str) and "value" in mapping:
+            bare = kind.removeprefix("not-")
+            if bare not in _JUDGED and (near := find_near(bare, _JUDGED)):
+                said = f"the type `{shorten(kind)}` is not known, so its `value` is not checked"
+                yield (*path, "type"), Part.VALUE, f"{said}; {_ask(near)}"
+        for key, value in mapping.items():
+            is_list = isinstance(value, list) and key not in _EVALUATORS and any(map(_is_judge, value))
+            if is_list and (near := find_near(key, ("assert",))):
+                said = f"`{shorten(key)}` is not read, so its assertions are not checked"
+                yield (*path, key), Part.KEY, f"{said}; {_ask(near)}"
+
+
+def _ask(near: list[str]) -> str:
+    return f"did you mean `{near[0]}`?"
+
+
+def _is_judge(entry: Any) -> bool:
+    kind = entry.get("type") if isinstance(entry, dict) else None
+    return isinstance(kind, str) and kind.removeprefix("not-") in _JUDGED
 
 
 def _find_texts(
