@@ -138,6 +138,7 @@ def test_the_whole_text_is_searched_no_more_often_when_it_holds_more_documents()
 
 RUBRIC = "rubrics:\n- id: a\n  expected_outcome: Names a source\n"
 SIDES = '{"score1_description": "a", "score2_description": "b"}'
+PROGRAM = 'BANDS = [Rubric(score_range=(0, 4), expected_outcome="Blames the customer"),]\n'
 ATTACKS = {  # C2, C3: what took time or memory by the square of its size
     "tabs below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n),
     "tabs and text below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n + "x"),
@@ -207,6 +208,26 @@ ATTACKS = {  # C2, C3: what took time or memory by the square of its size
         ),
     ),
     "fields with nearly the name": ("a.yaml", lambda n: "".join(f"rubric{each}: [a]\n" for each in range(n // 12))),
+    "one name for many metrics": (
+        "a.py",
+        lambda n: PROGRAM + "metric = GEval(rubric=BANDS)\n" * (n // 20),
+    ),
+    "calls of calls in lines": ("a.py", lambda n: PROGRAM + f"x = a{'.b(1)' * 80}\n" * (n // 100)),
+    "a long line with wide characters": (
+        "a.py",
+        lambda n: PROGRAM.strip()[:-1] + "Rubric(score_range=(5, 7), expected_outcome='é'), " * (n // 40) + "]\n",
+    ),
+    "blanks where a number of a scale would be": (
+        "promptfooconfig.yaml",
+        lambda n: f'tests: [{{assert: [{{type: llm-rubric, value: "score{" " * n}\\nscore 1: a"}}]}}]\n',
+    ),
+    "choices and lines that describe them": (
+        "a.yaml",
+        lambda n: (
+            f'prompt: "{"".join(f"(c{each}) Says it{chr(92)}n" for each in range(n // 20))}"\nchoice_scores:\n'
+            + "".join(f"  c{each}: 0.{each}\n" for each in range(n // 20))
+        ),
+    ),
     "misspelt fields in one criterion": (
         "a.yaml",
         lambda n: RUBRIC + "".join(f"  weight{each}: 1\n" for each in range(n // 20)),

@@ -24,7 +24,6 @@ USES = ANCHORED | {"search", "finditer", "findall", "sub", "subn", "split"}
 FROM_LOCALS = {  # files that build expressions at run time, each with the reason why they need no trial
     "project/gitignore.py": "patterns of users, tried in test_gitignore.py",
     "dialects/__init__.py": "two characters at a time",
-    "dialects/autoevals.py": "one choice at the start of a line",
     "dialects/search/locate.py": "one of many words, after a run of one class at the start of a line",
     "dialects/tables/csv_file.py": "a run of characters that are none of three",
     "dialects/export/fields.py": "the patterns of the schemas for names, one repetition each",

@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
+from fractions import Fraction
 
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
@@ -51,15 +52,16 @@ def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str
     draft = Draft(document, place)
     worth: dict[Decimal, list[str]] = {}
     for choice, score in choices.items():
-        if isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score):
+        if isinstance(score, int | float) and not isinstance(score, bool) and abs(score) < math.inf:
             worth.setdefault(document.decimal((*place, choice)), []).append(choice)
     numbers = as_levels(list(worth))
+    told = describe_choices(prompt, choices)
     levels = []
     for index, (score, names) in enumerate(sorted(worth.items())):
         own, key = (0, "levels", index), (*place, names[0])
         for field in ((), ("level",), ("expected_outcome",)):
             draft.put((*own, *field), key)
-        outcome = " Or: ".join(describe_choice(prompt, name) for name in names)
+        outcome = " Or: ".join(told[name] for name in names)
         level = {"level": numbers[score], "name": ", ".join(names), "expected_outcome": outcome}
         levels.append(level)
     draft.put((0,), place)
@@ -72,15 +74,28 @@ def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
     """Return the scores as the smallest integers in the same proportion."""
     if not scores:
         return {}
-    digits = max(0, *(-int(score.as_tuple().exponent) for score in scores))
-    whole = {score: int(score.scaleb(digits)) for score in scores}
+    shares = {score: Fraction(score) for score in scores}
+    unit = math.lcm(*(share.denominator for share in shares.values()))
+    whole = {score: int(share * unit) for score, share in shares.items()}
     divisor = math.gcd(*whole.values()) or 1
     return {score: number // divisor for score, number in whole.items()}
 
 
-def describe_choice(prompt: str, choice: str) -> str:
-    """Return the description of a choice from the prompt, as in `(A) The answer is a subset ...`; else its name."""
-    found = re.search(
-        rf"^[ \t]*(?:\({re.escape(choice)}\)|{re.escape(choice)}[.:)])[ \t]+(\S.*)$", prompt, re.MULTILINE
-    )
-    return found[1].strip() if found else choice
+def describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
+    """Return the description of each choice from the prompt, as in `(A) The answer is a subset ...`; else its name."""
+    described = {choice: choice for choice in choices}
+    missing = set(choices)
+    longest = max(map(len, missing), default=0)
+    for line in _LINE.finditer(prompt):
+        for end in _CHOICE_END.finditer(prompt, line.start(1), line.end(1)):
+            is_bracketed = end[1] == ")" and prompt[line.start(1)] == "("
+            for start in (line.start(1), line.start(1) + is_bracketed):
+                choice = prompt[start : end.start()] if end.start() - start <= longest else ""
+                if choice in missing:
+                    described[choice] = prompt[end.end() : line.end(1)].strip()
+                    missing.remove(choice)
+    return described
+
+
+_LINE = re.compile(r"^[ \t]*+(\S.*)$", re.MULTILINE)
+_CHOICE_END = re.compile(r"([.:)])[ \t]++(?=\S)")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.dialects.autoevals import describe_choice
+from rubric_lint.dialects.autoevals import describe_choices
 from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.finding import Problem
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
@@ -44,17 +44,20 @@ def _view(document: Document, path: Path, labels: list[Any], passing: list[Any],
     """Return a rubric of one criterion with two levels: labels that fail, and labels that pass."""
     draft = Draft(document, path)
     prompt = "\n\n".join(_read_prompt(grader.get("input")))
+    texts = [label for label in labels if isinstance(label, str)]
+    winners = {label for label in passing if isinstance(label, str)}
     names = {
-        _FAILS: [label for label in labels if isinstance(label, str) and label not in passing],
-        _PASSES: [label for label in labels if isinstance(label, str) and label in passing],
+        _FAILS: [label for label in texts if label not in winners],
+        _PASSES: [label for label in texts if label in winners],
     }
+    described = describe_choices(prompt, texts)
     levels: list[Any] = []
     for number, each in names.items():
         if each:
             own, place = (0, "levels", len(levels)), (*path, labels.index(each[0]))
             for field in ((), ("level",), ("expected_outcome",)):
                 draft.put((*own, *field), place)
-            told = " Or: ".join(describe_choice(prompt, label) for label in each)
+            told = " Or: ".join(described[label] for label in each)
             levels.append({"level": number, "name": ", ".join(each), "expected_outcome": told})
     draft.put((0,), path)
     draft.put((0, "levels"), path)

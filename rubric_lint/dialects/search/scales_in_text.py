@@ -9,10 +9,10 @@ from rubric_lint.format.bands import HIGHEST
 _WORD = r"(?:scores?|level|rating|grade|band)"
 _NUMBER = r"\d{1,3}(?:\.\d{1,3})?"
 _LABEL = re.compile(
-    rf"""^[ \t]*(?:[-*•+][ \t]+)?(?P<mark>\*\*|[`"'(\[]|)
-    (?P<word>{_WORD}\b[ \t]*(?:of|=|:|)[ \t]*)?
-    (?P<low>{_NUMBER})(?:[ \t]*(?:-|–|—|to)[ \t]*(?P<high>{_NUMBER}))?(?:[ \t]*points?)?
-    (?:\*\*|[`"')\]]|)[ \t]*(?::(?:\*\*)?|=|->|→|(?<=[ \t])[-–—](?=[ \t]))[ \t]*(?P<said>\S.*)$""",  # noqa: RUF001
+    rf"""^[ \t]*+(?:[-*•+][ \t]++)?(?P<mark>\*\*|[`"'(\[]|)
+    (?P<word>{_WORD}\b[ \t]*+(?:of|=|:|)[ \t]*+)?
+    (?P<low>{_NUMBER})(?:[ \t]*+(?:-|–|—|to)[ \t]*+(?P<high>{_NUMBER}))?(?:[ \t]*+points?)?
+    (?:\*\*|[`"')\]]|)[ \t]*+(?::(?:\*\*)?|=|->|→|(?<=[ \t])[-–—](?=[ \t]))[ \t]*+(?P<said>\S.*)$""",  # noqa: RUF001
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 _OF_SCALES = re.compile(r"\b(?:scor(?:e|es|ing)|scale|rat(?:e|ing)|grade|grading|points?)\b", re.IGNORECASE)
