@@ -253,8 +253,8 @@ def paperbench(draw: Any) -> Case:
         below = [part(depth + 1) for _ in range(draw(st.integers(0 if depth else 1, 3)))] if depth < 4 else []
         if not below:
             leaves.append(len(leaves))
-            own |= {"task_category": "Code Execution", "id": f"leaf{len(leaves)}"}
-        return own | {"sub_tasks": below}
+            own["id"] = f"leaf{len(leaves)}"
+        return own | {"sub_tasks": below, "task_category": None if below else "Code Execution"}
 
     root = part(0)
 
@@ -360,7 +360,8 @@ def choose(values: Sequence[Any]) -> Callable[[Sequence[int]], Result]:
 def choices(draw: Any, *, is_evals: bool) -> Case:
     values = draw(st.lists(st.sampled_from([0, 0.1, 1 / 3, 0.4, 0.6, 1]), min_size=2, max_size=5))
     named = {chr(ord("A") + at): value for at, value in enumerate(values)}
-    spec: dict[str, Any] = {"prompt": "\n".join(f"({name}) It is {name}." for name in named), "choice_scores": named}
+    prompt = "\n".join(["Judge {{output}}.", *(f"({name}) It is {name}." for name in named)])
+    spec: dict[str, Any] = {"prompt": prompt, "choice_scores": named}
     if is_evals:
         spec["choice_strings"] = "".join(named)
     steps = sorted(set(values))
