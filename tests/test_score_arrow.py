@@ -1,8 +1,10 @@
 """Columns of other libraries in, and a table of Arrow out: the same results as from JSON."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -186,3 +188,17 @@ def test_without_pyarrow_it_is_said_what_to_install():
     )
     ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"
+
+
+def test_the_program_of_the_guide_runs(tmp_path, monkeypatch, capsys):
+    root = Path(__file__).parent.parent
+    (program,) = re.findall(r"```python\n(.*?)```", (root / "docs/guides/scoring.md").read_text("utf-8"), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("summary.rubric.yaml").write_bytes((root / "examples/summary.rubric.yaml").read_bytes())
+    lines = (root / "examples/summary.outputs.jsonl").read_text("utf-8").splitlines()
+    records = [{**each, "output": json.dumps(each["output"])} for each in map(json.loads, lines)]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.Table.from_pylist(records), "outputs.parquet")
+    exec(program, {})  # noqa: S102
+    assert capsys.readouterr().out.startswith("17 outputs: 9 pass, 2 borderline, 5 fail, 1 invalid; mean score 0.773")
+    assert parquet.read_table("scores.parquet")["verdict"].to_pylist().count("pass") == 9

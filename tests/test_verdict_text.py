@@ -14,6 +14,14 @@ from rubric_lint.scoring.candidates import find_verdict
 
 
 @pytest.mark.parametrize(
+    "words", ["I decline.", "I decl\u0131ne.", "I DECL\u0130NE.", "I \u017fkip this.", "No \u017fcore."]
+)
+def test_a_refusal_is_found_in_each_spelling_of_its_letters(words):
+    with pytest.raises(OutputError, match="takes it back or says that it does not count"):
+        find_verdict(f'{words}\n{{"score": 7}}')
+
+
+@pytest.mark.parametrize(
     "text",
     [
         '{"score": 7}',

@@ -35,9 +35,16 @@ def following(text: str, offset: int) -> str:
     return text[offset : offset + 1]
 
 
+def ends_item(text: str, offset: int) -> bool:
+    """Return whether the comma before an offset follows another object or list."""
+    while text[offset - 1] != ",":
+        offset -= 1
+    return previous(text, offset - 1) in ("}", "]")
+
+
 def blank(text: str) -> str:
     """Replace every character of a text with a space, keeping line ends."""
-    return "\n".join(" " * len(line) for line in text.split("\n"))
+    return "\n".join([" " * len(line) for line in text.split("\n")])
 
 
 def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:

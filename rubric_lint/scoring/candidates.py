@@ -121,7 +121,9 @@ def read_quotable(*texts: object) -> str:
 
     Values that are not strings are ignored.
     """
-    known = "\n".join(text for text in texts if isinstance(text, str))
+    known = "\n".join([text for text in texts if isinstance(text, str)])
+    if not known:
+        return known
     broken = break_tokens(known)
     return known if broken == known else f"{known}\n{broken}"
 

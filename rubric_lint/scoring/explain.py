@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rubric_lint.scoring.decoding import read_entry
+from rubric_lint.scoring.decoding import read_again
 from rubric_lint.scoring.extract import OutputError, keys_twice, refuse_flaws
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.records import COVERING, HELD, RESERVED, Outcome, find_rubric
@@ -18,7 +18,7 @@ def explain(
 ) -> Outcome:
     """Return the outcome of a refused entry: this error, or the first value that is not valid JSON."""
     try:
-        entry = read_entry(text)
+        entry = read_again(text)
     except OutputError as found:
         return Outcome(line, file, error=found)
     return explain_value(entry, fault, rubrics, line, file)

@@ -155,9 +155,18 @@ def refuse_flaws(value: Any) -> None:
             key = item.keys_twice[0]
             raise OutputError(f"the key `{key}` occurs twice in one object", pointer((*path, key)))
         if isinstance(item, dict):
-            pending += [((*path, key), child) for key, child in reversed(item.items())]
+            pending += [
+                ((*path, key), child) for key, child in reversed(item.items()) if isinstance(child, _MAY_BE_FLAWED)
+            ]
         elif isinstance(item, list):
-            pending += [((*path, index), item[index]) for index in range(len(item) - 1, -1, -1)]
+            pending += [
+                ((*path, index), item[index])
+                for index in range(len(item) - 1, -1, -1)
+                if isinstance(item[index], _MAY_BE_FLAWED)
+            ]
+
+
+_MAY_BE_FLAWED = (dict, list, _Flaw)
 
 
 def line_of(text: str, offset: int) -> int:

@@ -2,6 +2,9 @@
 
 import re
 from enum import Enum, auto
+from functools import cache
+
+from rubric_lint.scoring.blanks import IN_LINE
 
 
 class Label(Enum):
@@ -56,3 +59,9 @@ _NAMES_SCORE = re.compile(
 def names_score(text: str, start: int, end: int) -> bool:
     """Return whether a piece of code in any language sets a score, as a verdict would."""
     return _NAMES_SCORE.search(text, start, end) is not None
+
+
+@cache
+def closing_fence(mark: str, length: int) -> re.Pattern[str]:
+    """Return the pattern of a line that closes a fence which opens with so many of these marks."""
+    return re.compile(rf"^[{IN_LINE}]*{mark}{{{length},}}[{IN_LINE}]*$", re.MULTILINE)

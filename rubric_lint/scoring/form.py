@@ -24,16 +24,17 @@ def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:
     Raises:
         OutputError: when it is not valid for this rubric; it tells the first error, and how many more there are.
     """
-    try:
-        return _read(value, rubric)
-    except OutputError as fault:
-        raise _count_others(fault, value, rubric) from None
-
-
-def _read(value: Any, rubric: ScoringRubric) -> JudgeOutput:
     form = form_of(rubric.shape)
     _refuse_message(value)
-    value = form.check(value)
+    value, faults = form.find(value)
+    try:
+        return _read(value, faults, form, rubric)
+    except OutputError as fault:
+        raise _count_others(fault, value, faults, rubric) from None
+
+
+def _read(value: Any, faults: Sequence[OutputError], form: "Form", rubric: ScoringRubric) -> JudgeOutput:
+    form.check(value, faults)
     if rubric.shape is Shape.HOLISTIC:
         score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
         return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"))
@@ -78,23 +79,22 @@ class Form:
             inner = definitions[definitions[shape]["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
         self.field: str = inner["required"][-1]
 
-    def check(self, value: Any) -> Mapping[str, Any]:
-        """Return the value if it has this form; half surrogate pairs, which are not characters, become `?`.
+    def check(self, value: Any, faults: Sequence[OutputError]) -> None:
+        """Check what `find` found in a value, and that no field is a misspelt one.
 
         Raises:
             OutputError: at the first place that does not have this form.
         """
-        plain, faults = self.find(value)
         if faults:
             raise min(faults, key=lambda fault: fault.path)
-        value = plain
         self._refuse_near_misses(value, ())
         for place, item in enumerate(value.get("checks", ())):
             self._refuse_near_misses(item, ("checks", place))
-        return value  # type: ignore[no-any-return]
 
     def find(self, value: Any) -> tuple[Any, list[OutputError]]:
         """Return the value as plain JSON types, and what breaks the schema.
+
+        Half surrogate pairs, which are not characters, become `?`.
 
         Raises:
             OutputError: if it is not JSON.
@@ -252,12 +252,9 @@ def _find_wrong_ids(
             found[name] = place
 
 
-def _count_others(fault: OutputError, value: Any, rubric: ScoringRubric) -> OutputError:
+def _count_others(fault: OutputError, value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> OutputError:
     """Return the error with the number of others in its message: at most one for each check, so none counts twice."""
-    try:
-        others = {_name_check(path) for path in _find_wrong(value, rubric)} - {_name_check(fault.path)}
-    except OutputError:  # not JSON
-        return fault
+    others = {_name_check(path) for path in _find_wrong(value, faults, rubric)} - {_name_check(fault.path)}
     if not others:
         return fault
     told = f"{fault.message} (and {len(others)} more {'error' if len(others) == 1 else 'errors'})"
@@ -269,16 +266,11 @@ def _name_check(path: str) -> str:
     return "/".join(path.split("/")[:3]) if path.startswith("/checks") else ""
 
 
-def _find_wrong(value: Any, rubric: ScoringRubric) -> Iterator[str]:
-    """Yield a JSON Pointer to each error.
-
-    Raises:
-        OutputError: if the value is not JSON.
-    """
+def _find_wrong(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> Iterator[str]:
+    """Yield a JSON Pointer to each error; `faults` are those that break the schema."""
     form = form_of(rubric.shape)
-    plain, faults = form.find(value)
     yield from (fault.path for fault in faults)
-    checks = plain.get("checks") if isinstance(plain, Mapping) else None
+    checks = value.get("checks") if isinstance(value, Mapping) else None
     if rubric.shape is Shape.HOLISTIC or not isinstance(checks, list | tuple):
         return
     criteria = {criterion.id: criterion for criterion in rubric.criteria}

@@ -185,7 +185,7 @@ class ScoringRubric:
         return hash((self.name, self.hash))
 
     def __repr__(self) -> str:
-        ids = ", ".join(repr(criterion.id) for criterion in self.criteria)
+        ids = ", ".join([repr(criterion.id) for criterion in self.criteria[:5]] + ["..."] * (len(self.criteria) > 5))
         return f"<ScoringRubric {self.name!r}: {self.shape}, {self.hash}, [{ids}]>"
 
     def __getstate__(self) -> list[Any]:

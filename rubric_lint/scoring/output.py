@@ -141,7 +141,9 @@ class Reader:
         held = unwrap(output, strict=extract is Extract.STRICT)
         if not (answer and squeeze(held) in squeeze(answer)) and (found := self._glance(held)):
             return Judged(found[0], 1, found[1])
-        return self._read_checked(find_verdict(output, answer=answer, extract=extract), 1)
+        value = find_verdict(output, answer=answer, extract=extract)
+        judged = self._convert(value)
+        return judged._replace(texts=1) if judged else self._read_checked(value, 1)
 
     def glance(self, lines: Sequence[bytes], extract: Extract) -> tuple[list[Seen], list[int]]:
         """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
@@ -195,11 +197,15 @@ class Reader:
         Raises:
             OutputError: when it is not valid for this rubric.
         """
+        if judged := self._convert(value):
+            return judged
+        return self.read_object(read_struct(value) if isinstance(value, Mapping) else value, has_halves=True)
+
+    def _convert(self, value: Any) -> Judged | None:
+        """Read an object of the expected form without half surrogate pairs; return None for any other."""
         plain = self.types.convert(value)
         found = self.look_up(plain)
-        if found and not _has_halves(plain):
-            return Judged(*found, plain)
-        return self.read_object(read_struct(value) if isinstance(value, Mapping) else value, has_halves=True)
+        return Judged(*found, plain) if found and not _has_halves(plain) else None
 
     def read_object(self, value: Any, *, has_halves: bool) -> Judged:
         """Read an object; `has_halves` says whether it may contain half surrogate pairs.

@@ -4,13 +4,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from enum import Enum, auto
-from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from rubric_lint.scoring.blanks import BLANK, IN_LINE, blank_spans, following, previous
+from rubric_lint.scoring.blanks import BLANK, IN_LINE, blank_spans, ends_item, following, previous
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, shorten
-from rubric_lint.scoring.fences import Label, names_score, read_label
+from rubric_lint.scoring.fences import Label, closing_fence, names_score, read_label
 from rubric_lint.scoring.remarks import Words
 from rubric_lint.scoring.thoughts import MOST_BROKEN, blank_thoughts
 from rubric_lint.scoring.turns import blank_quotes, refuse_other_turns, refuse_tool_calls, skip_end_tokens
@@ -112,6 +111,9 @@ _TOKEN = re.compile(
     """.replace("BLANKS", IN_LINE.replace(" ", "\\ ")),
     re.VERBOSE | re.MULTILINE,
 )
+_IN_TOKEN = re.compile(r"""[\\{}"`~“”„«»「」『』<>\[-]""")
+"""Each token has one of these characters, on the line where it begins."""
+
 _BEGINS_OBJECT = re.compile(r'\{[ \t\r\n]*(?:\}|"(?!(?:[^"\\\n]|\\.){0,200}"[ \t\r\n]*[,}]))')
 """The start of a JSON object, but not of a set of strings as in mathematics or other languages."""
 
@@ -170,7 +172,7 @@ class _Reader:
 
     def read(self) -> None:
         """Collect all objects, and the marks that may surround them."""
-        while token := _TOKEN.search(self._text, self._position, self._end):
+        while token := self._find_token():
             self._position = token.end()
             if token.start() > self._line_end:
                 self._begin_line(token.start())
@@ -187,6 +189,13 @@ class _Reader:
                 self._leave_brace(token.start())
             elif kind != "escape":
                 self._read_tag(token)
+
+    def _find_token(self) -> re.Match[str] | None:
+        """Return the next token. It is sought from the line of its first character on, which is found much faster."""
+        text, position, end = self._text, self._position, self._end
+        mark = _IN_TOKEN.search(text, position, end)
+        line = text.rfind("\n", position, mark.start()) + 1 if mark else 0
+        return _TOKEN.search(text, max(line, position), end) if mark else None
 
     def _begin_line(self, offset: int) -> None:
         """Record how many marks precede the line of an offset; the offset is the first relevant one in its line."""
@@ -208,7 +217,7 @@ class _Reader:
     def _read_fence(self, opening: re.Match[str]) -> None:
         text, start = self._text, opening.end()
         label = read_label(opening["label"])
-        closing = _closing_fence(opening["fence"][0], len(opening["fence"])).search(text, start, self._end)
+        closing = closing_fence(opening["fence"][0], len(opening["fence"])).search(text, start, self._end)
         stop = closing.start() if closing else self._end
         self._position = closing.end() if closing else self._end
         self.asides.append((opening.start(), self._position))
@@ -322,7 +331,7 @@ class _Reader:
     def _refuse_enclosed(self, draft: _Draft) -> None:
         text, start = self._text, draft.found.start
         before, after = previous(text, start), following(text, draft.found.end)
-        is_listed = before == "[" or after in ("]", ",") or (before == "," and _ends_item(text, start))
+        is_listed = before == "[" or after in ("]", ",") or (before == "," and ends_item(text, start))
         is_listed = is_listed and not draft.in_fence
         if is_listed or draft.depth:
             line = line_of(text, start)
@@ -336,15 +345,3 @@ class _Reader:
 def _is_verdict(value: dict[str, Any]) -> bool:
     """Return whether an object claims to be a whole verdict; a note about one criterion, with its id, does not."""
     return not _VERDICT_FIELDS.isdisjoint(value) and "id" not in value
-
-
-@cache
-def _closing_fence(mark: str, length: int) -> re.Pattern[str]:
-    return re.compile(rf"^[{IN_LINE}]*{mark}{{{length},}}[{IN_LINE}]*$", re.MULTILINE)
-
-
-def _ends_item(text: str, offset: int) -> bool:
-    """Return whether the comma before an offset follows another object or list."""
-    while text[offset - 1] != ",":
-        offset -= 1
-    return previous(text, offset - 1) in ("}", "]")

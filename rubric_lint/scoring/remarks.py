@@ -32,10 +32,18 @@ def refuse_overruled(beside: Words, start: int, value: Mapping[str, Any]) -> Non
     words = beside.text
     if words.strip(BLANK):
         _refuse_introduction(words, max((end for _, end in beside.asides if end <= start), default=0), start)
-        _refuse_retraction(
+        _refuse_continuation(
             words, start, min((begin for begin, _ in beside.asides if begin > start), default=len(words))
         )
+        # Most of what is left are the blanks of the object, which searches would go through again and again.
+        before = _empty_blank_lines(words[:start])
+        words, start = before + _empty_blank_lines(words[start:]), len(before)
+        _refuse_retraction(words, start)
         _refuse_other_scores(words, start, value)
+
+
+def _empty_blank_lines(text: str) -> str:
+    return "\n".join([line if line.strip(" ") else "" for line in text.split("\n")])
 
 
 _MINE = re.compile(
@@ -157,6 +165,12 @@ _REFUSES = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
+_IN_REFUSALS = (
+    *("not", "n't", "n\u2019t", "unable", "refuse", "decline", "abstain", "ignore", "skip", "reject"),
+    *("no grade", "no score", "no verdict", "no points"),
+)
+"""Each refusal has one of these parts, which are found much faster."""
+
 _ABOUT_VERDICT = (
     r"(?:\b(?:this|that|the|my|real|correct|right|true|final)\s(?:score|verdict|rating|grade|json|object|evaluation|judge?ment|assessment"
     r"|output|value)\b|\b(?:the|all)\ above\b)"
@@ -185,19 +199,29 @@ _GOES_ON = re.compile(
 """How a sentence continues after an object that is not the judge's own."""
 
 
-def _refuse_retraction(words: str, start: int, ceiling: int) -> None:
-    """Raise an error if the words after an object retract it or attribute it to someone else."""
+def _refuse_continuation(words: str, start: int, ceiling: int) -> None:
+    """Raise an error if the sentence goes on after an object as after the words of someone else."""
     body = len(words) - len(words[start:].lstrip(BLANK + "*_.。,;:"))
-    found = (
-        (_GOES_ON.match(words, body) if body < ceiling else None)
-        or _RETRACTS.search(words, start)
-        or _DOUBTS.search(words, start)
-        or _REFUSES.search(words)
-    )
+    if body < ceiling and (found := _GOES_ON.match(words, body)):
+        raise _retracted(words, found)
+
+
+def _refuse_retraction(words: str, start: int) -> None:
+    """Raise an error if the words after an object retract it, or any words refuse to judge."""
+    follows = words[start:].strip(BLANK)
+    found = (_RETRACTS.search(words, start) or _DOUBTS.search(words, start)) if follows else None
+    folded = words.casefold().replace("\u0307", "").replace("\u0131", "i")  # `re` takes each kind of i for any other
+    if not found and any(part in folded for part in _IN_REFUSALS):
+        found = _REFUSES.search(words)
     if found:
-        raise _overruled(found[0], line_of(words, found.start()), "takes it back or says that it does not count")
+        raise _retracted(words, found)
 
 
+def _retracted(words: str, found: re.Match[str]) -> OutputError:
+    return _overruled(found[0], line_of(words, found.start()), "takes it back or says that it does not count")
+
+
+_DIGIT = re.compile("[0-9]")
 _NUMBER = r"(?P<{}>(?:10|[0-9])(?:[.][0-9]+)?)(?![0-9%]|[.][0-9]|\ ?[-–]\ ?[0-9])"  # noqa: RUF001 (a range of scores)
 _LINK = (
     r"(?:[ \t*_:：=|→>~\-–]+"  # noqa: RUF001
@@ -245,7 +269,7 @@ _HYPOTHETICAL = re.compile(
 
 def _refuse_other_scores(words: str, start: int, value: Mapping[str, Any]) -> None:
     """Raise an error if the words before an object settle on another score, or those after it name one."""
-    allowed = _find_scores(value)
+    allowed = _find_scores(value) if _DIGIT.search(words) else None
     if not allowed:
         return
     last: re.Match[str] | None = None

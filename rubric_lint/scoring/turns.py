@@ -75,5 +75,7 @@ def skip_end_tokens(text: str) -> int:
     for _ in range(5):
         while end and text[end - 1] in BLANK:
             end -= 1
-        end -= next((len(token) for token in _END_TOKENS if text.endswith(token, 0, end)), 0)
+        if not text.endswith(_END_TOKENS, 0, end):
+            break
+        end -= next(len(token) for token in _END_TOKENS if text.endswith(token, 0, end))
     return end

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.scoring.batch.rows import RowError, Rows
+from rubric_lint.scoring.batch.rows import Kind, RowError, Rows
 from rubric_lint.scoring.grading import CriterionResult, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.totals import Totals
@@ -144,7 +144,11 @@ class ScoredBatch:
     def __repr__(self) -> str:
         return f"<ScoredBatch: {self.totals}>"
 
+    @cached_property
+    def _unique(self) -> dict[Kind, None]:
+        return dict.fromkeys(self._rows.kinds)
+
     def _gather(self, read: Any) -> list[Any]:
         """Return a column: read each kind once, and look it up for each row."""
-        values = {kind: read(kind) for kind in dict.fromkeys(self._rows.kinds)}
+        values = {kind: read(kind) for kind in self._unique}
         return [*map(values.__getitem__, self._rows.kinds)]
