@@ -36,14 +36,15 @@ def refuse_overruled(beside: Words, start: int, value: Mapping[str, Any]) -> Non
             words, start, min((begin for begin, _ in beside.asides if begin > start), default=len(words))
         )
         # Most of what is left are the blanks of the object, which searches would go through again and again.
-        before = _empty_blank_lines(words[:start])
-        words, start = before + _empty_blank_lines(words[start:]), len(before)
+        before = _shorten_blank_lines(words[:start])
+        words, start = before + _shorten_blank_lines(words[start:]), len(before)
         _refuse_retraction(words, start)
         _refuse_other_scores(words, start, value)
 
 
-def _empty_blank_lines(text: str) -> str:
-    return "\n".join([line if line.strip(" ") else "" for line in text.split("\n")])
+def _shorten_blank_lines(text: str) -> str:
+    """Return the text with at most four spaces in each blank line, which no pattern takes for fewer."""
+    return "\n".join([line if line.strip(" ") else line[:4] for line in text.split("\n")])
 
 
 _MINE = re.compile(
