@@ -707,6 +707,18 @@ def test_record_asks_for_what_is_missing_and_after_an_edit_only_for_that():
         assert [kept["criteria"] for kept in each["judge"]["kept"]] == [["c0", "c1", "c2", "c4"]]
 
 
+def test_record_sends_what_the_options_say():
+    write("refund.rubric.yaml", FIVE)
+    write("refund.rubric-test.yaml", HEAD + "  - {id: t0, answer: Day 0., expect: {verdict: pass}}\n")
+    Path("refund.judged.jsonl").unlink()
+    with serving(reply) as chat:
+        options = ["--seed", "7", "--max-tokens", "300", "--extra-body", '{"top_p": 0.5}', "--header", "x-team=blue"]
+        assert run("--record", "--model", "m", "--base-url", chat.url, *options)[0] == 0
+    (asked,) = chat.asked
+    assert [asked.body[name] for name in ("seed", "max_tokens", "top_p")] == [7, 300, 0.5]
+    assert asked.headers["x-team"] == "blue"
+
+
 def test_record_keeps_other_records_and_says_what_it_cannot_judge():
     write("refund.rubric-test.yaml", HEAD + WRONG.replace("    answer: Within 60 days.\n", "") + RIGHT)
     record(other=output(3))

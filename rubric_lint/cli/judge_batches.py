@@ -63,7 +63,7 @@ class _Noting:
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Keep one result."""
-        self._journal.append(record)
+        self._journal.append(record, is_costly=False)
         self._written.add(json.dumps(record["id"]))
 
 

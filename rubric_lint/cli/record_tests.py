@@ -1,6 +1,6 @@
 """Record the outputs that tests need, for `rubric-test --record`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,7 +50,7 @@ def record_outputs(
     code = Exit.CLEAN
     for path, tested, needed in tasks:
         results = recorder.Recorder(path, tested, needed)
-        code = max(code, _record(results, len(needed), access, plan, asking["rpm"]))
+        code = max(code, _record(results, len(needed), access, plan, asking))
     return Exit.USAGE if code == Exit.USAGE else Exit.CLEAN  # the tests themselves say what is still missing
 
 
@@ -69,12 +69,12 @@ def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
     return [need for need in needed if find_case(need) is not None]
 
 
-def _record(recorder: "Recorder", count: int, access: Access, plan: "Plan", rpm: float | None) -> Exit:
+def _record(recorder: "Recorder", count: int, access: Access, plan: "Plan", asking: Mapping[str, Any]) -> Exit:
     """Have the models judge the answers of one file."""
     from rubric_lint.cli.judging import run_judge  # noqa: PLC0415  (asyncio)
 
     try:
-        panel = access.connect(rpm, concurrency=plan.concurrency)
+        panel = access.connect(asking["rpm"], asking["tpm"], plan.concurrency)
     except ImportError:
         complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
         return Exit.USAGE

@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.testing.running import Runner
 
 _ASKING = (
-    *("base_url", "api_key_env", "temperature", "response_format"),
-    *("samples", "per_criterion", "shuffle", "max_attempts", "concurrency", "rpm", "timeout", "retries"),
+    *("base_url", "api_key_env", "temperature", "seed", "max_tokens", "extra_body", "headers", "secret_headers"),
+    *("response_format", "samples", "per_criterion", "shuffle", "max_attempts", "concurrency", "rpm", "tpm", "timeout"),
+    "retries",
 )
 _GROUPS = ("Tests", "Output", "Model", "Requests", "Files", "Settings", HELP)
 

@@ -20,8 +20,8 @@ class JournalError(Exception):
 class Journal:
     """A results file, opened to append the answers that it lacks.
 
-    Each line is on disk before `append` returns. If a killed run left a partial last line, a missing line end is
-    added and an incomplete record is removed. The file is locked for other runs.
+    Each line that cost something is on disk before `append` returns. If a killed run left a partial last line, a
+    missing line end is added and an incomplete record is removed. The file is locked for other runs.
 
     Raises:
         JournalError: when another run has locked the file, or it contains anything but results.
@@ -30,6 +30,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._unsynced = False
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         try:
             self._require_file()
@@ -57,7 +58,11 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._file)
+        try:
+            if self._unsynced:
+                self._sync()
+        finally:
+            os.close(self._file)
 
     def find(self, key: str) -> Mapping[str, Any]:
         """Return the first record of an id, given as JSON; empty if there is none."""
@@ -68,17 +73,26 @@ class Journal:
                         return dict(json.loads(line))
         return {}
 
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Append one line."""
-        self._write(encode(record) + b"\n")
+    def append(self, record: Mapping[str, Any], *, is_costly: bool = True) -> None:
+        """Append one line. One that can be made again at no cost may reach the disk later, at the latest at the end."""
+        self._write(encode(record) + b"\n", waits=is_costly)
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes, *, waits: bool = True) -> None:
         try:
             while data:
                 data = data[os.write(self._file, data) :]
+        except OSError as fault:
+            raise OSError(fault.errno, fault.strerror, str(self._path)) from None
+        self._unsynced = True
+        if waits:
+            self._sync()
+
+    def _sync(self) -> None:
+        try:
             os.fsync(self._file)
         except OSError as fault:
             raise OSError(fault.errno, fault.strerror, str(self._path)) from None
+        self._unsynced = False
 
     def _require_file(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
