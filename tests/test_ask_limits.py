@@ -1,6 +1,7 @@
 """What limits the requests of a run: tokens in a minute, requests at once, pauses for all, and what headers say."""
 
 import asyncio
+import threading
 import time
 from bisect import bisect_left
 
@@ -191,6 +192,20 @@ def test_after_a_run_is_closed_no_request_is_sent():
     assert asyncio.run(run()) == 0
 
 
+def test_a_pause_before_any_refusal_is_told_once():
+    clock = Clock()
+    pace = Pace(clock=lambda: clock.now, sleep=clock.sleep)
+    told = []
+    pace.watch = lambda *what: told.append(what)
+    pace.rest(0.5)
+    assert (told, pace.left, pace.paused) == ([], 0.5, 0.5)
+    other = Pace(clock=lambda: clock.now, sleep=clock.sleep)
+    other.watch = lambda *what: told.append(what)
+    for seconds_ in (5, 7):
+        other.rest(seconds_)
+    assert (told, other.left, other.paused) == ([(5, "a reply says that it is used up")], 7, 7)
+
+
 # Headers
 
 
@@ -285,3 +300,30 @@ def test_an_overload_pauses_all_requests(overload):
     with serving(lambda asked: FINE if asked.before else overload) as server:
         _, pace = ask(server)
     assert (pace.paused >= 0.3, pace.room.limit > 2, len(server.asked)) == (True, True, 3)
+
+
+@pytest.mark.parametrize("hint", ["retry-after-ms", pytest.param(None, marks=pytest.mark.slow)])
+def test_twenty_answers_against_a_limit_of_five_requests_in_a_window_are_all_judged(hint):
+    window, lock, most = [], threading.Lock(), []
+
+    def behave(_asked):
+        with lock:
+            now = time.monotonic()
+            window[:] = [moment for moment in window if moment > now - 0.3]
+            most.append(len(window))
+            if len(window) == 5:
+                wait = {hint: str(int((window[0] + 0.3 - now) * 1000) + 1)} if hint else {}
+                return Response({"error": {"message": "5 requests in 0.3 s."}}, 429, wait)
+            window.append(now)
+        return FINE
+
+    async def run(url):
+        pace = Pace(concurrency=8)
+        async with Endpoint(Call("judge-1", url, retries=0), "none", pace) as endpoint:
+            replies = [endpoint.complete([Message("system", "S"), Message("user", str(n))], {}) for n in range(20)]
+            return await asyncio.gather(*replies)
+
+    with serving(behave) as server:
+        replies = asyncio.run(run(server.url))
+    assert [reply.reply.text for reply in replies] == ["{}"] * 20
+    assert max(most) == 5
