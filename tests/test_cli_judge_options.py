@@ -116,6 +116,17 @@ def test_headers_are_sent_and_never_shown(folder):
     assert records(folder)[0]["judge"]["headers"] == ["x-route"]
 
 
+def test_what_the_client_takes_from_the_environment_or_the_address_is_never_shown_either():
+    def behave(asked):
+        shown = " ".join((asked.headers["x-inherited"], asked.headers["authorization"]))
+        return Response({"error": {"message": shown}}, 400)
+
+    with serving(behave) as server:
+        server.url = server.url.replace("://", "://user-0123:pass-0123@")
+        code, _, err = judge(server, "--concurrency", "1", OPENAI_CUSTOM_HEADERS=f"x-inherited: {TEAM_KEY}")
+    assert (code, err.splitlines()[0]) == (1, 'rubric-score: answer "a0": not judged: HTTP 400: *** Basic ***')
+
+
 def test_a_header_with_the_key_takes_the_place_of_the_key():
     with serving(SCORED) as server:
         headers = ["--header-env", "authorization=BASIC"]

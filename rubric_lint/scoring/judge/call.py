@@ -1,11 +1,12 @@
 """Describe how a model is called, and write the body of its requests."""
 
+import base64
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from rubric_lint.scoring.judge.prompt import Message
 
@@ -95,6 +96,8 @@ class Call:
         yield from _find_secrets(self.extra_body)
         url = urlsplit(self.base_url or "")
         yield from filter(None, (url.password, url.username, url.query))
+        if url.username or url.password:  # as HTTP sends them
+            yield base64.b64encode(f"{unquote(url.username or '')}:{unquote(url.password or '')}".encode()).decode()
 
 
 def hash_json(value: Any) -> str:

@@ -114,7 +114,8 @@ class Endpoint:
         self.call = call
         self.pace = pace or Pace()
         self._key = key
-        long = [each for each in (key, *call.list_secrets()) if len(each) >= _SHORTEST_SECRET]
+        inherited = _list_inherited() if takes_variables else ()
+        long = [each for each in (key, *call.list_secrets(), *inherited) if len(each) >= _SHORTEST_SECRET]
         self._secrets = sorted({*long, *(headers or {}).values()}, key=len, reverse=True)
         self._estimate = TokenEstimate()
         # The client's own retries cannot be limited in time per try, and silently give up on a long Retry-After.
@@ -262,6 +263,12 @@ class Endpoint:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
+
+
+def _list_inherited() -> Iterator[str]:
+    """Yield the values of the headers that the client takes from an environment variable."""
+    for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
+        yield line.partition(":")[2].strip()
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """Keep valid replies for later runs, by everything that affects them."""
 
 import json
+import random
+import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import datetime
@@ -16,12 +18,13 @@ from rubric_lint.scoring.judge.reply import Reply, Tokens
 NAME = "replies-1.sqlite3"
 """The file in the folder of the cache; the number changes with what it holds."""
 
-_KEPT = 100_000
 _MOST_BYTES = 512_000_000
-"""How many of the latest replies are kept, and in how many bytes."""
+"""The size of the file from which half of the replies are dropped."""
 
 _PATIENCE = 10.0
 """Seconds to wait for another run that writes."""
+
+_TABLE = "CREATE TABLE IF NOT EXISTS replies (number INTEGER PRIMARY KEY, key TEXT UNIQUE, reply TEXT)"
 
 _IMMATERIAL = frozenset({
     *("metadata", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "user"),
@@ -38,10 +41,13 @@ def make_key(call: Call, body: Mapping[str, Any], sample: int) -> str:
 class ReplyStore:
     """The replies in a folder. Several runs may use it at once; a broken or full one counts as empty.
 
+    When it is opened, only the `most` latest replies are kept.
+
     `fault` says why nothing can be read or written any more; empty if all is well.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most: int = 100_000) -> None:
+        self._most = most
         self.fault = ""
         self._database: Any = None
         try:
@@ -55,12 +61,7 @@ class ReplyStore:
             path = folder / NAME
             path.touch(mode=0o600)
             self._database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute("PRAGMA synchronous=NORMAL")
-            self._database.execute(
-                "CREATE TABLE IF NOT EXISTS replies (number INTEGER PRIMARY KEY, key TEXT UNIQUE, reply TEXT)"
-            )
-            _drop_oldest(self._database)
+            self._prepare(sqlite3.OperationalError)
         except self._errors as fault:
             self._fail(fault)
 
@@ -72,6 +73,22 @@ class ReplyStore:
     ) -> None:
         if self._database:
             self._database.close()
+
+    def _prepare(self, locked: type[Exception]) -> None:
+        """Create the table. Another run that does the same at this moment locks the file, even to those that wait."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._database.execute("PRAGMA journal_mode=WAL")
+                self._database.execute("PRAGMA synchronous=NORMAL")
+                self._database.execute(_TABLE)
+                _drop_oldest(self._database, self._most)
+            except locked as fault:
+                if "locked" not in str(fault) or time.monotonic() > end:
+                    raise
+                time.sleep(random.uniform(0.01, 0.1))  # noqa: S311 (spreads load, keeps no secret)
+            else:
+                return
 
     def get(self, key: str) -> Exchange | None:
         """Return the kept reply, or None."""
@@ -101,9 +118,8 @@ class ReplyStore:
         self.fault = str(fault)
 
 
-def _drop_oldest(database: Any) -> None:
+def _drop_oldest(database: Any, kept: int) -> None:
     (size,) = database.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
-    kept = _KEPT
     if size > _MOST_BYTES:
         (count,) = database.execute("SELECT count(*) FROM replies").fetchone()
         kept = min(kept, count // 2)
