@@ -10,7 +10,7 @@ LOCKED := $(INSTALL) --require-hashes --requirement .ci/lock
 # Many tests wait for a server, a process or a terminal, so there are two for each core at once.
 PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 2))
 
-.PHONY: demo check test test-all test-pure test-editors test-playground matrix agreement conformance bench docs false-alarms site \
+.PHONY: demo check test test-all test-pure test-editors test-playground matrix agreement engines conformance bench docs false-alarms site \
   playground fuzz schemas lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
@@ -64,6 +64,14 @@ agreement: .cache/agreement/installed .cache/rubrics/installed .cache/statistics
 	$(PYTHON) -m venv .cache/statistics
 	.cache/statistics/bin/python $(LOCKED)/statistics.txt || \
 	  { echo 'The statistics packages do not install here; tests skip them.'; rm -rf .cache/statistics/bin; }
+	@touch $@
+
+# The data engines that `rubric_lint.arrow.map_batches` runs in, for tests: 1.5 GB. PySpark needs Java 17 too.
+engines: .cache/engines/installed
+
+.cache/engines/installed: .ci/lock/engines.txt
+	$(PYTHON) -m venv .cache/engines
+	.cache/engines/bin/python $(LOCKED)/engines.txt
 	@touch $@
 
 # promptfoo keeps its results with libsql, whose compiled half is one of the optional packages that are left out.

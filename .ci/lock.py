@@ -34,6 +34,7 @@ LOCKS = {
     "agreement": Lock(("agreement",), package=False, alone=True),
     "rubrics": Lock(("rubrics",), package=False, alone=True),
     "statistics": Lock(("statistics",), package=False, alone=True),
+    "engines": Lock(("engines",), alone=True),
 }
 UV = ("uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes")
 FORM = ("--no-emit-index-url", "--no-emit-find-links", "--no-header", "--annotation-style", "line")

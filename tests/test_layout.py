@@ -18,7 +18,7 @@ FLOORS = """
     cli
     lsp mcp
     report
-    api
+    api arrow
     show
     fix
     scoring

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import rubric_lint
+import rubric_lint.arrow
 
 PAGE = Path(__file__).parent.parent / "docs/api.md"
 MARKS = ("<!-- names -->\n", "<!-- /names -->\n")
@@ -22,7 +23,8 @@ def list_names() -> str:
     functions = [pair for pair in values if inspect.isfunction(pair[1])]
     faults = [pair for pair in values if pair not in functions and issubclass(pair[1], Exception)]
     types = [pair for pair in values if pair not in functions and pair not in faults]
-    chapters = (("Functions", functions), ("Types", types), ("Exceptions", faults))
+    engines = [(f"arrow.{name}", getattr(rubric_lint.arrow, name)) for name in rubric_lint.arrow.__all__]
+    chapters = (("Functions", [*functions, *engines]), ("Types", types), ("Exceptions", faults))
     return "\n".join(f"## {title}\n\n{''.join(_section(*pair) for pair in pairs)}" for title, pairs in chapters)
 
 

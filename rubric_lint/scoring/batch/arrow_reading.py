@@ -3,12 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from rubric_lint.scoring.batch.arrow import pa
 from rubric_lint.scoring.batch.items import READ, Items, gather
-
-try:
-    import pyarrow as pa
-except ImportError as fault:
-    raise ImportError("Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]") from fault
 
 
 def read_arrow(table: Any, size: int) -> Iterator[Items]:

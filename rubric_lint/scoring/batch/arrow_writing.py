@@ -4,13 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rubric_lint.scoring.batch.arrow import pa
 from rubric_lint.scoring.batch.rows import RowError, Rows
 from rubric_lint.scoring.output import Known, Piece
-
-try:
-    import pyarrow as pa
-except ImportError as fault:
-    raise ImportError("Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]") from fault
 
 _CRITERION = pa.struct([
     ("id", pa.string()),
@@ -58,7 +54,7 @@ def write_arrow(rows: Rows) -> pa.Table:
     }
     form = schema(rows.id_type)
     columns = [
-        _write_ids(rows.ids, form.field("id").type),
+        write_ids(rows.ids, form.field("id").type),
         *(pa.array(column, form.field(name).type).take(places) for name, column in values.items()),
         _write_criteria(known, places),
         _write_errors(rows.errors, len(rows.kinds)),
@@ -66,7 +62,8 @@ def write_arrow(rows: Rows) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=form)
 
 
-def _write_ids(ids: Sequence[Any], kind: pa.DataType) -> pa.Array:
+def write_ids(ids: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return a column of ids of this type, or of strings if it cannot hold them."""
     try:
         return pa.array(ids, kind)
     except (pa.ArrowInvalid, TypeError, UnicodeEncodeError):

@@ -1,0 +1,259 @@
+"""The function for data engines: every kind of batch, one schema, tables that are refused and rows that are not."""
+
+import json
+import pickle
+import re
+import subprocess
+import sys
+
+import pytest
+
+from rubric_lint import RubricError, find_settings, load_rubrics, score_batch
+from rubric_lint.arrow import map_batches
+
+pa = pytest.importorskip("pyarrow")
+
+SUITE = """\
+tests:
+  - id: tower
+    rubrics: [{id: year, expected_outcome: Names the year, required_min_score: 10}]
+  - id: length
+    rubrics: [{score_range: [0, 4], expected_outcome: Too long}, {score_range: [5, 10], expected_outcome: Short}]
+"""
+RUBRICS = load_rubrics("suite.yaml", SUITE)
+LENGTH = RUBRICS["length"]
+TEXTS = ['{"score": 7}', None, '```json\n{"score": 2}\n```', "It is short.", '{"score": 11}', '{"score": 6}']
+TABLE = pa.table({
+    "id": [f"a{number}" for number in range(6)],
+    "n": range(6),
+    "rubric": ["length"] * 5 + ["tower"],
+    "output": TEXTS,
+})  # fmt: skip
+EXPECTED = score_batch(RUBRICS, TABLE).to_arrow()
+SCORE = map_batches(RUBRICS)
+
+
+def struct_of(batch):
+    return pa.StructArray.from_arrays(batch.columns, fields=[*batch.schema])
+
+
+FORMS = {
+    "table": lambda table: table,
+    "chunks": lambda table: pa.concat_tables([table.slice(0, 2), table.slice(2)]),
+    "batch": lambda table: table.to_batches()[0],
+    "structs": lambda table: struct_of(table.to_batches()[0]),
+    "iterator": lambda table: iter(table.to_batches(max_chunksize=4)),
+    "reader": lambda table: table.to_reader(max_chunksize=4),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_batch_of_any_form_has_the_results_of_its_rows(form):
+    given = FORMS[form](TABLE)
+    found = SCORE(given)
+    if form in {"iterator", "reader"}:
+        found = [*found]
+        assert [len(each) for each in found] == [4, 2]
+        found = pa.Table.from_batches(found)
+    else:
+        assert type(found) is type(given)
+        found = pa.table(pa.RecordBatch.from_struct_array(found)) if form == "structs" else pa.table(found)
+    assert found.equals(EXPECTED)
+    assert found.schema == SCORE.schema == EXPECTED.schema
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_empty_batch_has_the_same_schema(form):
+    given = TABLE.slice(0, 0)
+    empty = pa.RecordBatch.from_pylist([], schema=given.schema)
+    found = SCORE(empty if form == "batch" else struct_of(empty) if form == "structs" else FORMS[form](given))
+    if form == "structs":
+        assert (len(found), found.type) == (0, pa.struct(SCORE.schema))
+    elif form in {"iterator", "reader"}:
+        assert [each for each in found if len(each) or each.schema != SCORE.schema] == []
+    else:
+        assert (len(found), found.schema) == (0, SCORE.schema)
+
+
+KINDS = [
+    *(pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string()), pa.binary(), pa.large_binary()),
+    pa.run_end_encoded(pa.int32(), pa.string()),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_the_kind_of_strings_does_not_matter(kind):
+    table = TABLE
+    for name in ("id", "rubric", "output"):
+        if name != "id" or "binary" not in str(kind):
+            column = table[name].combine_chunks()
+            coded = pa.compute.run_end_encode(column) if pa.types.is_run_end_encoded(kind) else column.cast(kind)
+            table = table.set_column(table.schema.get_field_index(name), name, coded)
+    assert SCORE(table).equals(EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("ids", "written"),
+    [
+        (pa.array([1, None], pa.uint8()), ["1", None]),
+        (pa.array([0.5, None]), ["0.5", None]),
+        (pa.array([{"a": 1}, None]), ['{"a": 1}', None]),
+        (pa.nulls(2), [None, None]),
+        (pa.array([b"\xff", b"a"]), ["\\xff", "a"]),
+    ],
+    ids=lambda value: str(value.type) if hasattr(value, "type") else "",
+)
+def test_ids_are_strings_in_every_batch(ids, written):
+    score = map_batches(LENGTH)
+    found = score(pa.table({"id": ids, "output": ['{"score": 7}', "No."]}))
+    assert (found.schema, found["id"].to_pylist()) == (SCORE.schema, written)
+
+
+def test_columns_are_kept_with_their_types_and_others_dropped():
+    keep = {"n": pa.int16(), "id": pa.large_string()}
+    for given in (keep, pa.schema([*keep.items()])):
+        score = map_batches(RUBRICS, keep=given)
+        found = score(TABLE)
+        assert found.schema == score.schema
+        assert [(field.name, field.type) for field in found.schema][-1] == ("n", pa.int16())
+        assert (found["n"].to_pylist(), found["id"].to_pylist()) == ([*range(6)], TABLE["id"].to_pylist())
+        assert found["id"].type == pa.large_string()
+        assert found.drop(["n", "id"]).equals(EXPECTED.drop(["id"]))
+    assert SCORE(TABLE.append_column("score", pa.array(TEXTS))).equals(EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("keep", "fault", "told"),
+    [
+        ({"verdict": pa.string(), "n": pa.int64()}, ValueError, "keep has `verdict`, which results have too; rename"),
+        ({"rubric": pa.string()}, ValueError, "keep has `rubric`, which results have too"),
+        (["n"], TypeError, "keep is ['n']; expected column names with types, such as"),
+        ({"n": "int64"}, TypeError, "keep is {'n': 'int64'}; expected column names with types"),
+    ],
+)
+def test_columns_that_cannot_be_kept_are_refused_at_once(keep, fault, told):
+    with pytest.raises(fault, match=re.escape(told)):
+        map_batches(RUBRICS, keep=keep)
+
+
+@pytest.mark.parametrize(
+    ("columns", "keep", "fault", "told"),
+    [
+        ({"text": TEXTS, "id": TEXTS}, {}, ValueError, "the table has no column `output` (found: `text` and `id`)"),
+        ({}, {}, ValueError, "the table has no column `output` (found: none)"),
+        ({"output": [1, 2]}, {}, TypeError, "column `output` has the type int64; expected strings, binary or structs"),
+        ({"output": [["a"]]}, {}, TypeError, "column `output` has the type list<item: string>"),
+        ({"outputs": ["a"]}, {}, TypeError, "column `outputs` has the type string; expected lists of strings"),
+        ({"output": ["a"], "rubric": [1]}, {}, TypeError, "column `rubric` has the type int64; expected strings"),
+        ({"output": ["a"]}, {"n": pa.int64()}, ValueError, "the table has no column `n` to keep (found: `output`)"),
+        ({"output": ["a"], "n": ["x"]}, {"n": pa.int8()}, TypeError, "column `n` has the type string and cannot be"),
+    ],
+)
+def test_a_wrong_table_is_refused_as_a_whole(columns, keep, fault, told):
+    table = pa.table(columns)
+    score = map_batches(LENGTH, keep=keep)
+    with pytest.raises(fault, match=re.escape(told)):
+        score(table)
+    with pytest.raises(fault, match=re.escape(told)):
+        [*score(iter([pa.record_batch(columns)]))]
+
+
+def test_a_column_that_is_there_twice_is_refused():
+    table = pa.Table.from_arrays([pa.array(TEXTS), pa.array(TEXTS)], names=["output", "output"])
+    with pytest.raises(ValueError, match="the table has `output` more than once; rename one of the columns"):
+        SCORE(table)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [pa.nulls(2), pa.array([None, None], pa.string()), pa.array([None, None], pa.struct([("score", pa.int8())]))],
+    ids=["null", "string", "struct"],
+)
+def test_nulls_are_rows_with_an_error(given):
+    found = map_batches(LENGTH)(pa.table({"id": ["a", "b"], "output": given}))
+    assert found["score"].null_count == 2
+    assert [each["message"] for each in found["error"].to_pylist()] == [
+        'the record has no field `output` (found: id); expected {"id": ..., "output": {...}}'
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("batch", "told"),
+    [
+        ({"output": TEXTS}, 'found a batch of the type builtins.dict; .*; in Ray, pass batch_format="pyarrow"'),
+        ([1], "found a batch of the type builtins.list; expected a table or a record batch of Arrow"),
+        (pa.array(TEXTS), "found a batch of the type pyarrow.lib.StringArray; "),
+        (pa.array([None], pa.struct([("output", pa.string())])), "an array of structs without nulls"),
+    ],
+    ids=["dict", "list", "strings", "nulls"],
+)
+def test_a_batch_of_another_kind_is_refused(batch, told):
+    with pytest.raises(TypeError, match=told):
+        SCORE(batch)
+
+
+def test_strict_refuses_texts_around_the_object():
+    loose, strict = (map_batches(LENGTH, strict=strict)(TABLE.drop(["rubric"])) for strict in (False, True))
+    assert (loose["points"].to_pylist(), strict["points"].to_pylist()) == (
+        [7, None, 2, None, None, 6],
+        [7, None, None, None, None, 6],
+    )
+
+
+def test_it_is_read_at_once_and_pickled_small(tmp_path):
+    path = tmp_path / "suite.yaml"
+    path.write_text(SUITE, "utf-8")
+    (tmp_path / "rubric-lint.toml").write_text("pass = 0.7\n", "utf-8")
+    score = map_batches(path)
+    path.unlink()
+    sent = pickle.dumps(score)
+    assert len(sent) < 4_000
+    by_settings = map_batches(load_rubrics("suite.yaml", SUITE, find_settings(path)))
+    for each in (score, pickle.loads(sent), by_settings):  # noqa: S301 (it was pickled here)
+        assert each(TABLE)["verdict"].to_pylist() == ["pass", None, "fail", None, None, None]
+    assert repr(score).startswith("<rubric_lint.arrow.map_batches: {'tower': <ScoringRubric 'tower': checklist, ")
+
+
+def test_what_cannot_be_scored_is_refused_before_an_engine_starts(tmp_path):
+    (tmp_path / "bad.yaml").write_text("rubrics: [{id: a, score_ranges: {0: ''}}]\n", "utf-8")
+    with pytest.raises(FileNotFoundError):
+        map_batches(tmp_path / "absent.yaml")
+    with pytest.raises(RubricError, match=r"bad\.yaml"):
+        map_batches(str(tmp_path / "bad.yaml"))
+    with pytest.raises(TypeError, match="rubrics is an empty mapping"):
+        map_batches({})
+
+
+def test_the_schema_as_spark_writes_it():
+    kinds = {
+        "a`b": pa.timestamp("us", "UTC"),
+        "c": pa.decimal128(9, 2),
+        "d": pa.map_(pa.string(), pa.list_(pa.date32())),
+    }
+    score = map_batches(LENGTH, keep=kinds)
+    assert score.spark_schema == (
+        "`id` string, `rubric` string, `rubric_hash` string, `points` bigint, `full` bigint, `score` double, "
+        "`verdict` string, `gates_missed` array<string>, `criteria` array<struct<`id`: string, `raw`: bigint, "
+        "`share`: double, `score`: double, `weight`: double, `gate`: bigint, `gate_met`: boolean, "
+        "`outcome`: string>>, `error` struct<`message`: string, `path`: string, `line`: bigint>, "
+        "`a``b` timestamp, `c` decimal(9,2), `d` map<string, array<date>>"
+    )
+    with pytest.raises(TypeError, match="keep: Spark has no type for uint64 of `n`; keep it as another type"):
+        map_batches(LENGTH, keep={"n": pa.uint64()}).spark_schema  # noqa: B018
+
+
+def test_without_pyarrow_it_is_said_what_to_install():
+    program = (
+        "import sys\n"
+        "sys.modules['pyarrow'] = None\n"
+        "from rubric_lint.arrow import map_batches\n"
+        "try:\n    map_batches({})\nexcept ImportError as fault:\n    print(fault)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"
+
+
+def test_it_scores_json_as_the_command_does():
+    lines = [json.dumps({"score": number % 12}).encode() for number in range(100)]
+    found = map_batches(LENGTH)(pa.table({"output": pa.array(lines)}))
+    assert found["points"].to_pylist() == score_batch(LENGTH, lines).points
