@@ -302,6 +302,23 @@ def test_an_overload_pauses_all_requests(overload):
     assert (pace.paused >= 0.3, pace.room.limit > 2, len(server.asked)) == (True, True, 3)
 
 
+@pytest.mark.slow
+def test_a_request_that_is_refused_a_hundred_times_while_others_are_answered_is_given_up():
+    def behave(asked):
+        is_poor = "Poor." in asked.body["messages"][1]["content"]
+        return Response({"error": {"message": "No."}}, 429, {"retry-after-ms": "1"}) if is_poor else FINE
+
+    async def run(url):
+        async with Endpoint(Call("judge-1", url), "none", Pace(concurrency=2)) as endpoint:
+            poor = asyncio.create_task(endpoint.complete([Message("system", "S"), Message("user", "Poor.")], {}))
+            while not poor.done():
+                await endpoint.complete([Message("system", "S"), Message("user", "Rich.")], {})
+            return str(poor.exception())
+
+    with serving(behave) as server:
+        assert asyncio.run(run(server.url)) == "HTTP 429: No. (refused 101 times)"
+
+
 @pytest.mark.parametrize("hint", ["retry-after-ms", pytest.param(None, marks=pytest.mark.slow)])
 def test_twenty_answers_against_a_limit_of_five_requests_in_a_window_are_all_judged(hint):
     window, lock, most = [], threading.Lock(), []

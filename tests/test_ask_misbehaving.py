@@ -139,6 +139,11 @@ BEHAVIOURS = {
         None,
         lost("HTTP 429: Quota.; the endpoint asks to wait 7200 s: run the same command again after that"),
     ),
+    "429 for a request that alone exceeds the limit": (
+        http(error("Request too large for m on tokens per min: Limit 10, Requested 12."), "429 Too Many Requests"),
+        None,
+        lost("HTTP 429: Request too large for m on tokens per min: Limit 10, Requested 12."),
+    ),
     "429 without credit": (
         http(error("Pay.", code="insufficient_quota"), "429 Too Many Requests"),
         None,
@@ -215,6 +220,16 @@ BEHAVIOURS = {
     "a header of 200 kB": (http(BODY, "200 OK", "X-Long: " + "x" * 200_000), None, tried("the connection failed: ...")),
     # what a completion holds
     "no choices": (http({**BODY, "choices": []}), None, tried("the response is not a chat completion: ...")),
+    "two choices that differ": (
+        http({**BODY, "choices": [*BODY["choices"], {**BODY["choices"][0], "message": {"content": '{"score": 1}'}}]}),
+        None,
+        tried("the response has 2 different choices, and one was asked for"),
+    ),
+    "two choices that are the same": (
+        http({**BODY, "choices": [*BODY["choices"], {**BODY["choices"][0], "index": 1}]}),
+        None,
+        JUDGED,
+    ),
     "choices that are an object": (
         http({**BODY, "choices": BODY["choices"][0]}),
         None,

@@ -28,6 +28,12 @@ _LONGEST_WAIT = 600.0
 _PASSING = {408, 409, 425, 429}
 """The statuses below 500 that a retry may resolve."""
 
+_TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
+"""Matches the refusal of a request that alone needs more than a limit; it would be refused for ever."""
+
+_MOST_REFUSALS = 100
+"""How often one request is refused before it is given up, while others get their replies."""
+
 _OVERLOADED = {HTTPStatus.SERVICE_UNAVAILABLE, 529}
 """The statuses of an endpoint with too many requests of all its callers; 529 is not registered, but used."""
 
@@ -149,7 +155,7 @@ class Endpoint:
         """
         body = self.call.make_body(messages, schema)
         size = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
-        tried = 0
+        tried = refused = 0
         while True:
             turn = await self.pace.wait_turn(self._estimate.guess(size, self.call.max_tokens))
             used = None
@@ -160,6 +166,9 @@ class Endpoint:
                 reason = self._redact(str(fault))
                 self._hold(turn, fault, reason)
                 tried += not fault.is_refusal
+                refused += fault.is_refusal
+                if refused > _MOST_REFUSALS:
+                    raise UnansweredError(f"{reason} (refused {refused} times)") from None
                 if tried > self.call.retries:
                     raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
                 delay = 0.0 if fault.pauses_all else _delay(tried)
@@ -235,6 +244,8 @@ class Endpoint:
             return UnansweredError(message, lasting=True, advice=advice)
         if advice := self._advise(fault):
             return UnansweredError(message, lasting=True, advice=advice)
+        if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
+            return UnansweredError(message)
         is_overload = status in _OVERLOADED or tells_overload(fault.body)
         if is_overload or status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS

@@ -70,7 +70,9 @@ def read_reply(body: str) -> Reply:
     match completion:
         case {"choices": [{"error": {} as error}, *_]} if error:  # as some gateways report a broken provider
             raise _report(error)
-        case {"choices": [{"message": {} as message} as choice, *_]}:
+        case {"choices": [{"message": {} as message} as choice, *others]}:
+            if any(other != {**choice, "index": other.get("index")} for other in others if isinstance(other, dict)):
+                raise UnreadableError(f"the response has {len(others) + 1} different choices, and one was asked for")
             if message.get("role") in _OTHERS:
                 raise UnreadableError(f"the response has a message of the role `{message['role']}`, not of the model")
             model = completion.get("model")
