@@ -215,9 +215,9 @@ def test_a_folder_is_not_a_file_of_results(run):
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
-        (b"id,output\na,1\n", "this is CSV; expected JSON Lines or JSON in UTF-8"),
-        (gzip.compress(b"{}", mtime=0), "this is a gzip file"),
-        (b"\xff\xfe{\x00}\x00", "this is text in UTF-16; expected JSON Lines or JSON in UTF-8"),
+        (b"id,id\na,1\n", "the column `id` occurs twice in the header; rename one"),
+        (gzip.compress(b"ARROW1\0\0", mtime=0), "this is an Arrow file; expected JSON Lines, JSON or CSV in UTF-8"),
+        (b"\xff\xfe{\x00}\x00", "this is text in UTF-16; expected JSON Lines, JSON or CSV in UTF-8"),
         (b"rubrics: [a]\n", "not JSON at column 1: expecting value"),
         (b'{"id": "\xff"}\n', "byte ff at column 9 is not UTF-8"),
     ],

@@ -379,7 +379,9 @@ def test_settings_are_those_of_the_rubrics_folder():
             "the borderline threshold 0.6 is above the pass threshold 0.5; set both",
         ),
         (["r.rubric.yaml", "nothing.jsonl"], "rubric-score: nothing.jsonl: No such file or directory"),
-        (["r.rubric.yaml", "."], "rubric-score: .: it is a folder, neither a file nor a pipe"),
+        (["r.rubric.yaml", "empty"], "rubric-score: empty: no files with outputs in this folder"),
+        (["r.rubric.yaml", "*.csv"], "rubric-score: *.csv: no file matches"),
+        (["r.rubric.yaml", "out.jsonl", "--map", "output"], "'output' is not FIELD=COLUMN, such as output=response"),
         (["nothing.yaml", "-"], "rubric-score: nothing.yaml: "),
         (["r.rubric.yaml", "-"], "rubric-score: stdin: no outputs found"),
         (
@@ -389,6 +391,7 @@ def test_settings_are_those_of_the_rubrics_folder():
     ],
 )
 def test_wrong_use_is_told(args, message):
+    Path("empty").mkdir()
     out, err, code = call(*args)
     assert message in err
     assert (out, code) == ("", 2)

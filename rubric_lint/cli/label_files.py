@@ -23,9 +23,16 @@ ON_A_PAGE = 200
 
 
 def measure_agreement(
-    rubrics: "Mapping[str, ScoringRubric]", results: tuple[str, ...], labels: tuple[str, ...], extract: str
+    rubrics: "Mapping[str, ScoringRubric]",
+    results: tuple[str, ...],
+    labels: tuple[str, ...],
+    extract: str,
+    mapping: "Mapping[str, str]",
 ) -> "Findings | None":
-    """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails."""
+    """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
+
+    `mapping` has for each field of the results the column that it has in their files.
+    """
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
     from rubric_lint.scoring.agreement.analysis import Plan, analyse_all  # noqa: PLC0415
     from rubric_lint.scoring.agreement.bootstrap import DRAWS  # noqa: PLC0415
@@ -34,7 +41,7 @@ def measure_agreement(
     from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
 
     reader = Reader(rubrics, Extract(extract))
-    if not read_files(reader, results, labels):
+    if not read_files(reader, results, labels, mapping):
         return None
     try:
         ratings = reader.join()
@@ -48,13 +55,18 @@ def measure_agreement(
     return Findings(analyse_all(ratings, plan), plan, reader.invalid, reader.left_out, ())
 
 
-def read_files(reader: "Reader", results: tuple[str, ...], labels: tuple[str, ...]) -> bool:
+def read_files(
+    reader: "Reader", results: tuple[str, ...], labels: tuple[str, ...], mapping: "Mapping[str, str] | None" = None
+) -> bool:
     """Read all files; return whether each could be read and has records."""
+    from rubric_lint.scoring.streams import Asked  # noqa: PLC0415
+
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
             label = "stdin" if name == STDIN else name
             try:
-                found = reader.read(label, read_chunks(name), labels=are_labels)
+                asked = Asked(mapping={} if are_labels or mapping is None else mapping, name=name)
+                found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {getattr(fault, 'strerror', None) or fault}")
                 return False

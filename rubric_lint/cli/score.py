@@ -4,10 +4,8 @@ import gc
 import os
 import sys
 from contextlib import closing, nullcontext
-from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -15,23 +13,19 @@ from rubric_lint.cli.exits import Exit, launch
 from rubric_lint.cli.group import DefaultGroup
 from rubric_lint.cli.help import HELP, Command, option
 from rubric_lint.cli.judge import judge
-from rubric_lint.cli.label_files import measure_agreement, read_chunks
 from rubric_lint.cli.options import VERSION, Choice, FileName, choice, open_page, with_settings
 from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.rubric_argument import extract_option, load
+from rubric_lint.cli.score_files import STDIN, are_readable, find_files, label, read_mapping_option, total_size
+from rubric_lint.cli.score_page import prepare_extras, start_report, title_of
 from rubric_lint.cli.terminal import columns
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
-    from rubric_lint.report.html import Extras, HtmlReport
-    from rubric_lint.scoring.compare.runs import OtherRun
-    from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.run import Scoring
     from rubric_lint.scoring.totals import Totals
-
-STDIN = "-"
 
 
 def _read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
@@ -69,6 +63,15 @@ _EXAMPLES = {
 )
 @click.argument("rubric", type=click.Path())
 @click.argument("outputs", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@option(
+    "Input",
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="FIELD=COLUMN",
+    callback=read_mapping_option,
+    help="The column or field of the files that has FIELD, such as output=response. Can be repeated.",
+)
 @option(
     "Output",
     "--format",
@@ -122,6 +125,7 @@ def score(
     *,
     rubric: str,
     outputs: tuple[str, ...],
+    mapping: dict[str, str],
     form: str | None,
     pass_at: Decimal | None,
     borderline_at: Decimal | None,
@@ -137,8 +141,9 @@ def score(
 ) -> int:
     """Score judge outputs by their rubrics.
 
-    RUBRIC is a file with rubrics. OUTPUTS are JSON Lines or JSON files; - reads stdin. An entry is a judge output, or a
-    record {"id", "rubric", "output"} whose output is the object or the judge's raw text.
+    RUBRIC is a file with rubrics. OUTPUTS are files, folders or patterns: JSON Lines, JSON, CSV, TSV or Parquet, each
+    also in gzip or zstd, or batch results of OpenAI or Anthropic; - reads stdin. An entry is a judge output, or a
+    record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
     """
     from rubric_lint.report.scores import FORMS  # noqa: PLC0415
     from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
@@ -146,13 +151,15 @@ def score(
 
     _check_report(outputs, report, compare, labels)
     rubrics = load(rubric, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
-    if rubrics is None or not _are_readable((*outputs, *([compare] if compare else []), *labels)):
+    found = None if rubrics is None else find_files(outputs)
+    if rubrics is None or found is None or not are_readable((*found, *([compare] if compare else []), *labels)):
         return Exit.USAGE
-    extras = _prepare_extras(rubrics, outputs, compare, labels, extract) if report else None
+    outputs = found
+    extras = prepare_extras(rubrics, outputs, compare, labels, extract=extract, mapping=mapping) if report else None
     if report and extras is None:
         return Exit.USAGE
     form = form or ("table" if sys.stdout.isatty() else "jsonl")
-    progress = Progress(sys.stderr, "scoring", "outputs", _total_size(outputs))
+    progress = Progress(sys.stderr, "scoring", "outputs", total_size(outputs))
     shares_terminal = sys.stdout.isatty()
 
     def write(text: str) -> None:
@@ -161,9 +168,9 @@ def score(
         _write_all(text.encode("utf-8", "backslashreplace"))
 
     writer = FORMS[form](write, columns())
-    page = _start_report(rubrics, extras) if extras else None
+    page = start_report(rubrics, extras) if extras else None
     several = len(outputs) > 1
-    scoring = Scoring(rubrics, writer.add, progress, page, several=several, extract=Extract(extract))
+    scoring = Scoring(rubrics, writer.add, progress, page, several=several, extract=Extract(extract), mapping=mapping)
     # Collect no garbage: everything loaded stays, and entries are freed without it.
     gc.freeze()
     gc.set_threshold(100_000)
@@ -175,17 +182,19 @@ def score(
             complain(warning)
         if extras and extras.other and compare:
             for warning in extras.other.warnings():
-                complain(f"warning: --compare: {_label(compare)}: {warning}")
+                complain(f"warning: --compare: {label(compare)}: {warning}")
         if code is not Exit.INTERRUPTED and form != "table" and not quiet:
             complain(str(scoring.totals))
         if page and file and extras:
-            title = _title(outputs, rubric) + (", interrupted" if code is Exit.INTERRUPTED else "")
+            title = title_of(outputs, rubric) + (", interrupted" if code is Exit.INTERRUPTED else "")
             page.write(file.write, scoring.totals, title, extras.told._replace(repeated=scoring.repeated))
     return code or _judge_run(scoring.totals, fail_on, allow_invalid=allow_invalid)
 
 
 def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progress) -> Exit:
     """Score everything, or until Ctrl-C; write warnings and counts to stderr."""
+    from rubric_lint.scoring.blocks import InputError  # noqa: PLC0415
+
     code = Exit.CLEAN
     for name in outputs:
         try:
@@ -194,24 +203,18 @@ def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progr
         except KeyboardInterrupt:
             progress.clear()
             place = f"line {scoring.line}" if scoring.line else "the beginning"
-            complain(f"interrupted at {place} of {_label(name)}, after {scoring.totals}; the rest was not scored")
+            complain(f"interrupted at {place} of {label(name)}, after {scoring.totals}; the rest was not scored")
             return Exit.INTERRUPTED
+        except InputError as fault:
+            progress.clear()
+            complain(f"{label(name)}: {fault}")
+            code = Exit.USAGE
+            continue
         progress.clear()
         if not entries:
-            complain(f"{_label(name)}: no outputs found")
+            complain(f"{label(name)}: no outputs found")
             code = Exit.USAGE
     return code
-
-
-def _label(name: str) -> str:
-    return "stdin" if name == STDIN else name
-
-
-class _Extras(NamedTuple):
-    """What the report needs before the first output: the other run, if it is compared with one, and what it says."""
-
-    other: "OtherRun | None"
-    told: "Extras"
 
 
 def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | None, labels: tuple[str, ...]) -> None:
@@ -230,61 +233,6 @@ def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | N
         raise click.UsageError("--labels reads the outputs twice, so they cannot come from stdin; name a file")
 
 
-def _prepare_extras(
-    rubrics: "dict[str, ScoringRubric]",
-    outputs: tuple[str, ...],
-    compare: str | None,
-    labels: tuple[str, ...],
-    extract: str,
-) -> _Extras | None:
-    """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
-    from rubric_lint.report.html import Extras  # noqa: PLC0415
-
-    told = Extras(made=_read_date())
-    other = None
-    if compare is not None:
-        from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
-        from rubric_lint.scoring.compare.runs import OtherRun  # noqa: PLC0415
-
-        other = OtherRun(rubrics, Extract(extract))
-        if not other.read(read_chunks(compare)):
-            complain(f"--compare: {_label(compare)}: no outputs found")
-            return None
-        told = told._replace(other=_label(compare) if compare == STDIN else Path(compare).name)
-    if labels:
-        others = (compare,) if compare and other and other.is_by_our_rubrics else ()
-        agreement = measure_agreement(rubrics, (*outputs, *others), labels, extract)
-        if agreement is None:
-            return None
-        told = told._replace(agreement=agreement)
-    return _Extras(other, told)
-
-
-def _read_date() -> date:
-    """Return the date for the report: today, or that of SOURCE_DATE_EPOCH, which makes reports reproducible.
-
-    Raises:
-        click.UsageError: when SOURCE_DATE_EPOCH is not a time.
-    """
-    given = os.environ.get("SOURCE_DATE_EPOCH")
-    try:
-        return (datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)).date()
-    except (ValueError, OverflowError, OSError):
-        raise click.UsageError(f"SOURCE_DATE_EPOCH: {given!r} is not a number of seconds since 1970") from None
-
-
-def _start_report(rubrics: "dict[str, ScoringRubric]", extras: _Extras) -> "HtmlReport":
-    from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
-
-    return HtmlReport(rubrics, extras.other)
-
-
-def _title(outputs: tuple[str, ...], rubric: str) -> str:
-    first = _label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
-    more = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
-    return f"{first}{more} by {Path(rubric).name}"
-
-
 def _write_all(data: bytes) -> None:
     """Write every byte; Python's buffered writer can lose the rest of a write that a signal interrupts."""
     try:
@@ -295,30 +243,6 @@ def _write_all(data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def _are_readable(outputs: tuple[str, ...]) -> bool:
-    """Return whether every file can be opened; called before the first result, so that no long run fails late."""
-    readable = True
-    for name in outputs:
-        if name == STDIN:
-            if sys.stdin is None:
-                complain("stdin is closed")
-                readable = False
-            continue
-        try:
-            with open_stream(name):
-                pass
-        except (OSError, ValueError) as fault:
-            complain(f"{name}: {getattr(fault, 'strerror', None) or fault}")
-            readable = False
-    return readable
-
-
-def _total_size(outputs: tuple[str, ...]) -> int | None:
-    if STDIN in outputs:
-        return None
-    return sum(os.stat(name).st_size for name in outputs)  # noqa: PTH116 (a Path adds nothing here)
 
 
 def _judge_run(totals: "Totals", fail_on: str, *, allow_invalid: bool) -> Exit:

@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from json.encoder import encode_basestring as quote
 from types import FrameType
 from typing import Any, Protocol, Self
@@ -16,7 +17,7 @@ from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.records import Outcome
 from rubric_lint.scoring.scorer import Run, Scorer
-from rubric_lint.scoring.streams import CHUNK, read_blocks
+from rubric_lint.scoring.streams import CHUNK, Asked, read_parts
 from rubric_lint.scoring.totals import Totals
 
 Write = Callable[[list[str]], object]
@@ -45,6 +46,9 @@ class Observer(Protocol):
         `text` has their entries, one on each line if there are several; `about` is what a record says of its judge.
         """
 
+
+_MOST_PENDING = 1_000
+"""The number of results from which they are written."""
 
 _MOST_PLACES = 5
 """The most places that a warning lists."""
@@ -89,7 +93,7 @@ class Interruption:
 class Scoring:
     """A run that scores streams of outputs, writes a line for each result, and counts; `line` is the last entry's line.
 
-    `several`: errors name their file.
+    `several`: errors name their file. `mapping` has for each field the column that it has in the streams.
     """
 
     def __init__(
@@ -101,6 +105,7 @@ class Scoring:
         *,
         several: bool = False,
         extract: Extract = Extract.STANDARD,
+        mapping: Mapping[str, str] | None = None,
     ) -> None:
         self.totals = Totals(rubrics.values())
         self.line = 0
@@ -108,6 +113,7 @@ class Scoring:
         self._progress = progress
         self._observer = observer
         self._several = several
+        self._mapping = mapping or {}
         self._scorer = Scorer(rubrics, extract)
         self._pending: list[str] = []
         self._entries = 0
@@ -121,20 +127,24 @@ class Scoring:
 
         Raises:
             KeyboardInterrupt: on Ctrl-C, after everything so far is written and counted.
+            InputError: if the stream lacks the columns that are asked for, or a library to read it is not installed.
         """
         before = self._entries
         self.line = 0
         self._files.append(name)
+        asked = Asked(self._mapping, name, stream if stream.seekable() else None, needs_output=True)
         with Interruption() as interruption:
             try:
-                for block in read_blocks(self._chunks(stream, interruption)):
-                    for entries in self._scorer.scan(block):
+                for part in read_parts(self._chunks(stream, interruption), asked):
+                    for entries in chain.from_iterable(map(self._scorer.scan, part.blocks())):
                         if isinstance(entries, Run):
                             self._take_run(entries)
                         else:
                             self._score(entries.text, entries.line)
                         if interruption.asked:
                             raise KeyboardInterrupt
+                    if len(self._pending) >= _MOST_PENDING:
+                        self._flush()
             finally:
                 self._flush()
                 self._count()

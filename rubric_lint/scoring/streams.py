@@ -1,239 +1,119 @@
-"""Read the entries of a stream of JSON Lines or JSON one by one, in bounded memory."""
+"""Read the entries of a stream of any kind, which its first bytes tell, in bounded memory."""
 
 import codecs
-import json
-import re
-from collections.abc import Iterable, Iterator
-from itertools import chain, starmap
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from typing import BinaryIO, NamedTuple
 
-from rubric_lint.scoring.extract import OutputError, word_fault
+from rubric_lint.scoring.blocks import CHUNK, LIMIT, Block, Entry, InputError, Part
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.inputs.kinds import EXPECTED, GZIP, PARQUET, ZSTD, find_dialect, name_other
+from rubric_lint.scoring.json_text import BLANK, read_json
 
-LIMIT = 10_000_000
-"""The most bytes in an entry; a judge output has a few hundred."""
+__all__ = [
+    "CHUNK",
+    "LIMIT",
+    "Asked",
+    "Block",
+    "Entry",
+    "InputError",
+    "Part",
+    "read_blocks",
+    "read_entries",
+    "read_parts",
+]
 
-CHUNK = 1 << 16
-"""The number of bytes to read at a time: few enough for their lines and results to stay in the processor cache."""
-
-
-Entry = tuple[int, bytes | OutputError]
-"""The 1-based line on which an entry begins, and its text or the error that prevents reading it."""
-
-_BLANK = b" \t\r\n"
-_OPEN_ENDS = (b"{", b"[", b",")
-
-
-class Block(NamedTuple):
-    """One entry, or some lines of JSON Lines: the line where it begins, and its text."""
-
-    line: int
-    text: bytes | OutputError
-    has_lines: bool = False
-
-    def split(self) -> Iterator[Entry]:
-        """Yield its entries; skip blank lines."""
-        if isinstance(self.text, OutputError) or not self.has_lines:
-            yield self.line, self.text
-            return
-        for line, text in enumerate(self.text.split(b"\n"), self.line):
-            if text and not text.isspace():
-                yield line, text if len(text) <= LIMIT else _refuse_size()
+_MAGIC_BYTES = 8
 
 
-def read_entries(chunks: Iterable[bytes]) -> Iterator[Entry]:
-    """Yield the entries of a list, of JSON written over several lines, or of JSON Lines."""
-    for block in read_blocks(chunks):
+class Asked(NamedTuple):
+    """How to read a stream: the columns of fields, its name, and itself as a file if it can be sought in.
+
+    `needs_output`: a table without outputs is refused.
+    """
+
+    mapping: Mapping[str, str] = {}
+    name: str = ""
+    file: BinaryIO | None = None
+    needs_output: bool = False
+
+
+PLAIN = Asked()
+"""Reads our own fields, in any table."""
+
+
+def read_entries(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry]:
+    """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch."""
+    for block in read_blocks(chunks, asked):
         yield from block.split()
 
 
-def read_blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
-    """Return the same entries in blocks: of JSON Lines, all that each chunk completes.
+def read_blocks(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Block]:
+    """Yield the same entries in blocks: of JSON Lines, all that each chunk completes.
 
-    The text alone decides which of these it is. If JSON over several lines is broken, the rest is not read; a broken
-    line of JSON Lines affects only that line.
+    What `read_parts` raises an error for is one entry with an error.
+    """
+    try:
+        for part in read_parts(chunks, asked):
+            yield from part.blocks()
+    except InputError as fault:
+        yield Block(1, OutputError(str(fault)))
+
+
+def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
+    """Yield the same entries in parts.
+
+    A stream of another kind is one entry, an error that names it. If a packed stream is cut off, so is the last entry.
+
+    Raises:
+        InputError: if the stream does not have the columns that are asked for, or a library is not installed.
     """
     source = iter(chunks)
-    head = next(source, b"").removeprefix(codecs.BOM_UTF8)
-    while head.lstrip(_BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
+    head = next(source, b"")
+    while len(head) < _MAGIC_BYTES and (more := next(source, b"")):
         head += more
-    if kind := _name_kind(head):
-        return iter([Block(1, OutputError(f"this is {kind}; expected JSON Lines or JSON in UTF-8"))])
-    first, _, second = head.lstrip(_BLANK).partition(b"\n")
-    rest = chain([head], source)
-    if first.startswith(b"["):
-        return starmap(Block, _read_list(rest))
-    goes_on = first.rstrip(_BLANK).endswith(_OPEN_ENDS) and not second.startswith(b"{")
-    return starmap(Block, _read_values(rest)) if goes_on else _read_lines(rest)
+    for kind in (GZIP, ZSTD):
+        if head.startswith(kind):
+            yield from _unpack(chain([head], source), kind, asked)
+            return
+    if head.startswith(PARQUET):
+        from rubric_lint.scoring.inputs.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
 
-
-_MAGIC = {
-    codecs.BOM_UTF16_LE: "text in UTF-16",
-    codecs.BOM_UTF16_BE: "text in UTF-16",
-    b"{\0": "text in UTF-16",
-    b"[\0": "text in UTF-16",
-    b"\0{": "text in UTF-16",
-    b"\0[": "text in UTF-16",
-    b"\x1f\x8b": "a gzip file (unpack it: gzip -dk FILE)",
-    b"\x28\xb5\x2f\xfd": "a zstd file (unpack it: zstd -dk FILE)",
-    b"PAR1": "a Parquet file",
-    b"ARROW1": "an Arrow file",
-    b"PK\3\4": "a ZIP file",
-    b"SQLite format 3\0": "an SQLite database",
-}
-_CELLS = {b"id", b"output", b"outputs", b"score", b"answer", b"rubric", b"checks", b"satisfied", b"level"}
-"""The column names that identify a table of judge outputs."""
-
-
-def _name_kind(head: bytes) -> str | None:
-    """Return the name of an unsupported kind of file, judging by its first bytes or its first line."""
-    for magic, kind in _MAGIC.items():
-        if head.startswith(magic):
-            return kind
-    first = head.lstrip(_BLANK).partition(b"\n")[0]
-    if first.startswith((b"{", b"[")):
-        return None
-    for mark, kind in ((b",", "CSV"), (b"\t", "a table with tabs (TSV)"), (b";", "CSV with semicolons")):
-        cells = {cell.strip(b' \t\r"').lower() for cell in first[:10_000].split(mark)}
-        if len(cells) > 1 and cells & _CELLS:
-            return kind
-    return None
-
-
-def _read_lines(chunks: Iterable[bytes]) -> Iterator[Block]:
-    number = 1
-    tail = b""
-    skipping = False
-    for chunk in chunks:
-        lines, end, tail = (tail + chunk).rpartition(b"\n")
-        if skipping and end:
-            _, end, lines = lines.partition(b"\n")
-            number += 1
-            skipping = False
-        if end:
-            block = Block(number, lines, has_lines=True)
-            yield from [block] if len(lines) <= LIMIT else starmap(Block, block.split())
-            number += lines.count(b"\n") + 1
-        if skipping or len(tail) > LIMIT:
-            if not skipping:
-                yield Block(number, _refuse_size())
-            skipping, tail = True, b""
-    yield Block(number, tail, has_lines=True)
-
-
-def _refuse_size() -> OutputError:
-    return OutputError(f"more than {LIMIT / 1e6:.0f} MB, the limit for one entry")
-
-
-def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
-    text = _Text(chunks)
-    text.take("[")
-    if text.take("]"):
-        yield from text.refuse_rest()
+        yield from read_parquet(chain([head], source), asked.file, asked.mapping, needs_output=asked.needs_output)
         return
-    while True:
-        entry = text.read_value()
-        yield entry
-        if isinstance(entry[1], OutputError):
-            return
-        if text.take("]"):
-            yield from text.refuse_rest()
-            return
-        if not text.take(","):
-            yield text.refuse("the list is cut off or broken: expected `,` or `]` after an entry")
-            return
+    yield from _read_text(head.removeprefix(codecs.BOM_UTF8), source, asked)
 
 
-def _read_values(chunks: Iterable[bytes]) -> Iterator[Entry]:
-    text = _Text(chunks)
-    while text.peek():
-        entry = text.read_value()
-        yield entry
-        if isinstance(entry[1], OutputError):
-            return
+def _unpack(chunks: Iterable[bytes], kind: bytes, asked: Asked) -> Iterator[Part]:
+    from rubric_lint.scoring.inputs.unpacking import Unpacked  # noqa: PLC0415  (most files are not packed)
+
+    content = Unpacked(chunks, kind)
+    yield from read_parts(content, asked._replace(file=None))
+    if content.fault:
+        yield Block(content.lines + 1, content.fault)
 
 
-_NO_SPACE = re.compile(r"[^ \t\r\n]")
-_DECODER = json.JSONDecoder()
+def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Part]:
+    while head.lstrip(BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
+        head += more
+    if kind := name_other(head):
+        yield Block(1, OutputError(f"this is {kind}; {EXPECTED}"))
+        return
+    chunks = chain([head], source)
+    if dialect := find_dialect(head, asked.mapping.values(), asked.name):
+        from rubric_lint.scoring.inputs.text_tables import read_table  # noqa: PLC0415  (most files are JSON)
 
+        yield from read_table(chunks, dialect, asked.mapping, needs_output=asked.needs_output)
+        return
+    blocks: Iterator[Part] = read_json(head, chunks)
+    if b'"custom_id"' in head:
+        from rubric_lint.scoring.inputs.batch_entries import BatchEntries, is_batch_result  # noqa: PLC0415  (few are)
 
-class _Text:
-    """A text that arrives in chunks and is read value by value."""
+        if is_batch_result(head):
+            blocks = map(BatchEntries, read_json(head, chunks))
+    if asked.mapping:
+        from rubric_lint.scoring.inputs.mapping import Mapped  # noqa: PLC0415  (few need it)
 
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-        self._text = ""
-        self._position = 0
-        self._line = 1
-        self._ended = False
-
-    def peek(self) -> str:
-        """Return the next non-blank character, or an empty string at the end."""
-        while True:
-            found = _NO_SPACE.search(self._text, self._position)
-            end = found.start() if found else len(self._text)
-            self._advance(end)
-            if end < len(self._text) or self._ended:
-                return self._text[end : end + 1]
-            self._fill(CHUNK)
-
-    def take(self, mark: str) -> bool:
-        """Skip the next character if it is this one; return whether it was."""
-        if self.peek() != mark:
-            return False
-        self._position += 1
-        return True
-
-    def read_value(self) -> Entry:
-        """Return the next JSON value as text, or the error in it."""
-        self.peek()
-        line = self._line
-        while True:
-            try:
-                _, end = _DECODER.raw_decode(self._text, self._position)
-            except (ValueError, RecursionError) as fault:
-                missing = len(self._text) - self._position
-                if not self._ended and missing <= LIMIT:
-                    self._fill(max(missing, CHUNK))
-                    continue
-                return self._refuse_value(line, fault)
-            if end < len(self._text) or self._ended:
-                value = self._text[self._position : end]
-                self._advance(end)
-                return (line, value.encode("utf-8", "surrogatepass"))
-            self._fill(CHUNK)
-
-    def refuse(self, message: str) -> Entry:
-        """Return an entry with an error at this place."""
-        return (self._line, OutputError(message))
-
-    def refuse_rest(self) -> Iterator[Entry]:
-        """Yield an error entry if text follows the end of the list."""
-        if self.peek():
-            yield self.refuse("unexpected text after the end of the list; it is not read")
-
-    def _refuse_value(self, line: int, fault: Exception) -> Entry:
-        message = "nested too deeply to be read"
-        if not self._ended:
-            return (line, _refuse_size())
-        if isinstance(fault, json.JSONDecodeError):
-            line = self._line + self._text.count("\n", self._position, fault.pos)
-            column = fault.pos - self._text.rfind("\n", 0, fault.pos)
-            message = f"not JSON at column {column}: {word_fault(fault, 'file')}; nothing after it is read"
-        elif isinstance(fault, ValueError):
-            message = "a number has more digits than can be read; nothing after it is read"
-        return (line, OutputError(message))
-
-    def _advance(self, end: int) -> None:
-        self._line += self._text.count("\n", self._position, end)
-        self._position = end
-
-    def _fill(self, size: int) -> None:
-        parts = [self._text[self._position :]]
-        self._position = 0
-        while size > 0 and not self._ended:
-            chunk = next(self._chunks, None)
-            self._ended = chunk is None
-            parts.append(self._decoder.decode(chunk or b"", final=self._ended))
-            size -= len(parts[-1])
-        self._text = "".join(parts)
+        blocks = map(partial(Mapped, mapping=asked.mapping), chain.from_iterable(part.blocks() for part in blocks))
+    yield from blocks

@@ -16,8 +16,8 @@ from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.records import Entry
 from rubric_lint.scoring.samples import combine_samples
 from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.scoring.streams import PLAIN, Asked, read_entries
 from rubric_lint.scoring.streams import Entry as Text
-from rubric_lint.scoring.streams import read_entries
 
 _MOST_PLACES = 5
 """The most records that a message lists."""
@@ -119,9 +119,9 @@ class Reader:
         """What is not compared, by reason."""
         return list(self._left_out.values())
 
-    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False) -> int:
-        """Read a file of results or labels; return its number of records."""
-        return self.read_texts(file, read_entries(chunks), labels=labels)
+    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
+        """Read a file of results or labels as asked; return its number of records."""
+        return self.read_texts(file, read_entries(chunks, asked), labels=labels)
 
     def read_texts(self, file: str, texts: Iterable[Text], *, labels: bool = False) -> int:
         """Read some records of a file; return their number."""

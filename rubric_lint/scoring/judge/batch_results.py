@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
-from http import HTTPStatus
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from rubric_lint.project.opening import open_stream
+from rubric_lint.scoring.judge.batch_replies import find_fault, read_reply_of
 from rubric_lint.scoring.judge.call import Call
 from rubric_lint.scoring.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.scoring.judge.pace import Pace
 from rubric_lint.scoring.judge.prompt import Message
-from rubric_lint.scoring.judge.reply import Reply, Tokens, UnreadableError, explain, read_reply, shorten
+from rubric_lint.scoring.judge.reply import UnreadableError, shorten
 from rubric_lint.scoring.judge.requests import Request
 from rubric_lint.scoring.streams import LIMIT
 
@@ -138,7 +138,7 @@ class BatchResults:
                 " (a request; give the file that the provider returned)" if {"body", "params"} & result.keys() else ""
             )
             raise _LineError(f"not a result of a batch: neither `response` nor `result`{given}")
-        fault = _find_fault(result)
+        fault = find_fault(result)
         digest = b"" if fault else _hash_reply(result)
         before = self._found.get(name)
         if before is None or (before.fault and not fault):
@@ -180,89 +180,16 @@ class BatchAsker:
         return self._results.take(Request(self.call, place or Place("", 1), tuple(messages), schema).name)
 
 
-def _find_fault(result: Mapping[str, Any]) -> str:
-    """Return why a result has no reply, or an empty string."""
-    fault = "the batch has an empty result for it"
-    match result:
-        case {"result": {"type": "succeeded"}}:
-            fault = ""
-        case {"result": {"type": "errored", **rest}}:
-            fault = f"the batch reports an error: {_explain(rest.get('error'))}"
-        case {"result": {"type": str() as kind}}:
-            fault = f"the batch says: {shorten(kind, 60)}"
-        case {"error": error} if error:
-            fault = f"the batch reports an error: {_explain(error)}"
-        case {"response": {"status_code": int() as status} as response} if status != HTTPStatus.OK:
-            fault = f"the batch reports HTTP {status}: {_explain(response.get('body'))}"
-        case {"response": {}}:
-            fault = ""
-    return shorten(fault)
-
-
-def _explain(error: Any) -> str:
-    """Return the message of an error object, which may be inside another, with its code."""
-    while isinstance(error, dict) and isinstance(error.get("error"), dict):
-        error = error["error"]
-    if not isinstance(error, dict):
-        return json.dumps(error)
-    code = error.get("code") or error.get("type")
-    message = explain(error) or json.dumps(error)
-    return f"{code}: {message}" if isinstance(code, str) else message
-
-
 def _read_exchange(result: Mapping[str, Any]) -> Exchange:
-    """Return the reply of a result without a fault.
+    """Return the reply of a result without a fault, and when it was written.
 
     Raises:
         UnreadableError: if it is not one.
     """
-    if "result" in result:
-        return Exchange(_read_message(result["result"].get("message")), None, None)
-    body = result["response"].get("body")
-    text = body if isinstance(body, str) else json.dumps(body)
+    body = None if "result" in result else result["response"].get("body")
     created = body.get("created") if isinstance(body, dict) else None
     sent = datetime.fromtimestamp(created, UTC) if type(created) is int and 0 < created < 1 << 34 else None
-    return Exchange(read_reply(text), sent, None)
-
-
-def _read_message(message: Any) -> Reply:
-    """Return the reply in a message of Anthropic, by way of the chat completion that says the same.
-
-    Raises:
-        UnreadableError: if it is not one.
-    """
-    if not isinstance(message, dict) or not isinstance(content := message.get("content"), list):
-        raise UnreadableError("it is not a message")
-    kinds = [part.get("type") for part in content if isinstance(part, dict)]
-    stop = message.get("stop_reason")
-    tools = [{"function": {"name": part.get("name")}} for part in content if _is(part, "tool_use")]
-    shown = {
-        "role": message.get("role"),
-        "content": content,
-        "tool_calls": tools,
-        **({"refusal": "it stopped with `refusal`"} if stop == "refusal" else {}),
-        **({"thinking": "..."} if "redacted_thinking" in kinds else {}),
-    }
-    choice = {"message": shown, "finish_reason": stop}
-    reply = read_reply(json.dumps({"choices": [choice], "model": message.get("model")}))
-    return reply._replace(tokens=_read_usage(message.get("usage")))
-
-
-def _is(part: Any, kind: str) -> bool:
-    return isinstance(part, dict) and part.get("type") == kind
-
-
-def _read_usage(usage: Any) -> Tokens:
-    """Return the tokens of a message: `input_tokens` does not include those read from the cache or written to it."""
-    counts = usage if isinstance(usage, dict) else {}
-
-    def count(name: str) -> int | None:
-        value = counts.get(name)
-        return value if type(value) is int and value >= 0 else None
-
-    parts = [count(name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
-    read = None if parts[0] is None else sum(each or 0 for each in parts)
-    return Tokens(read, count("output_tokens"), parts[1])
+    return Exchange(read_reply_of(result), sent, None)
 
 
 def _hash_reply(result: Mapping[str, Any]) -> bytes:

@@ -1,0 +1,1 @@
+"""Read outputs from files of every kind."""

@@ -1,0 +1,391 @@
+"""What `rubric-score` reads: every kind of file, packed or not, folders and patterns, batches, and `--map`."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubric_lint.cli.score import score
+from rubric_lint.scoring.blocks import LIMIT
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.streams import CHUNK, Asked, read_entries
+
+RUBRIC = """\
+rubrics:
+  - {score_range: [0, 4], expected_outcome: Wrong}
+  - {score_range: [5, 10], expected_outcome: Right}
+"""
+SCHEMA = {"id": pa.string(), "output": pa.string(), "answer": pa.string()}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
+    return tmp_path
+
+
+def call(*args, stdin=b""):
+    """The results, what is said on standard error, and the exit code."""
+    done = CliRunner().invoke(score, ["r.rubric.yaml", *args, "--format", "jsonl"], input=stdin, standalone_mode=False)
+    if done.exception:
+        raise done.exception
+    told = [line.removeprefix("rubric-lint: ") for line in done.stderr.splitlines()]
+    return [json.loads(line) for line in done.stdout.splitlines()], told, done.return_value
+
+
+def errors(results):
+    """The lines and messages of invalid results."""
+    return [(each["error"]["line"], each["error"]["message"]) for each in results if "error" in each]
+
+
+def as_jsonl(rows):
+    return "".join(json.dumps({key: item for key, item in row.items() if item is not None}) + "\n" for row in rows)
+
+
+def as_csv(rows, delimiter=",", end="\n"):
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator=end)
+    writer.writerow(SCHEMA)
+    writer.writerows([[row.get(name) for name in SCHEMA] for row in rows])
+    return stream.getvalue()
+
+
+def as_parquet(rows, **more):
+    stream = io.BytesIO()
+    table = pa.table({name: [row.get(name) for row in rows] for name in SCHEMA}, pa.schema(SCHEMA))
+    pq.write_table(table, stream, **more)
+    return stream.getvalue()
+
+
+def zstd(data):
+    return pa.compress(data, codec="zstd", asbytes=True)
+
+
+def write_all(rows):
+    """The same rows in every kind of file, by name."""
+    texts = {
+        "a.jsonl": as_jsonl(rows).encode(),
+        "b.json": json.dumps([{key: item for key, item in row.items() if item is not None} for row in rows]).encode(),
+        "c.csv": as_csv(rows).encode(),
+        "d.tsv": b"\xef\xbb\xbf" + as_csv(rows, "\t", "\r\n").encode(),
+        "e.csv": as_csv(rows, ";").encode(),
+        "f.parquet": as_parquet(rows, row_group_size=3),
+    }
+    packed = {f"{name}.gz": gzip.compress(data) for name, data in texts.items()}
+    return {**texts, **packed, **{f"{name}.zst": zstd(data) for name, data in texts.items()}}
+
+
+def without_places(results):
+    return [{**each, "error": {**each["error"], "line": 0}} if "error" in each else each for each in results]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0"), max_size=20)
+OUTPUTS = st.one_of(
+    st.integers(-1, 11).map(lambda number: f'{{"score": {number}}}'),
+    st.integers(0, 10).map(lambda number: f'So:\n\n```json\n{{"score": {number}}}\n```\n'),
+    TEXTS,
+)
+ROWS = st.lists(
+    st.fixed_dictionaries({"id": TEXTS.filter(bool), "output": OUTPUTS, "answer": st.none() | TEXTS.filter(bool)}),
+    min_size=1,
+    max_size=8,
+)
+
+
+def read(data, name=""):
+    """The entries as data, whatever their lines."""
+    chunks = (data[start : start + CHUNK] for start in range(0, len(data), CHUNK))
+    return [json.loads(text) for _, text in read_entries(chunks, Asked(name=name))]
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROWS)
+def test_the_same_rows_are_read_from_every_kind_of_file(rows):
+    expected = [{key: item for key, item in row.items() if item is not None} for row in rows]
+    assert {name: read(data, name) for name, data in write_all(rows).items()} == dict.fromkeys(
+        write_all(rows), expected
+    )
+
+
+def test_every_kind_of_file_has_the_same_results():
+    rows = [
+        {"id": "a", "output": '{"score": 7}', "answer": "ä"},
+        {"id": "b", "output": 'Thus:\n{"score": 2}', "answer": None},
+        {"id": "c", "output": "none", "answer": None},
+        {"id": "=d", "output": "", "answer": None},
+    ]
+    expected = call("-", stdin=as_jsonl(rows).encode())
+    assert [each.get("score") for each in expected[0]] == [0.7, 0.2, None, None]
+    for name, data in write_all(rows).items():
+        Path(name).write_bytes(data)
+        for results, told, code in (call(name), call("-", stdin=data)):
+            assert (name, without_places(results), told, code) == (name, without_places(expected[0]), *expected[1:])
+
+
+def test_lines_of_a_table_are_those_of_its_file():
+    Path("a.csv").write_bytes(b'id,output\r\na,"{""score"": 7}"\r\n\r\n"b\nb","no\n\nverdict"\r\nc,none\r\n,,,\r\nd\n')
+    results, _, code = call("a.csv")
+    assert [each.get("id") for each in results] == ["a", "b\nb", "c", None]
+    assert errors(results) == [
+        (4, 'in the raw text: no JSON object in this text: "no verdict"'),
+        (8, 'in the raw text: no JSON object in this text: "none"'),
+        (10, "the row has 1 cell; expected 2, as in the header"),
+    ]
+    assert code == 1
+
+
+ZLIB = "Error -3 while decompressing data: incorrect header check"
+BROKEN = {
+    "a quote that is never closed": (
+        b'id,output\na,"{""score"": 7}"\nb,"{""score"": 7}\nc,1\n',
+        [(3, "the quote in line 3 is never closed; nothing after it is read")],
+        1,
+    ),
+    "text after a quote": (
+        b'id,output\na,"{"score": 7}"\nb,"{""score"": 7}"\n',
+        [(2, "text after the closing quote of a cell; double the quotes inside a cell")],
+        1,
+    ),
+    "latin-1": (
+        'id,output\nä,"{""score"": 7}"\nb,"{""score"": 7}"\n'.encode("latin-1"),
+        [(2, "byte e4 is not UTF-8; save the file as UTF-8")],
+        1,
+    ),
+    "gzip cut off": (
+        gzip.compress(b'{"score": 7}\n{"score": 8}\n')[:-4],
+        [(3, "the gzip file is cut off here; the rest is missing")],
+        2,
+    ),
+    "gzip with text behind it": (
+        gzip.compress(b'{"score": 7}\n') + b"more",
+        [(2, f"the gzip file is damaged ({ZLIB}); nothing after this is read")],
+        1,
+    ),
+    "zstd cut off": (
+        zstd(b'{"score": 7}\n' * 50_000)[:-3],
+        None,
+        None,
+    ),
+    "a line cut off": (
+        b'{"score": 7}\n{"sco',
+        [(2, "not JSON at column 2: this string has no closing quote")],
+        1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "expected", "scored"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_file_is_told_with_its_line(data, expected, scored):
+    Path("a").write_bytes(data)
+    results, told, code = call("a")
+    if expected is None:
+        scored = len(results) - len(errors(results))
+        assert 30_000 < scored < 50_000
+        assert errors(results)[-1] == (scored + 1, "the zstd file is cut off here; the rest is missing")
+    else:
+        assert errors(results) == expected
+    assert (len(results) - len(errors(results)), code) == (scored, 1)
+    assert f"{len(errors(results))} invalid" in told[-1]
+
+
+def test_a_parquet_file_that_is_cut_off_is_one_invalid_output():
+    data = as_parquet([{"id": "a", "output": '{"score": 7}', "answer": None}] * 10)
+    Path("a.parquet").write_bytes(data[:-8])
+    results, _, code = call("a.parquet")
+    ((line, message),) = errors(results)
+    assert (line, len(results), code) == (1, 1, 1)
+    assert message.startswith("the Parquet file is cut off or damaged, and nothing of it is read: ")
+
+
+def test_a_row_that_is_too_long_costs_that_row_only():
+    data = b'id,output\na,"' + (b"x" * 999 + b"\n") * (LIMIT // 1000 + 2) + b'"\nb,"{""score"": 7}"\n'
+    chunks = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
+    entries = [
+        (line, str(text) if isinstance(text, OutputError) else json.loads(text)) for line, text in read_entries(chunks)
+    ]
+    assert entries == [
+        (2, "more than 10 MB, the limit for one entry"),
+        (LIMIT // 1000 + 5, {"id": "b", "output": '{"score": 7}'}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n\n", b"id,output\n", b"\xef\xbb\xbfid,output\r\n", as_parquet([]), gzip.compress(b"")]
+)
+def test_a_file_without_outputs_is_an_error(data):
+    Path("a").write_bytes(data)
+    assert call("a") == ([], ["a: no outputs found", "0 outputs: 0 pass, 0 borderline, 0 fail, 0 invalid"], 2)
+
+
+def test_values_of_parquet_keep_their_types():
+    table = pa.table(
+        {
+            "id": [1, 2, 3],
+            "output": pa.array([{"score": 7, "reasoning": None}, {"score": None, "reasoning": "x"}, None]),
+            "weight": [0.5, float("nan"), None],
+            "made": pa.array([0, None, None], pa.timestamp("s")),
+        }
+    )
+    pq.write_table(table, "a.parquet")
+    results, _, _ = call("a.parquet")
+    assert results[0] | {"rubric_hash": 0, "criteria": 0} == {
+        "id": 1, "rubric": "r", "rubric_hash": 0, "shape": "holistic", "score": 0.7, "verdict": "borderline",
+        "criteria": 0, "weight": 0.5, "made": "1970-01-01 00:00:00",
+    }  # fmt: skip
+    assert [(each["id"], each["error"]) for each in results[1:]] == [
+        (2, {"line": 2, "path": "", "message": 'missing field `score`; expected {"score"}'}),
+        (3, {"line": 3, "path": "", "message": results[2]["error"]["message"]}),
+    ]
+
+
+def reply(text, **more):
+    return {"model": "m", "choices": [{"message": {"content": text}, **more}]}
+
+
+def response(name, body, status=200, error=None):
+    return {"custom_id": name, "response": {"status_code": status, "body": body}, "error": error}
+
+
+def result(name, kind, **more):
+    return {"custom_id": name, "result": {"type": kind, **more}}
+
+
+MESSAGE = {"model": "c", "content": [{"type": "text", "text": '{"score": 9}'}], "stop_reason": "end_turn"}
+PARTS = [
+    {"type": "reasoning", "summary": []},
+    {"type": "message", "content": [{"type": "output_text", "text": '{"score": 3}'}]},
+]
+BAD_REQUEST = {"type": "error", "error": {"type": "invalid_request", "message": "no such model"}}
+BATCHES = [
+    response("a", reply('{"score": 7}')),
+    response("b", {"error": {"message": "too long"}}, 400),
+    {"custom_id": "c", "response": None, "error": {"code": "batch_expired", "message": "not done in time"}},
+    response("d", reply('{"sco', finish_reason="length")),
+    response("e", {"object": "response", "model": "m", "output": PARTS}),
+    result("f", "succeeded", message=MESSAGE),
+    result("g", "expired"),
+    result("h", "errored", error=BAD_REQUEST),
+    {"id": "i", "output": {"score": 5}},
+]
+
+
+@pytest.mark.parametrize("first", [0, 5, 2], ids=["OpenAI", "Anthropic", "expired"])
+def test_results_of_batches_are_recognized(first):
+    lines = [BATCHES[first], *BATCHES[:first], *BATCHES[first + 1 :]]
+    results, told, code = call("-", stdin=as_jsonl(lines).encode())
+    by_id = {each["id"]: each.get("score", each.get("error", {}).get("message")) for each in results}
+    assert by_id == {
+        "a": 0.7,
+        "b": "no output: the batch reports HTTP 400: too long",
+        "c": "no output: the batch reports an error: batch_expired: not done in time",
+        "d": "in the raw text: not JSON at column 2: this string has no closing quote",
+        "e": 0.3,
+        "f": 0.9,
+        "g": "no output: the batch says: expired",
+        "h": "no output: the batch reports an error: invalid_request: no such model",
+        "i": 0.5,
+    }
+    assert (len(results), code, "5 invalid" in told[-1]) == (9, 1, True)
+    assert {each["id"]: each["judge"]["model"] for each in results if each["id"] in "aef"} == {
+        "a": "m",
+        "e": "m",
+        "f": "c",
+    }
+
+
+MAPPED = {
+    "a.jsonl": (b'{"uid": 1, "judge": {"text": "{\\"score\\": 7}"}}\n', ["output=/judge/text"]),
+    "b.jsonl": (b'{"uid": 1, "judge": {"text": {"score": 7}}}\n', ["output=judge.text"]),
+    "c.csv": (b'uid,response\n1,"{""score"": 7}"\n', ["output=response"]),
+    "d.csv": (b'uid,payload\n1,"{""out"": {""score"": 7}}"\n', ["output=payload.out"]),
+    "e.jsonl": (b'{"uid": 1, "a.b": {"score": 7}}\n', ["output=a.b"]),
+    "f.jsonl": (b'{"uid": 1, "choices": [0, {"score": 7}]}\n', ["output=/choices/1"]),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_columns_are_mapped_to_fields(name):
+    data, options = MAPPED[name]
+    Path(name).write_bytes(data)
+    args = [arg for option in ("id=uid", *options) for arg in ("--map", option)]
+    results, _, code = call(name, *args)
+    assert [(str(each["id"]), each["score"], "uid" in each, code) for each in results] == [("1", 0.7, False, 0)]
+
+
+def test_columns_that_are_not_there_are_refused():
+    Path("a.csv").write_bytes(b"uid,response,id\n1,x,2\n")
+    refused = {
+        ("output=respones",): "a.csv: no column `respones` (--map output=respones); did you mean `response`?",
+        ("output=x.y",): "a.csv: no column `x.y` (--map output=x.y); there are `uid`, `response` and `id`",
+        (): "a.csv: no column `output` (there are `uid`, `response` and `id`); name the column with the judge's output "
+        "with --map output=COLUMN",
+        (
+            "output=response",
+            "id=uid",
+        ): "a.csv: the column `id` is not read, because --map id=uid names another; give it "
+        "another name with --map NAME=id",
+    }
+    for options, told in refused.items():
+        results, said, code = call("a.csv", *(arg for option in options for arg in ("--map", option)))
+        assert (results, said[0], code) == ([], told, 2)
+
+
+def test_records_without_a_mapped_field_are_invalid():
+    lines = [{"uid": 1, "text": '{"score": 7}'}, {"uid": 2, "texts": 1}, {"uid": 3, "text": '{"score": 7}', "id": 4}, 5]
+    results, _, code = call("-", "--map", "output=text", "--map", "id=uid", stdin=as_jsonl(lines[:3]).encode() + b"5\n")
+    assert (results[0]["id"], results[0]["score"], code) == (1, 0.7, 1)
+    assert errors(results) == [
+        (2, "no `text` in this record (--map output=text); did you mean `texts`?"),
+        (3, "`id` is not read, because --map id=uid names another field; give it another name with --map NAME=id"),
+        (4, "expected an object, a judge output or a record that holds one"),
+    ]
+
+
+def test_mapping_keeps_every_value_as_written():
+    line = (
+        b'{"t": {"score": 7.0000000000000000001}}\n{"t": {"score": 7, "score": 8}}\n{"t": {"score": 7}, "i": [1e9]}\n'
+    )
+    results, _, _ = call("-", "--map", "output=t", stdin=line)
+    plain, _, _ = call("-", stdin=line.replace(b'"t"', b'"output"'))
+    assert results == plain
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["output"], "'output' is not FIELD=COLUMN, such as output=response"),
+        (["output=a", "output=b"], "the field `output` has two columns, `a` and `b`"),
+        (["score=a"], "the field `score` would overwrite that of the result; choose another name"),
+        (["ouput=a"], "unknown field `ouput`; did you mean `output`?"),
+    ],
+)
+def test_mappings_that_cannot_be_meant_are_refused(options, told):
+    args = [arg for option in options for arg in ("--map", option)]
+    done = CliRunner().invoke(score, ["r.rubric.yaml", "-", *args], input="")
+    assert (done.exit_code, told in done.stderr) == (2, True)
+
+
+def test_folders_and_patterns_are_searched_and_say_what_is_not_read():
+    for name in ("d/b.jsonl", "d/a/z.csv.gz", "d/a/README.md", "d/_SUCCESS", "d/.x.jsonl", "e.jsonl", "[x].jsonl"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        row = [{"id": name, "output": '{"score": 7}'}]
+        Path(name).write_bytes(gzip.compress(as_csv(row).encode()) if ".csv" in name else as_jsonl(row).encode())
+    unread = (
+        "d: `.x.jsonl`, `_SUCCESS` and `a/README.md` were not read; in a folder, files named .jsonl, .ndjson, .json, "
+        ".csv, .tsv and .parquet (also with .gz or .zst) are read, unless their names begin with `.` or `_`"
+    )
+    counts = "{} outputs: 0 pass, {} borderline, 0 fail, 0 invalid; mean score 0.700".format
+    results, told, code = call("d")
+    assert ([each["id"] for each in results], told, code) == (["d/a/z.csv.gz", "d/b.jsonl"], [unread, counts(2, 2)], 0)
+    results, told, _ = call("**/*.jsonl", "d/b.jsonl", "[x].jsonl")
+    assert [each["id"] for each in results] == ["[x].jsonl", "d/b.jsonl", "e.jsonl", "d/b.jsonl", "[x].jsonl"]
+    assert [line[:19] for line in told] == ["warning: 2 records ", "5 outputs: 0 pass, "]
