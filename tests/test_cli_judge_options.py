@@ -354,6 +354,7 @@ def test_replies_are_kept_for_other_files_and_the_summary_says_how_many(folder):
         assert record["id"] not in one or record == one[record["id"]]
 
 
+@pytest.mark.slow  # the keys are in test_ask_store.py
 @pytest.mark.parametrize(
     ("change", "requests"),
     [
@@ -412,6 +413,7 @@ def test_a_broken_cache_is_told_and_the_run_goes_on(folder):
         )
 
 
+@pytest.mark.slow
 def test_several_runs_use_one_cache_at_once(folder):
     with serving(SCORED._replace(delay=0.005)) as server:
         runs = [start(server, "--output", f"{name}.jsonl") for name in "abcd"]
