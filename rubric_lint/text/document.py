@@ -290,16 +290,11 @@ class Document:
         return self.source.slice(self.span(path))
 
     def decimal(self, path: Path) -> Decimal:
-        """Return the finite number at `path` exactly as it is written, but as a float if it has too many decimals."""
+        """Return the finite number at `path` exactly as it is written."""
         value = self.value(path)
         if type(value) is int or not self._reader.has_long_decimals:
             return Decimal(str(value))
-        written = Decimal(self.child(path).node.value)
-        return written if int(written.as_tuple().exponent) >= -_MOST_DECIMALS else Decimal(str(value))
-
-
-_MOST_DECIMALS = 1000
-"""The most decimals of a number that is read exactly; `1e-99999999` would take as many digits in exact arithmetic."""
+        return Decimal(self.child(path).node.value)
 
 
 def _find_child(node: Any, step: str | int) -> Child | None:

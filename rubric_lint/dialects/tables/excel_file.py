@@ -239,7 +239,7 @@ def _is_percent(number_format: str) -> bool:
     return "%" in _LITERAL.sub("", number_format)
 
 
-_LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
+_LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\[\]]*\]')
 
 
 def _write_float(value: float) -> str:
