@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
@@ -77,6 +78,16 @@ def describe(value: Any, written: str) -> str:
             return "a list"
         case _:
             return "a mapping"
+
+
+def write_number(number: float) -> str:
+    """Write a number shortly: a float with at most six digits, and the start of a long integer."""
+    return shorten(f"{number:g}" if isinstance(number, float) else str(number))
+
+
+def describe_infinite(value: float) -> str:
+    """Describe a float that is not a finite number."""
+    return "infinite or too large to read" if value in (inf, -inf) else "not a number"
 
 
 _TYPES = {

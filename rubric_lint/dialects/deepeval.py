@@ -8,7 +8,7 @@ from typing import Any
 from rubric_lint.finding import Problem
 from rubric_lint.format.bands import SCORES, as_integer
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
-from rubric_lint.messages import shorten
+from rubric_lint.messages import describe, write_number
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.python_tree import CALL, COMPUTED
@@ -126,13 +126,17 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
 
 
 def find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tuple[str, Problem]]:
-    """Find a threshold that no score reaches, or that every score does; DeepEval takes any number."""
-    value = metric.get("threshold")
-    if isinstance(value, int | float) and not isinstance(value, bool) and not 0 <= value <= 1:
-        effect = "never passes" if value > 1 else "always passes"
-        written = shorten(f"{value:g}" if isinstance(value, float) else str(value))
-        message = f"`threshold` is {written}, and scores are numbers from 0 to 1, so the metric {effect}"
-        yield "bounds", Problem(message, (*holder, "threshold"))
+    """Find a threshold that no score reaches, or that every score does, or that is not a number.
+
+    DeepEval takes any number.
+    """
+    value, place = metric.get("threshold"), (*holder, "threshold")
+    if isinstance(value, str | list | bool):
+        yield "schema", Problem(f"`threshold` is {describe(value, '')}, expected a number from 0 to 1", place)
+    elif isinstance(value, int | float) and not 0 <= value <= 1:
+        effect = "always passes" if value < 0 else "never passes"
+        message = f"`threshold` is {write_number(value)}, and scores are numbers from 0 to 1, so the metric {effect}"
+        yield "bounds", Problem(message, place)
 
 
 STRICT = "`strict_mode` asks the judge for 0 or 1, without these bands"

@@ -5,12 +5,14 @@ Labels of a `label_model` pass or fail; the prompt of a `score_model` may descri
 
 from collections.abc import Iterator
 from decimal import Decimal
+from math import inf
 from typing import Any
 
 from rubric_lint.dialects.autoevals import describe_choices
 from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.finding import Problem
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
+from rubric_lint.messages import write_number
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -91,7 +93,7 @@ def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt:
         threshold=_read_threshold(document, path, grader),
         definition="openai-graders/v1.json#/definitions/prompt",
         beside="openai-graders/v1.json#/definitions/score",
-        problems=tuple(_find_swapped(path, grader)),
+        problems=tuple(_find_idle(path, grader)),
     )
 
 
@@ -101,13 +103,26 @@ def _read_threshold(document: Document, path: Path, grader: dict[str, Any]) -> D
     return read_threshold(document, (*path, "pass_threshold")) if is_plain else None
 
 
-def _find_swapped(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Problem]]:
-    bounds = grader.get("range")
-    if not isinstance(bounds, list) or len(bounds) != 2:
+def _find_idle(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Problem]]:
+    """Find a range that is not one, and a threshold outside the range: no score reaches it, or each one does."""
+    bounds, passing = grader.get("range", [0, 1]), grader.get("pass_threshold")
+    if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(_is_number, bounds)):
         return
-    if all(isinstance(bound, int | float) for bound in bounds) and not bounds[0] < bounds[1]:
-        message = f"`range` goes from {bounds[0]} to {bounds[1]}; write the lowest score first"
+    lowest, highest = map(write_number, bounds)
+    if not all(-inf < bound < inf for bound in bounds):
+        message = f"`range` goes from {lowest} to {highest}; write two finite numbers"
         yield "bounds", Problem(message, (*path, "range"))
+    elif not bounds[0] < bounds[1]:
+        message = f"`range` goes from {lowest} to {highest}; write the lowest score first"
+        yield "bounds", Problem(message, (*path, "range"))
+    elif passing is not None and _is_number(passing) and not bounds[0] <= passing <= bounds[1]:
+        effect = "always passes" if passing < bounds[0] else "never passes"
+        found = f"`pass_threshold` is {write_number(passing)}, and scores are numbers from {lowest} to {highest}"
+        yield "bounds", Problem(f"{found}, so the grader {effect}", (*path, "pass_threshold"))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _read_prompt(messages: Any) -> Iterator[str]:

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import Asked
 from rubric_lint.format.view import Dialect, Draft, View
+from rubric_lint.messages import describe_infinite
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -44,7 +46,8 @@ def find(document: Document) -> Iterator[View]:
                 draft.put((index, ours), (*place, theirs))
         data.append(entry)
     is_whole = sum(share for _, _, share in leaves) in (0, 1)
-    yield draft.finish(PAPERBENCH, data, unscorable="" if is_whole else _DEAD)
+    problems = tuple(_find_infinite(root))
+    yield draft.finish(PAPERBENCH, data, unscorable="" if is_whole else _DEAD, problems=problems)
 
 
 def _is_weighted(root: dict[str, Any]) -> bool:
@@ -53,6 +56,19 @@ def _is_weighted(root: dict[str, Any]) -> bool:
     parts = [part for part in below if isinstance(part, dict)] if isinstance(below, list) else []
     is_told = any(_CATEGORY in part for part in (root, *parts))
     return is_told and any("requirements" in part and part.keys() & {"weight", _CATEGORY} for part in parts)
+
+
+def _find_infinite(root: dict[str, Any]) -> Iterator[tuple[str, Problem]]:
+    """Find the weights, of leaves or of what holds them, that are no finite number; the schema finds those below 0."""
+    stack: list[tuple[Path, dict[str, Any]]] = [((), root)]
+    while stack:
+        place, part = stack.pop()
+        weight, below = part.get("weight"), part.get(_BELOW)
+        if isinstance(weight, float) and not -math.inf <= weight < math.inf:
+            message = f"`weight` is {describe_infinite(weight)}, expected a finite number of at least 0"
+            yield "weight", Problem(message, (*place, "weight"))
+        tasks = enumerate(below if isinstance(below, list) else ())
+        stack += [((*place, _BELOW, at), task) for at, task in tasks if isinstance(task, dict)]
 
 
 def _find_leaves(root: dict[str, Any], path: Path, whole: Fraction) -> Iterator[tuple[Path, dict[str, Any], Fraction]]:

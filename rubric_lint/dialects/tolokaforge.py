@@ -36,11 +36,15 @@ def find(document: Document) -> Iterator[View]:
                 draft.put((index, "required_min_score"), (*path, index, "required"))
                 entry["weight"] = 0 if has_others else 1  # a gate does not count in the average, whatever its weight
                 draft.put((index, "weight"), (*path, index, "required"), is_key=True)
-        grading = document.value(path[:-3])
-        combine = (*path[:-3], "combine", "pass_threshold")
-        has_threshold = isinstance(grading.get("combine"), dict) and "pass_threshold" in grading["combine"]
-        threshold = read_threshold(document, combine, _PASSES_AT) if has_threshold else _PASSES_AT
-        yield draft.finish(TOLOKAFORGE, data, threshold=threshold)
+        combine = (*path[:-3], "combine")
+        is_set = isinstance(document.value(combine[:-1]).get("combine"), dict)
+        yield draft.finish(
+            TOLOKAFORGE,
+            data,
+            threshold=read_threshold(document, (*combine, "pass_threshold"), _PASSES_AT) if is_set else _PASSES_AT,
+            beside="tolokaforge/v1.json#/definitions/combine" if is_set else "",
+            beside_at=combine,
+        )
 
 
 def _is_gate(item: Any) -> bool:

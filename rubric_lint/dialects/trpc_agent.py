@@ -25,8 +25,16 @@ def find(document: Document) -> Iterator[View]:
     for path, _, items in find_lists(document, ("rubrics",), _is_entry):
         if path[-2:-1] == (_JUDGE,):
             metric = path[:-3]
-            threshold = read_threshold(document, (*metric, "threshold")) if len(path) > 2 else None
-            yield read_list(document, path, TRPC_AGENT, items, threshold=threshold)
+            is_held = len(path) > 2 and isinstance(document.value(metric), dict)
+            yield read_list(
+                document,
+                path,
+                TRPC_AGENT,
+                items,
+                threshold=read_threshold(document, (*metric, "threshold")) if is_held else None,
+                beside="trpc-agent/v1.json#/definitions/metric" if is_held else "",
+                beside_at=metric,
+            )
 
 
 def _is_entry(item: dict[str, Any]) -> bool:

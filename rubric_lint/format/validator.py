@@ -170,4 +170,9 @@ def python_validator() -> Any:
         if isinstance(value, str) and not re.search(pattern.replace(r"\S", _NO_SPACE).replace("$", r"\Z"), value):
             yield ValidationError(f"{value!r} does not match {pattern!r}")
 
-    return validators.extend(Draft7Validator, {"pattern": find_mismatch})  # type: ignore[no-untyped-call]
+    def find_excess(_validator: Any, highest: float, value: Any, _schema: Any) -> Iterator[Any]:
+        if type(value) in (int, float, Decimal) and not value <= highest:  # NaN is not at most anything
+            yield ValidationError(f"more than {highest}")
+
+    keywords = {"pattern": find_mismatch, "maximum": find_excess}
+    return validators.extend(Draft7Validator, keywords)  # type: ignore[no-untyped-call]

@@ -51,8 +51,9 @@ class View:
     score in 0..1 that passes. `span` are the scores that are worth 0 and 1, if not 0 and 10. `unscorable` says why the
     rubric can be linted, but neither scored nor converted. `around` is set if the list holds more than the rubric: the
     definition that the whole list follows. `holder` is the call that uses the rubric in a program. `beside` overrides
-    that of the dialect. `definition` is that of the value at `path`, if it is not a list of criteria. `problems` are
-    those that only the dialect knows, with the names of their rules and their places in the document. `place` maps a
+    that of the dialect; `beside_at` is the mapping that follows it, if that is not the one around the list.
+    `definition` is that of the value at `path`, if it is not a list of criteria. `problems` are those that only the
+    dialect knows, with the names of their rules and their places in the document. `place` maps a
     path in `data` to the document.
     """
 
@@ -69,6 +70,7 @@ class View:
     definition: str = ""
     holder: Path | None = None
     beside: str = ""
+    beside_at: Path | None = None
     problems: tuple[tuple[str, Problem], ...] = ()
     _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
 

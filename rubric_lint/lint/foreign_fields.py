@@ -18,7 +18,7 @@ def find_around(document: Document, rubric: Rubric, view: View) -> Iterator[tupl
         yield from _find_misspelt(rubric.schema, "entry", document, place, view)
     if not (reference := view.beside or view.dialect.beside):
         return
-    schema, path = schema_of(reference), view.path[:-1]
+    schema, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
     yield from find_in(schema, schema.whole, document, path, document.value(path))
     yield from _find_misspelt(schema, schema.whole, document, path, view)
 

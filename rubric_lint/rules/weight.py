@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import describe_infinite
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 
@@ -16,11 +17,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for criterion in rubric.criteria:
         value = (criterion.fields or {}).get("weight")
         if isinstance(value, float) and (math.isnan(value) or value == math.inf or (may_deduct and math.isinf(value))):
-            found = "not a number" if math.isnan(value) else "infinite or too large to read"
-            yield Problem(
-                f"{rubric.word_field('weight')} is {found}, expected a finite number{lowest}",
-                criterion.path_of("weight"),
-            )
+            message = f"{rubric.word_field('weight')} is {describe_infinite(value)}, expected a finite number{lowest}"
+            yield Problem(message, criterion.path_of("weight"))
     weights = [criterion.weight for criterion in rubric.criteria]
     if weights and not any(weight is None or weight != 0 for weight in weights):
         message = "all weights are 0, so there is no average; give at least one criterion a weight above 0"
