@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from once import make_once
 
-from rubric_lint.project.files import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES, kind_of
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -54,7 +54,7 @@ Fixed 1 finding in 1 of 2 files: 1 deprecated-description.
 """
 
 
-PROGRAMS = (".py", ".ipynb")  # checked, never rewritten
+PROGRAMS = tuple(suffix for suffix in SIGNED_SUFFIXES if kind_of(suffix).is_program)  # checked, never rewritten
 
 
 def dotted(hook, verdict):

@@ -116,6 +116,52 @@ def test_levels_beside_unpacked_ones_are_checked_and_the_rest_is_told():
     assert "a part of its levels is computed, so its meaning is not known" in refused.value.faults[0]
 
 
+COMPUTED = "these bands are computed; only literal bands in a list are checked"
+PARTIAL = "bands that `partial` makes are computed; only literal bands in a list are checked"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("low = functools.partial(Rubric, score_range=(0, 4))\n", [f"1:7: {PARTIAL}"]),
+        ("low = partial(metrics.Rubric, expected_outcome=x)\n", [f"1:7: {PARTIAL}"]),
+        ("low = partial(pick, score_range=(0, 4))\n", []),
+        ("g = GEval(rubric=[low, high])\n", [f"1:18: {COMPUTED}"]),
+        ("g = GEval(rubric=make_bands(3))\n", [f"1:18: {COMPUTED}"]),
+        ("g = GEval(rubric=[make(band) for band in BANDS])\n", [f"1:18: {COMPUTED}"]),
+        ("g = GEval(rubric=BANDS)\nh = GEval(rubric=None)\ni = GEval(rubric=[])\nj = GEval(rubric=a.BANDS)\n", []),
+    ],
+)
+def test_bands_that_something_else_makes_are_told(text, expected):
+    text = f"{text}# score_range, expected_outcome: see deepeval\n"
+    assert found(text) == [f"not read {each}" for each in expected]
+
+
+ONE_BY_ONE = "levels that are assigned one by one are not checked; write one dictionary"
+KEYS = "the keys of these levels are computed; only literal ones are checked"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('rubrics["score1_description"] = "A"\nrubrics["score2_description"] = "B"\n', [f"1:33: {ONE_BY_ONE}"]),
+        ('for i in x:\n    self.rubric[f"score{i}_description"] = x[i]\n', [f"2:44: {ONE_BY_ONE}"]),
+        ('x["score1_description"] = "A"\nmetric = AspectRubric(rubrics=x)\n', [f"1:27: {ONE_BY_ONE}"]),
+        ('rubrics = {f"score{i}_description": x for i, x in levels}\n', [f"1:11: {KEYS}"]),
+        ('RubricsScore(rubrics={"score%d_description" % i: x for i, x in levels})\n', [f"1:22: {KEYS}"]),
+        ('frame["score1_description"] = "A"\nprint(row["score1_description"])\n', []),
+        ('columns = {f"score{i}_description": x for i, x in levels}\n', []),
+    ],
+)
+def test_levels_with_computed_keys_are_told(text, expected):
+    assert found(text) == [f"not read {each}" for each in expected]
+
+
+@pytest.mark.parametrize("name", ["metrics.pyi", "metrics.pyw", "metrics.PYW"])
+def test_stubs_and_scripts_without_a_console_are_python(name):
+    assert found(METRIC, name=name) == found(METRIC) == [GAP.format("6:5")]
+
+
 ALONE = "this band is computed, or not in a list; only literal bands in a list are checked"
 
 
@@ -239,6 +285,28 @@ def test_a_notebook_is_read_cell_by_cell():
     (finding,) = lint("a.ipynb", text.encode()).findings
     assert (finding.rule, text[slice(*finding.span)], finding.pointer) == ("coverage", "rubric", "/tone/rubric")
     assert text[: finding.span.start].endswith('    name=\\"Tone\\",\\n",\n    "    ')
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["NaN", "[1, -Infinity, {}]", "[" * 600 + "]" * 600, '"\\ud800"', '{"cells": [1], "source": NaN}', "1" * 5000],
+)
+@pytest.mark.parametrize("field", ["outputs", "metadata", "attachments"])
+def test_outputs_of_a_notebook_do_not_matter(field, output):
+    text = notebook("1", METRIC)
+    cell = f'"{field}": {output}, "more": {{"{field}": {output}, "outputs": {output}}}, "cell_type": "code"'
+    changed = text.replace('"cell_type": "code"', cell)
+    (finding,) = lint("a.ipynb", changed.encode()).findings
+    assert (finding.rule, changed[slice(*finding.span)], finding.pointer) == ("coverage", "rubric", "/tone/rubric")
+
+
+def test_what_is_no_json_in_a_notebook_is_told_at_its_place():
+    text = notebook(METRIC)
+    broken = text.replace('"nbformat": 4', '"nbformat": NaN')
+    at = f"{broken.count(chr(10), 0, broken.index('NaN')) + 1}:14"
+    assert found(broken, name="a.ipynb") == [f"syntax {at}: `NaN` is not JSON; a number here must be finite"]
+    broken = text.replace('"outputs": []', '"outputs": [1 2]', 1)
+    assert found(broken, name="a.ipynb")[0].endswith("not JSON: expected a comma between items, or the closing bracket")
 
 
 def test_a_cell_that_is_one_string_has_places_too():

@@ -2,6 +2,7 @@
 
 import pytest
 from exports import ISOLATED
+from said import found
 
 from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.lint.engine import lint
@@ -201,3 +202,19 @@ def test_a_text_with_a_scale_is_a_rubric_of_its_own():
         "Judge the tone.",
         [0, 1],
     )
+
+
+@pytest.mark.parametrize("kind", ["llm-rubric", "not-agent-rubric", "factuality", "model-graded-closedqa"])
+@pytest.mark.parametrize(("value", "what"), [("[]", "list"), ("{}", "mapping")])
+def test_an_empty_value_is_found(kind, value, what):
+    text = f"{HEAD}    assert: [{{type: {kind}, value: {value}}}, {{type: llm-rubric, value: Says why}}]\n"
+    column = text.splitlines()[3].index(value) + 1
+    message = f"criterion 1: `value` is an empty {what}, expected a string"
+    assert found(text, NAME)[0] == f"schema 4:{column}: {message}"
+
+
+@pytest.mark.parametrize("kind", ["llm-rubric", "not-agent-rubric", "g-eval", "factuality", "model-graded-closedqa"])
+@pytest.mark.parametrize(("value", "what"), [("[[]]", "a list"), ("[null]", "a list"), ("{a: 1}", "a mapping")])
+def test_a_value_in_an_unknown_form_is_told(kind, value, what):
+    text = f"{HEAD}    assert:\n      - type: {kind}\n        value: {value}\n"
+    assert found(text, NAME) == [f"not read 6:16: `value` of `{kind}` is {what}, which is not checked; write a string"]

@@ -290,7 +290,11 @@ def test_other_toml_is_silent(text):
     ("text", "place"),
     [
         (JUDGE.replace('cause"', "cause"), "5:31"),
-        (JUDGE + "description = 1\n", "10:16"),
+        (JUDGE + "description = 1\n", "10:1"),
+        (JUDGE + "name = 1\n\"name\" = 'x # y'\n", "11:1"),
+        (JUDGE + "x.y = 1 # z = 2\nx  = 2\n", "11:1"),
+        (JUDGE + "x = {a = 1, b = [2], a = 3}\n", "10:22"),
+        (JUDGE + "[[x.y]]\n[x. 'y']\n", "11:2"),
         (JUDGE + "[x\n", "10:3"),
         (CRITERIA + "x = [", "10:5"),
     ],
@@ -305,8 +309,19 @@ def test_a_syntax_error_of_others_is_silent(text):
 
 
 def test_deep_nesting_is_no_crash():
-    assert found(JUDGE + "x = " + "[" * 5000 + "]" * 5000)[0].startswith("syntax ")
+    assert found(JUDGE + "x = " + "[" * 5000 + "]" * 5000)[0].startswith("syntax 10:256: nested more than 250 levels")
     assert found(JUDGE + "[" + ".".join("a" * 400) + "]\n")[0].startswith("syntax ")
+
+
+@pytest.mark.parametrize(
+    ("sign", "said"), [("", "infinite or too large to read, expected a finite"), ("-", "not a finite")]
+)
+def test_a_number_with_thousands_of_digits_is_told_at_its_place(sign, said):
+    number = sign + "1" * 5000
+    text = JUDGE.replace("weight = 2", f"weight = {number} # 2") + f'note = "{number}"\n'
+    assert [each for each in found(text) if each.startswith("weight")] == [
+        f"weight 6:10: criterion 1: `weight` is {said} number" + " of at least 0" * (not sign)
+    ]
 
 
 def test_only_the_key_is_rewritten():

@@ -157,3 +157,16 @@ def test_a_grader_that_always_or_never_passes_is_told(bounds, threshold, place, 
 @pytest.mark.parametrize("threshold", ["1", "5", "2.5", "null"])
 def test_a_grader_whose_threshold_is_in_its_range_is_not_told(threshold):
     assert found(SCORES.format("[1, 5]", threshold), "graders.yaml") == []
+
+
+@pytest.mark.parametrize(
+    ("field", "band"),
+    [
+        ("rubric", "{score_range: [0, 4], expected_outcome: A}"),
+        ("rubric", "{scoreRange: [0, 4], expectedOutcome: A}"),
+        ("rubrics", "{scoreRange: [0, 4], expectedOutcome: A}"),
+    ],
+)
+def test_a_single_band_is_told_as_one(field, band):
+    reason = f"`{field}` is one band, not a list of bands; put it in a list"
+    assert found(f"criteria: Judge the tone\n{field}: {band}\n", "metric.yaml") == [f"not read 2:1: {reason}"]

@@ -75,7 +75,7 @@ FAMILIES = (
         pattern="score[-0-9]",
         files_have=_SCORES,
         programs_have=(b"_description",),
-        programs_match=rb"score-?[0-9]{1,4}_",
+        programs_match=rb"score(?:-?[0-9]{1,4}|\{[^{}]{1,40}\}|%[ds])_",
     ),
     Family(
         "deepeval",

@@ -122,7 +122,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     for index, assertion in enumerate(assertions):
         asked = _read_judge(assertion)
         value = assertion.get("value") if asked else None
-        if asked is None or isinstance(value, list | dict) or (value is None and has_prompt):
+        if asked is None or _is_read_as_list(value, asked) or (value is None and has_prompt):
             continue
         text = value if isinstance(value, str) else ""
         if is_filled_in(text):
@@ -136,11 +136,13 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
             if field in assertion:
                 draft.put((own, name), (*place, field))
-        told = f"Agrees with these facts: {text}" if text and asked.words == _JUDGES[_FACTS].words else value
-        entry = {"expected_outcome": told, ASKED: asked}
+        entry = {"expected_outcome": _say(value, asked), ASKED: asked}
         entry |= {"weight": assertion["weight"]} if "weight" in assertion else {}
         is_gate = passes is None and assertion.get("weight") != 0  # what weighs 0 always passes
         data.append(entry | ({"required_min_score": HIGHEST} if is_gate else {}))
+        if isinstance(value, list | dict):
+            message = f"`value` is an empty {'list' if isinstance(value, list) else 'mapping'}, expected a string"
+            problems.append(("schema", Problem(message, (*place, "value"))))
         kind = assertion["type"]
         if kind.startswith(_NOT) and not asked.is_negated:
             message = f"promptfoo ignores `{_NOT}` before `{kind.removeprefix(_NOT)}`: what is met passes all the same"
@@ -150,6 +152,18 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         yield draft.finish(
             _TEXTS, data, threshold=passes, around=around, beside=f"{_SCHEMA}holder", problems=tuple(problems)
         )
+
+
+def _say(value: Any, asked: Asked) -> Any:
+    """Return what a judge is told by a value; nothing by an empty list or mapping."""
+    if isinstance(value, str) and value and asked.words == _JUDGES[_FACTS].words:
+        return f"Agrees with these facts: {value}"
+    return None if isinstance(value, list | dict) else value
+
+
+def _is_read_as_list(value: Any, asked: Asked) -> bool:
+    """Return whether a value is not one text; an empty one, of which `g-eval` has a list, tells a judge nothing."""
+    return isinstance(value, list | dict) and (bool(value) or (isinstance(value, list) and asked.highest == HIGHEST))
 
 
 def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:

@@ -14,10 +14,10 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from rubric_lint.finding import Result
 from rubric_lint.lsp.options import Options, expand
-from rubric_lint.project.files import SIGNED_SUFFIXES, SUFFIXES
 from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.run.filters.baseline import Baselines
+from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
 
 _LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines", "toml", "python"})
 _SUFFIX_OF = {

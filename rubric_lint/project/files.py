@@ -18,15 +18,10 @@ from rubric_lint.project.repository import find_root
 from rubric_lint.project.settings import FileSettings, Settings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.project.skipped import Skipped, name_other_kind
+from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
 
 STDIN = "-"
 """The path that means stdin."""
-
-SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
-"""The suffixes of the files that are found in folders."""
-
-SIGNED_SUFFIXES = (".py", ".ipynb", ".toml")
-"""The suffixes of the files that are found in folders if their bytes show that they may hold a rubric."""
 
 _LOCK = ".#"
 """The prefix of the dangling link that Emacs makes while it edits a file."""
@@ -80,7 +75,7 @@ def find(
     """Find the files at `paths` and in the folders among them, each once, in the order of `paths` and then of names.
 
     A named file is found whatever its name and even if it is ignored, unless `force_exclude` is set. In a folder, files
-    with one of SUFFIXES or in `include` are found, and those with one of SIGNED_SUFFIXES that may hold a rubric,
+    with one of `SUFFIXES` or in `include` are found, and those with one of `SIGNED_SUFFIXES` that may hold a rubric,
     except those that .gitignore files or `exclude` name. Links to folders, and links to files outside the repository
     (or else the folder), are followed only if they are named. `skipped` records what is left out, and named files of
     kinds that are not read.

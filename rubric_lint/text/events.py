@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -165,8 +165,10 @@ def _join_surrogates(value: str, at: int) -> str:
 _JSON_PIECE = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]|[^\s,:\[\]{}"]++'
 
 
-def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[], Any]:
+def open_json(text: str, start: int = 0, end: int | None = None, *, without: Collection[str] = ()) -> Callable[[], Any]:
     """Return a function that returns the next event of the JSON value (RFC 8259) in `text[start:end]`.
+
+    The fields `without` are left out, with everything in them; their values may have `NaN` and nest deeper.
 
     Raises:
         SyntaxFaultError: at the first character that is not JSON.
@@ -174,17 +176,24 @@ def open_json(text: str, start: int = 0, end: int | None = None) -> Callable[[],
     import json  # noqa: PLC0415  (YAML files do without)
 
     end = len(text) if end is None else end
-    tokens = list(re.compile(_JSON_PIECE, re.DOTALL).finditer(text, start, end))
+    tokens = every = list(re.compile(_JSON_PIECE, re.DOTALL).finditer(text, start, end))
+    if without:
+        tokens = list(_leave_out(every, frozenset(f'"{name}"' for name in without)))
     _check_depth(tokens)
     try:
         # The values come from the tokens; an int, though, may be too long for Python.
-        json.loads(text[start:end], parse_constant=_refuse_constant, parse_int=float)
+        json.loads(text[start:end], parse_constant=float if without else _refuse_constant, parse_int=float)
+        constant = next((token for token in tokens if token[0] in _CONSTANTS), None) if without else None
     except json.JSONDecodeError as fault:
-        raise _describe_json_fault(text, Span(start, end), start + fault.pos, fault.msg, tokens) from None
-    except _ConstantError as constant:
-        token = next(token for token in tokens if token[0].startswith(constant.name))
-        message = f"`{constant.name}` is not JSON; a number here must be finite"
-        raise SyntaxFaultError(message, Span(*token.span())) from None
+        raise _describe_json_fault(text, Span(start, end), start + fault.pos, fault.msg, every) from None
+    except RecursionError:
+        _check_depth(every)
+        raise
+    except _ConstantError as refused:
+        constant = next(token for token in every if token[0].startswith(refused.name))
+    if constant:
+        name = next(name for name in _CONSTANTS if constant[0].startswith(name))
+        raise SyntaxFaultError(f"`{name}` is not JSON; a number here must be finite", Span(*constant.span()))
     first, last = Mark(start), Mark(end)
     events = (_read_json_token(token, json.loads) for token in tokens)
     check_time()
@@ -256,6 +265,30 @@ def _read_json_token(token: re.Match[str], loads: Any) -> Event:
             return ScalarEvent(None, None, (False, True), value, start, end, style='"')
         case _:
             return ScalarEvent(None, None, (True, False), word, start, end, style="")
+
+
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
+
+
+def _leave_out(tokens: Iterable[re.Match[str]], names: Collection[str]) -> Iterator[re.Match[str]]:
+    """Yield the tokens without the fields of some names, which are written with their quotes."""
+    opened: list[str] = []
+    outside = -1  # the depth at which a field that is left out ends; -1 outside of one
+    is_key = False
+    for token in tokens:
+        first = _first(token)
+        if first in "[{":
+            opened.append(first)
+        elif first in "]}" and opened:
+            opened.pop()
+        if outside < 0 and is_key and first == '"' and token[0] in names:
+            outside, is_key = len(opened), False
+            continue
+        if outside < 0:
+            yield token
+        elif len(opened) <= outside:
+            outside = -1
+        is_key = bool(opened) and opened[-1] == "{" and (first in "{]}" or not is_key)
 
 
 def _check_depth(tokens: list[re.Match[str]]) -> None:

@@ -25,15 +25,25 @@ class Kind(StrEnum):
 
 
 _KINDS = {
+    ".yaml": Kind.YAML,
+    ".yml": Kind.YAML,
     ".json": Kind.JSON,
     ".jsonl": Kind.JSON_LINES,
-    ".toml": Kind.TOML,
     ".py": Kind.PYTHON,
+    ".pyi": Kind.PYTHON,
+    ".pyw": Kind.PYTHON,
     ".ipynb": Kind.NOTEBOOK,
+    ".toml": Kind.TOML,
 }
 
 DATA = frozenset({Kind.YAML, Kind.JSON, Kind.JSON_LINES})
 """The kinds in which our own format is written."""
+
+SUFFIXES = tuple(suffix for suffix, kind in _KINDS.items() if kind in DATA)
+"""The suffixes of the files that are found in folders."""
+
+SIGNED_SUFFIXES = tuple(suffix for suffix, kind in _KINDS.items() if kind not in DATA)
+"""The suffixes of the files that are found in folders if their bytes show that they may hold a rubric."""
 
 
 def kind_of(name: str) -> Kind:

@@ -39,9 +39,13 @@ def _make_root(pairs: list[tuple[Any, Any]], start: int, end: int) -> MappingNod
     return MappingNode(UNTAGGED, pairs, Mark(start), Mark(max(start, end)), flow_style=True)
 
 
+_UNREAD = ("outputs", "metadata", "attachments")
+"""The fields of notebooks without sources; Jupyter writes what is no JSON into them."""
+
+
 def _read_notebook(source: Source) -> tuple[Tree, list[SyntaxFaultError]]:
     """Read the cells of a notebook (nbformat 4 or 3); each is parsed on its own."""
-    (root,) = compose_events(open_json(source.text))
+    (root,) = compose_events(open_json(source.text, without=_UNREAD))
     pieces, pairs, faults = list(_find_cells(source.text, root.node)), [], list[SyntaxFaultError]()
     for piece in pieces:
         try:

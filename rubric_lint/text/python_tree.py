@@ -192,6 +192,8 @@ class _Reader:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and type(node.value) in _HOLDERS:
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             self._keep(node.value, scope, target)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            self._keep_item(node.targets[0], node.value, scope)
         elif type(node) in _HOLDERS:
             self._keep(node, scope, node)
         else:
@@ -201,6 +203,12 @@ class _Reader:
     def _keep(self, value: Any, scope: str, named: Any) -> None:
         name, span = self._name(named)
         self.found.append((self._scalar(scope + name, span, '"'), self._make(value, scope)))
+
+    def _keep_item(self, target: ast.Subscript, value: ast.expr, scope: str) -> None:
+        """Keep a value that is assigned to a key, under the text of the target; it is a part of another value."""
+        span = self._places.span(target)
+        written = self._piece.text[span.start : min(span.end, span.start + _LONGEST)]
+        self.found.append((self._scalar(scope + written, span, '"'), self._make(value, scope)))
 
     def _name(self, node: Any) -> tuple[str, Span]:
         """Return the name of what is assigned or called, and its place."""
@@ -319,5 +327,5 @@ class _Reader:
         return Mark(self._piece.starts[start]), Mark(ends[end - 1] if end > start else self._piece.starts[start])
 
 
-_HOLDERS = (ast.Call, ast.Dict, ast.List, ast.Tuple)
+_HOLDERS = (ast.Call, ast.Dict, ast.List, ast.Tuple, ast.DictComp)
 """The expressions that hold others."""

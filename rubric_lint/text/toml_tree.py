@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -51,20 +52,33 @@ def read_toml(source: Source) -> Tree:
     """
     text = source.text
     try:
-        data = tomllib.loads(text)
+        data = _load(text)
     except tomllib.TOMLDecodeError as fault:
         raise _explain(str(fault), source) from None
-    except (RecursionError, ValueError):  # a date that does not exist, or a number with thousands of digits
-        raise SyntaxFaultError(
-            "not TOML that can be read: it is nested too deep, or a value is too long", _ALL
-        ) from None
+    except RecursionError:
+        _Scanner(text).read()  # it knows where
+        raise
     scanner = _Scanner(text)
     root = scanner.read()
     check_time()
     return Tree(source, [Root(_make(root, data, text, 0), 0)], Kind.TOML, lambda: scanner.comments)
 
 
-_ALL = Span(0, 1)
+def _load(text: str) -> dict[str, Any]:
+    """Return the data; an integer with more digits than Python converts is infinite."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        return tomllib.loads(_LONG_INTEGER.sub(lambda found: f"{found[1]}inf".ljust(len(found[0])), text))
+
+
+_MOST_DIGITS = 4000
+_LONG_INTEGER = re.compile(rf"(?<![^\s=,\[])([-+]?)(?:[0-9]_?){{{_MOST_DIGITS},}}+(?![^\s,\]}}#])")
+
+_LONGEST = 60  # characters of a key in a message
+_SECOND = re.compile(r"Cannot overwrite|Cannot declare|Duplicate inline table key|Cannot mutate|Cannot redefine")
 
 
 def _explain(message: str, source: Source) -> SyntaxFaultError:
@@ -73,7 +87,18 @@ def _explain(message: str, source: Source) -> SyntaxFaultError:
     if found and found["line"]:
         at = min(source.line_span(int(found["line"])).start + int(found["column"]) - 1, max(len(source.text) - 1, 0))
     words = message[: found.start()] if found else message
+    if _SECOND.match(words) and (key := _find_last_key(source.text, at)):
+        name = source.slice(key)[:_LONGEST]
+        return SyntaxFaultError(f"not TOML: `{name}` is already set above; remove one of them", key)
     return SyntaxFaultError(f"not TOML: {words[:1].lower()}{words[1:]}", Span(at, min(at + 1, len(source.text))))
+
+
+def _find_last_key(text: str, end: int) -> Span | None:
+    """Return the place of the last key before a place, as far as everything is TOML there."""
+    scanner = _Scanner(text[:end])
+    with suppress(AttributeError, IndexError):  # the text ends in the middle, or gives a key two meanings
+        scanner.read()
+    return scanner.last_key
 
 
 class _Scanner:
@@ -81,6 +106,7 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.comments: list[Span] = []
+        self.last_key: Span | None = None
         self._text = text
         self._at = 0
 
@@ -138,6 +164,7 @@ class _Scanner:
             keys.append(self._read_key())
             self._skip(_SPACE)
             if not self._text.startswith(".", self._at):
+                self.last_key = Span(keys[0][1].start, keys[-1][1].end)
                 return keys
             self._at += 1
 

@@ -11,7 +11,7 @@ import { safeEnvironment, type Tool } from "./tool";
 /** The documents that the server is shown; which of them hold rubrics is for it to say. */
 export const DOCUMENTS: DocumentSelector & vscode.DocumentSelector = ["file", "untitled"].flatMap((scheme) => [
   ...["yaml", "json", "jsonl", "jsonlines", "toml", "python"].map((language) => ({ scheme, language })),
-  { scheme, pattern: "**/*.{yaml,yml,json,jsonl,py,ipynb,toml}" },
+  { scheme, pattern: "**/*.{yaml,yml,json,jsonl,py,pyi,pyw,ipynb,toml}" },
 ]);
 
 const PATIENCE_MS = 30_000;

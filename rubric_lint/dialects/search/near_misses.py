@@ -46,8 +46,14 @@ def _word_foreign(data: Any) -> str:
     return f"the name is that of a rubric file, but the content is another tool's ({content})"
 
 
-def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:
+_BANDS = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})
+"""The fields of a band in DeepEval and Confident AI."""
+
+
+def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:  # noqa: PLR0911 (one return a reason)
     value, key = document.value(path), str(path[-1])
+    if isinstance(value, dict) and any(band <= value.keys() for band in _BANDS):
+        return f"`{key}` is one band, not a list of bands; put it in a list"
     if key != FIELD:
         return f"`{key}` is not read; rubrics are in a field `{FIELD}`"
     if value is None or value in ([], {}, ""):

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.messages import find_near, shorten
+from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
 _LISTS = ("assertions", "assert")
 _EVALUATORS = (*_LISTS, "evaluators")
-_JUDGES = ("llm-rubric", "not-llm-rubric", "agent-rubric")
 _JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
+_JUDGES = frozenset({*_JUDGED, *(f"not-{kind}" for kind in _JUDGED)})
 _TEMPLATES = "assertionTemplates"  # promptfoo puts them where a `$ref` names them
 _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
 
@@ -37,7 +37,7 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
 def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iterator[tuple[Path, str]]:
     kind, value = assertion.get("type"), assertion.get("value")
     place = (*path, "value")
-    if kind not in _JUDGES or place in taken or path in taken:
+    if not isinstance(kind, str) or kind not in _JUDGES or place in taken or path in taken:
         return
     if isinstance(value, str):
         from rubric_lint.dialects.promptfoo import is_filled_in  # noqa: PLC0415  (most files have no such assertions)
@@ -62,6 +62,13 @@ def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iter
             place,
             f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`",
         )
+    elif value and isinstance(value, list | dict) and not _holds_taken(place, value, taken):
+        yield place, f"`value` of `{kind}` is {describe(value, '')}, which is not checked; write a string"
+
+
+def _holds_taken(place: Path, value: list[Any] | dict[str, Any], taken: set[Path]) -> bool:
+    """Return whether a rubric in a value is read, or an empty list there is told as one."""
+    return isinstance(value, dict) and any((*place, name) in taken or each == [] for name, each in value.items())
 
 
 def find_misspelt(document: Document) -> Iterator[tuple[Path, Part, str]]:
