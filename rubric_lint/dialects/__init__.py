@@ -219,9 +219,25 @@ def _signs_of(kind: Kind) -> tuple[list[tuple[str, list[tuple[int, tuple[str, ..
 
 
 def find_views(document: "Document", families: "Iterable[Family]") -> list["View"]:
-    """Find the rubrics of a document that are written in dialects of some families, in the order of the dialects."""
+    """Find the rubrics of a document that are written in dialects of some families, in the order of the dialects.
+
+    What an alias repeats is looked at where it is first, and where it is last if it is a rubric only there, or one
+    whose surroundings matter.
+    """
     found: dict[Path, View] = {}
-    for family in families:
-        for view in import_module(f"rubric_lint.dialects.{family.module}").find(document):
+    modules = [import_module(f"rubric_lint.dialects.{family.module}") for family in families]
+    for module in modules:
+        for view in module.find(document):
             found.setdefault(view.path, view)
+    if document.has_aliases:
+        from dataclasses import replace  # noqa: PLC0415  (few documents have aliases)
+
+        known = {id(document.value(path)): path for path in found}
+        again = document.with_last_paths()
+        for view in (view for module in modules for view in module.find(again)):
+            first = known.get(id(document.value(view.path)))
+            if first is None or (view.beside and not found[first].beside):  # what is around it is known only here
+                found.pop(first or view.path, None)
+                found[view.path] = replace(view, document=document)
+                known[id(document.value(view.path))] = view.path
     return list(found.values())

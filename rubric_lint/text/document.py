@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from copy import copy
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -105,6 +106,12 @@ class Document:
     def mappings(self) -> tuple[tuple[Path, dict[str, Any]], ...]:
         """Every mapping of the data once, in order, with the path that leads there first."""
         return tuple(walk_mappings(self.data))
+
+    def with_last_paths(self) -> "Document":
+        """Return the same document whose `mappings` have the paths that lead to them last: where aliases are used."""
+        other = copy(self)
+        other.mappings = tuple(reversed([*walk_mappings(self.data, is_backward=True)]))
+        return other
 
     @property
     def quick_text(self) -> str:

@@ -138,11 +138,12 @@ class Reader:
 
 
 def walk_mappings(
-    root: Any, without: Container[tuple[str | int, ...]] = ()
+    root: Any, without: Container[tuple[str | int, ...]] = (), *, is_backward: bool = False
 ) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
     """Yield every mapping of plain data once, in order, with the path that leads there first.
 
-    What is at the paths `without` is left out; the caller may add to them on the way.
+    What is at the paths `without` is left out; the caller may add to them on the way. With `is_backward`, what comes
+    last in a mapping or list is first.
     """
     stack: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
     seen: set[int] = set()  # aliases repeat the same object
@@ -151,19 +152,19 @@ def walk_mappings(
         if id(value) in seen or path in without:
             continue
         seen.add(id(value))
+        below: list[tuple[tuple[str | int, ...], Any]] = []
         if type(value) is dict:
             yield path, value
-            stack += [
-                ((*path, key), child)
-                for key in reversed(value)
-                if type(child := value[key]) is dict or type(child) is list
+            below = [
+                ((*path, key), child) for key, child in value.items() if type(child) is dict or type(child) is list
             ]
         elif type(value) is list:
-            stack += [
+            below = [
                 ((*path, index), child)
-                for index in range(len(value) - 1, -1, -1)
-                if type(child := value[index]) is dict or type(child) is list
+                for index, child in enumerate(value)
+                if type(child) is dict or type(child) is list
             ]
+        stack += below if is_backward else reversed(below)
 
 
 def _names_merge(key: Any) -> bool:

@@ -133,7 +133,8 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         rubrics = [*(location for location in rubrics if location.path not in taken), *views]
         rubrics.sort(key=lambda location: document.span(location.path).start)
         above = {path[:length] for path in taken for length in range(len(path) + 1)}
-        leftovers = [path for path in leftovers if path not in above]
+        inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
+        leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
