@@ -414,11 +414,14 @@ def test_a_document_without_rubrics_is_a_case_or_listed(run):
 def test_a_record_of_another_system_without_rubrics_is_listed(run):
     text = """\
 {"prompt_id": "p1", "rubrics": [{"criterion": "States the dose", "points": 5}]}
-{"prompt_id": "p2", "prompt": "x"}
+{"prompt_id": "p2"}
 """
     code, written, said = run(text, "rubric", name="data.jsonl")
     assert (code, [each["expected_outcome"] for each in written["rubrics"]]) == (0, ["States the dose"])
-    assert said == ["2:1: lost: a document without rubrics: only rubrics are written"]
+    assert said == [
+        "1:15: lost: `prompt_id`: rubric-lint has no field for it",
+        "2:1: lost: a document without rubrics and cases: rubric-lint has no place for it",
+    ]
 
 
 EVALUATORS = """\

@@ -276,8 +276,11 @@ def test_the_formula_of_several_graders_is_lost_once(program, tmp_path):
 
 
 def test_a_case_of_another_system_has_an_input_for_agentv(run, tmp_path):
-    text = "cases:\n  - name: one\n    inputs: Why?\n    evaluators: [{LLMJudge: Names the cause}]\n"
+    text = "cases:\n  - name: one\n    evaluators: [{LLMJudge: Names the cause}]\n"
     (tmp_path / "data.yaml").write_text(text, "utf-8")
     code, written, said = run("data.yaml", "--to", "agentv-4")
     assert (code, YAML(typ="safe").load(written)["tests"][0]["input"]) == (0, "")
     assert "to do: `input`, the question, of one: the file has none" in said
+    (tmp_path / "data.yaml").write_text(f"{text}    inputs: Why?\n", "utf-8")
+    code, written, said = run("data.yaml", "--to", "agentv-4", "--strict")
+    assert (code, YAML(typ="safe").load(written)["tests"][0]["input"], said) == (0, "Why?", "")

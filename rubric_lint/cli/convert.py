@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from rubric_lint.dialects.export.suite import Suite
     from rubric_lint.dialects.export.target import ExportError, ExportSource
     from rubric_lint.scoring.loading import Loaded
-    from rubric_lint.text.document import Document
 
 
 @click.command(
@@ -100,11 +100,11 @@ def convert(
         deducts = writer.has_deductions
         sound = {called: make_sound(called, each.rubric, has_deductions=deducts) for called, each in found.items()}
         sources = {called: _source(each, is_whole=name is None) for called, each in found.items()}
-        suite = _read_suite(found) if name is None else None
-        if suite is None:  # then nothing else of a case is written
-            sources = {called: source._replace(place=None) for called, source in sources.items()}
+        suite = None
+        if name is None:
+            suite, sources = _read_suite(found, sources, target, has_cases=writer.has_cases)
         carried = carry(suite, target, writer.title, has_cases=writer.has_cases) if suite else None
-        around = (carried,) if writer.has_cases or target in WITH_TEXTS else ()
+        around = (carried if suite and suite.cases else None,) if writer.has_cases or target in WITH_TEXTS else ()
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, *around)
     except ExportError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{_advise(refusal)}")
@@ -112,7 +112,7 @@ def convert(
     losses = [*(loss for _, lost in sound.values() for loss in lost), *export.losses]
     lost = [(found[each.name].place(each.path), each.message) for each in losses]
     lost += _lost_besides(found, sources, target, writer.title, {place for place, _ in lost})
-    lost += _lost_around(found, carried) if name is None else ()
+    lost += _lost_around(found, carried) if carried else ()
     lost += _lost_comments(found, is_whole=name is None)
     for place, message in _join(lost):
         complain(f"{place}: lost: {message}")
@@ -154,28 +154,35 @@ def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, place)
 
 
-def _read_suite(found: "dict[str, Loaded]") -> "Suite | None":
+def _read_suite(
+    found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: str, *, has_cases: bool
+) -> "tuple[Suite, dict[str, ExportSource]]":
+    """Return what the file says beside its rubrics, and their sources with their cases and questions."""
+    from rubric_lint.dialects.export.leftovers import Use, read_records  # noqa: PLC0415
     from rubric_lint.dialects.export.suite import read_suite  # noqa: PLC0415
 
-    return read_suite(_documents_of(found), ((each.document, each.rubric) for each in found.values()))
+    documents = next(iter(found.values())).file
+    if suite := read_suite(documents, ((each.document, each.rubric) for each in found.values())):
+        return suite, sources
+    uses = [Use(each.name, each.case, each.rubric, each.document, sources[each.name]) for each in found.values()]
+    records = read_records(documents, uses, target, has_cases=has_cases)
+    return records.suite, {
+        called: source._replace(
+            place=records.places.get(called), question=records.questions.get(called, source.question)
+        )
+        for called, source in sources.items()
+    }
 
 
-def _documents_of(found: "dict[str, Loaded]") -> "tuple[Document, ...]":
-    return next(iter(found.values())).file
-
-
-def _lost_around(found: "dict[str, Loaded]", carried: "Carried | None") -> "Iterator[_Lost]":
-    """Yield what a file says beside its rubrics and the target has no place for."""
-    from rubric_lint.dialects.export.suite import find_apart  # noqa: PLC0415
-
+def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_Lost]":
+    """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list."""
     any_of_them = next(iter(found.values()))
-    documents = {each.number: any_of_them._replace(document=each) for each in _documents_of(found)}
-    if carried is None:
-        for part in find_apart(_documents_of(found), (each.document for each in found.values())):
-            yield documents[part.number].place_in_document(()), "a document without rubrics: only rubrics are written"
-        return
-    for number, path, message in carried.losses:
-        yield documents[number].place_in_document(path), message
+    documents = {each.number: any_of_them._replace(document=each) for each in any_of_them.file}
+    losses = [(documents[number].place_in_document(path), message) for number, path, message in carried.losses]
+    kept = frozenset(islice(dict.fromkeys(message for _, message in losses), _MOST_FIELDS))
+    yield from (loss for loss in losses if loss[1] in kept)
+    if rest := [place for place, message in losses if message not in kept]:
+        yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
 
 
 def _lost_besides(
@@ -221,11 +228,12 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
 def _word_lines(lines: list[str]) -> str:
     if not lines:
         return ""
-    more = ", ..." if len(lines) > _MOST else ""
-    return f" (also in {'line' if len(lines) == 1 else 'lines'} {join_words(lines[:_MOST])}{more})"
+    shown = [*lines[:_MOST], *([f"{len(lines) - _MOST} more"] if len(lines) > _MOST else [])]
+    return f" (also in {'line' if len(lines) == 1 else 'lines'} {join_words(shown)})"
 
 
 _MOST = 20
+_MOST_FIELDS = 100
 _Lost = tuple[str, str]
 """A place, and a description of what is lost there."""
 

@@ -42,6 +42,7 @@ def find(document: Document) -> Iterator[View]:
             TOLOKAFORGE,
             data,
             threshold=read_threshold(document, (*combine, "pass_threshold"), _PASSES_AT) if is_set else _PASSES_AT,
+            threshold_path=(*combine, "pass_threshold") if is_set else None,
             beside="tolokaforge/v1.json#/definitions/combine" if is_set else "",
             beside_at=combine,
         )

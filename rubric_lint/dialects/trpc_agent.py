@@ -32,6 +32,7 @@ def find(document: Document) -> Iterator[View]:
                 TRPC_AGENT,
                 items,
                 threshold=read_threshold(document, (*metric, "threshold")) if is_held else None,
+                threshold_path=(*metric, "threshold"),
                 beside="trpc-agent/v1.json#/definitions/metric" if is_held else "",
                 beside_at=metric,
             )

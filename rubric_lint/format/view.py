@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from rubric_lint.finding import Place, Problem
@@ -48,13 +49,13 @@ class View:
     """One rubric of a dialect; `data` is its list under `rubrics:` in the words of version 2, valid or not.
 
     `name` is the name of the rubric and `task` what is judged as a whole; both may be empty. `threshold` is the lowest
-    score in 0..1 that passes. `span` are the scores that are worth 0 and 1, if not 0 and 10. `unscorable` says why the
-    rubric can be linted, but neither scored nor converted. `around` is set if the list holds more than the rubric: the
-    definition that the whole list follows. `holder` is the call that uses the rubric in a program. `beside` overrides
-    that of the dialect; `beside_at` is the mapping that follows it, if that is not the one around the list.
-    `definition` is that of the value at `path`, if it is not a list of criteria. `problems` are those that only the
-    dialect knows, with the names of their rules and their places in the document. `place` maps a
-    path in `data` to the document.
+    score in 0..1 that passes, and `threshold_path` its place, if not beside the rubric. `span` are the scores that are
+    worth 0 and 1, if not 0 and 10. `unscorable` says why the rubric can be linted, but neither scored nor converted.
+    `around` is set if the list holds more than the rubric: the definition that the whole list follows. `holder` is the
+    call that uses the rubric in a program. `beside` overrides that of the dialect; `beside_at` is the mapping that
+    follows it, if that is not the one around the list. `definition` is that of the value at `path`, if it is not a list
+    of criteria. `problems` are those that only the dialect knows, with the names of their rules and their places in the
+    document. `place` maps a path in `data` to the document.
     """
 
     dialect: Dialect
@@ -64,6 +65,7 @@ class View:
     name: str = ""
     task: str = ""
     threshold: Decimal | None = None
+    threshold_path: Path | None = None
     span: tuple[int, int] | None = None
     unscorable: str = ""
     around: str = ""
@@ -82,6 +84,15 @@ class View:
     def place(self, path: Path) -> Path:
         """Return the path in the document of a path in the words of version 2."""
         return self._find(path)[0]
+
+    def reads(self, place: Path) -> bool:
+        """Return whether a field in the document is a part of `data`, or within one."""
+        ends = range(len(self.path) + 1, len(place) + 1)
+        return any(place[:end] in self._sources for end in ends)
+
+    @cached_property
+    def _sources(self) -> frozenset[Path]:
+        return frozenset(place for place, _ in self._places.values())
 
     def _find(self, path: Path) -> tuple[Path, bool]:
         """Return the place, and whether the value is in the key there; for an unwritten value, its container."""

@@ -18,6 +18,7 @@ from rubric_lint.dialects.export.case_words import (
     PROMPTFOO,
     SUITE_FIELDS,
     USUAL_THRESHOLD,
+    WITH_QUESTION,
     WITH_TEXTS,
 )
 from rubric_lint.dialects.export.suite import CaseKey, Part, Suite, SuiteCase
@@ -129,6 +130,7 @@ class _Carrier:
             is_named = self.target in NAMED_BY_CASE and case.names_rubrics and self.source != PROMPTFOO
             texts = self._read_texts(case)
             uses = frozenset[str]().union(*(text.uses for text in texts.values()))
+            uses |= {"input"} if self.target in WITH_QUESTION and case.names_rubrics else frozenset()
             lost = (part for name, part in case.fields.items() if name not in uses and not (name == "id" and is_named))
             for part in (*lost, *case.checks):
                 is_text = self.target in WITH_TEXTS and case.names_rubrics and part.path[-1] in FIELDS

@@ -15,6 +15,9 @@ MARKDOWN = "markdown"
 WITH_TEXTS = frozenset({MARKDOWN, "lightspeed"})
 """The targets that have the question and the reference of a case, as plain texts, and nothing else of it."""
 
+WITH_QUESTION = frozenset({"pydantic-evals"})
+"""The targets that have the question of a case, whatever its type, and nothing else of it."""
+
 NAMED_BY_CASE = frozenset({MARKDOWN, "xlsx", "lightspeed"})
 """The targets without cases that show the name of the case of a rubric."""
 

@@ -15,7 +15,14 @@ def write(rubrics: Rubrics, sources: Sources = NOWHERE) -> Export:
     payloads = [_payload(metric) for metric in metrics]
     first, rubric = next(iter(rubrics.items()))
     shown = ", ".join(f"{metric.name} {metric.threshold}" for metric in metrics)
-    losses.append(Loss(first, rubric.path, f"the threshold of each metric ({shown}): set it where the metric is used"))
+    told = f"the threshold of each metric ({shown}): set it where the metric is used"
+    written = [
+        (name, field.path)
+        for name, source in sources.items()
+        for field in source.fields
+        if field.path[-1] == "threshold"
+    ]
+    losses += [Loss(name, place, told) for name, place in written or [(first, rubric.path)]]
     return Export(to_json(payloads[0] if len(payloads) == 1 else payloads), tuple(losses))
 
 

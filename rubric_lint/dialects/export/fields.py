@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT, load, registry
+from rubric_lint.format.view import View
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
 EVERYWHERE = "all"
+QUESTIONS = ("input", "inputs", "question", "prompt", "instruction")
+"""The names that systems give to the question of a case."""
+
 _SUITE = f"{CURRENT}/suite.json"
 _CASES = "#/definitions/cases"
 
@@ -48,8 +52,15 @@ def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
         for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
             yield from _walk(document.value(place), node("entry"), place)
     else:
-        yield from _walk(document.value(rubric.path), node(schema.whole), rubric.path)
+        for field in _walk(document.value(rubric.path), node(schema.whole), rubric.path):
+            is_read = view is None or not field.is_told or _is_read(view, field)
+            yield field if is_read else field._replace(is_told=False, carried=frozenset())
     yield from find_beside(document, rubric)
+
+
+def _is_read(view: View, field: FormatField) -> bool:
+    """Return whether a text is in the view: PaperBench has parts that only hold others, for example."""
+    return not isinstance(field.value, str) or field.value in {view.name, view.task} or view.reads(field.path)
 
 
 def find_beside(document: Document, rubric: Rubric) -> Iterator[FormatField]:
@@ -79,7 +90,7 @@ def find_holder(rubric: Rubric) -> Path | None:
 
 
 def find_question(document: Document, rubric: Rubric) -> Any:
-    """Return the `input` of the case that a rubric belongs to, or None if it has none."""
+    """Return the question of the case that a rubric belongs to, or None if it has none."""
     path, lists = rubric.path, _lists_of_evaluators()
     if document.kind.is_program:
         return None
@@ -91,7 +102,9 @@ def find_question(document: Document, rubric: Rubric) -> Any:
     if not isinstance(case, dict):
         return None
     variables = case.get("vars")
-    return case.get("input", variables.get("input") if isinstance(variables, dict) else None)
+    of_judge = {field.path for field in find_beside(document, rubric)}
+    own = next((name for name in QUESTIONS if name in case and (*path[:end], name) not in of_judge), "")
+    return case[own] if own else variables.get("input") if isinstance(variables, dict) else None
 
 
 @cache

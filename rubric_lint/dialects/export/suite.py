@@ -26,7 +26,7 @@ class SuiteCase(NamedTuple):
     """A case: its fields by AgentV's names, and the assertions that are not rubrics.
 
     `sets` are the assertions that hold others, which may be rubrics, outer ones first. A field that is not in `fields`
-    has no common name: it is in `others`.
+    has no common name: it is in `others`. `called` is the name of a case without an `id`.
     """
 
     key: CaseKey
@@ -35,12 +35,13 @@ class SuiteCase(NamedTuple):
     others: tuple[Part, ...]
     names_rubrics: bool
     sets: tuple[Part, ...] = ()
+    called: str = ""
 
     @property
     def name(self) -> str:
         """The name of the case, or its place."""
         own = self.fields.get("id")
-        return str(own.value) if own else "/".join(map(str, self.key[1])) or str(self.key[0])
+        return str(own.value) if own else self.called or "/".join(map(str, self.key[1])) or str(self.key[0])
 
 
 class Suite(NamedTuple):
@@ -114,14 +115,6 @@ def read_suite(documents: Iterable[Document], found: Iterable[tuple[Document, Ru
             else:
                 fields[name] = part
     return Suite(system, fields, tuple(others), cases)
-
-
-def find_apart(documents: Iterable[Document], within: Iterable[Document]) -> Iterator[Part]:
-    """Find the documents without rubrics of a file that is no suite: nothing of them is written."""
-    written = {document.number for document in within}
-    for document in documents:
-        if document.number not in written and document.data is not None and not document.kind.is_program:
-            yield Part((), document.data, document.number)
 
 
 def _name_cases(cases: tuple[SuiteCase, ...]) -> tuple[SuiteCase, ...]:

@@ -175,7 +175,7 @@ def lost_threshold(name: str, rubric: Rubric) -> Iterator[Loss]:
         pass_at = rubric.view.threshold
         holder = find_holder(rubric) or rubric.path[:-1]
         is_there = "threshold" in rubric.view.document.value(holder)
-        place = (*holder, "threshold") if is_there else rubric.path
+        place = rubric.view.threshold_path or ((*holder, "threshold") if is_there else rubric.path)
         yield Loss(name, place, f"the threshold {pass_at}, which is not part of a rubric: set `pass = {pass_at}`")
 
 

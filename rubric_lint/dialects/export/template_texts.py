@@ -25,12 +25,12 @@ def as_value(value: Any, *, from_template: bool, to_template: bool) -> Any:
     if from_template == to_template:
         return value
     if to_template:
-        if _has_variable(value):
+        if has_variable(value):
             raise LostTextError("an environment variable, which AgentV 4 fills in")
         return escape(value)
     if is_template(value):
         raise LostTextError("a template, which its system fills in")
-    if _has_variable(value):
+    if has_variable(value):
         raise LostTextError("a text that AgentV 4 takes for an environment variable")
     return _unescape(value)
 
@@ -97,14 +97,15 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _has_variable(value: Any) -> bool:
+def has_variable(value: Any) -> bool:
+    """Return whether AgentV 4 would put an environment variable into a text of a value."""
     match value:
         case str():
             return _VARIABLE.search(value) is not None
         case list():
-            return any(map(_has_variable, value))
+            return any(map(has_variable, value))
         case dict():
-            return any(map(_has_variable, value.values()))
+            return any(map(has_variable, value.values()))
     return False
 
 
