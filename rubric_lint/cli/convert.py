@@ -81,7 +81,7 @@ def convert(
     from rubric_lint.dialects.export import load_target  # noqa: PLC0415
     from rubric_lint.dialects.export.carrying import carry  # noqa: PLC0415
     from rubric_lint.dialects.export.case_words import WITH_TEXTS  # noqa: PLC0415
-    from rubric_lint.dialects.export.sound import make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.sound import find_written, make_sound  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
     if stdin_filename and file != STDIN:
@@ -98,8 +98,9 @@ def convert(
     try:
         writer = load_target(target)
         deducts = writer.has_deductions
-        sound = {called: make_sound(called, each.rubric, has_deductions=deducts) for called, each in found.items()}
-        sources = {called: _source(each, is_whole=name is None) for called, each in found.items()}
+        kept = find_written(found, target, writer.shapes) if name is None else found
+        sound = {called: make_sound(called, each.rubric, has_deductions=deducts) for called, each in kept.items()}
+        sources = {called: _source(each, is_whole=name is None) for called, each in kept.items()}
         suite = None
         if name is None:
             suite, sources = _read_suite(found, sources, target, has_cases=writer.has_cases)
@@ -111,7 +112,7 @@ def convert(
         return Exit.FOUND
     losses = [*(loss for _, lost in sound.values() for loss in lost), *export.losses]
     lost = [(found[each.name].place(each.path), each.message) for each in losses]
-    lost += _lost_besides(found, sources, target, writer.title, {place for place, _ in lost})
+    lost += _lost_besides(kept, sources, target, writer.title, {place for place, _ in lost})
     lost += _lost_around(found, carried) if carried else ()
     lost += _lost_comments(found, is_whole=name is None)
     for place, message in _join(lost):
@@ -162,7 +163,8 @@ def _read_suite(
     from rubric_lint.dialects.export.suite import read_suite  # noqa: PLC0415
 
     documents = next(iter(found.values())).file
-    if suite := read_suite(documents, ((each.document, each.rubric) for each in found.values())):
+    rubrics = [(each.document, each.rubric, called in sources) for called, each in found.items()]
+    if suite := read_suite(documents, rubrics):
         return suite, sources
     uses = [Use(each.name, each.case, each.rubric, each.document, sources[each.name]) for each in found.values()]
     records = read_records(documents, uses, target, has_cases=has_cases)

@@ -4,6 +4,7 @@ Earlier releases use version 1 or version 2 of our format.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import ROUND_CEILING
 from typing import Any, NamedTuple
 
@@ -16,8 +17,10 @@ from rubric_lint.dialects.search.agentv_suites import (
     is_of_agentv,
     is_whole_case,
 )
+from rubric_lint.dialects.search.scaled_texts import SHARE, view_scale
+from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.format.schema import case_lists, schema_of
-from rubric_lint.format.view import Dialect, Draft, View, read_threshold
+from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -49,6 +52,9 @@ _NAMES = {name: name for name in ("id", "weight", "required", "required_min_scor
 _ALL_OF_THEM = "agentv/a3.json#/definitions/assertions"
 _ONE = "agentv/a7.json#/definitions/entry"
 _SCORED = "agentv/a7.json#/definitions/scored"
+_TEXT = "agentv/a7.json#/definitions/text"
+_TEXT_OF = {"llm-rubric": "value", "agent-rubric": "value", "llm-grader": "prompt", "llm_grader": "prompt"}
+_CRITERIA = frozenset({"rubrics", "criteria", "score_ranges"})
 
 
 class _Found(NamedTuple):
@@ -75,6 +81,7 @@ def find(document: Document) -> Iterator[View]:
         is_current_list = is_last or (not found and place.path[-1] == "assert")
         dialect = A7 if is_current_list else A6 if is_late else A4
         yield _view_texts(document, place.path, place.value, dialect, is_turn=place.is_turn)
+    yield from _find_scales(document, A6 if is_late else A4)
 
 
 def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -83,6 +90,23 @@ def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]
         kind = mapping.get("type")
         if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str) and kind in CONTAINERS:
             yield path, mapping
+
+
+def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
+    """Find the texts by which AgentV judges freely and into which their authors have written bands or levels.
+
+    `before` is the dialect of the graders that AgentV 5 no longer has.
+    """
+    for path, mapping in document.mappings:
+        kind = mapping.get("type")
+        field = _TEXT_OF.get(kind, "") if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str) else ""
+        text = mapping.get(field)
+        if not isinstance(text, str) or "\n" not in text or not mapping.keys().isdisjoint(_CRITERIA):
+            continue
+        if is_of_agentv(document, path) and (scale := find_scale(text)):
+            dialect = replace(A7 if field == "value" else before, without=frozenset({"missing-id", "split-band"}))
+            name = read_text(mapping, "metric") or read_text(mapping, "name")
+            yield view_scale(document, (*path, field), scale, SHARE, dialect, name=name, more={"definition": _TEXT})
 
 
 def _find(document: Document) -> Iterator[_Found]:

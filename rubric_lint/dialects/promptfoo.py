@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import is_of_agentv
+from rubric_lint.dialects.search.scaled_texts import SHARE, view_scale
 from rubric_lint.dialects.search.scales_in_text import WrittenScale, find_scale
 from rubric_lint.finding import Problem
 from rubric_lint.format.bands import HIGHEST
@@ -34,11 +35,11 @@ _WITHIN = ("rubrics", "criteria")
 _DEFAULT_TEST = "defaultTest"
 _OF_SUITES = frozenset({"providers", "prompts", "tests", _DEFAULT_TEST, "scenarios"})
 
-_SHARE, _TEN = Asked("a score from 0 to 1", 1), Asked("a score from 0 to 10", 10)
+_TEN = Asked("a score from 0 to 10", 10)
 _FACTS, _CLOSED = "factuality", "model-graded-closedqa"
 _JUDGES = {
-    "llm-rubric": _SHARE,
-    "agent-rubric": _SHARE,
+    "llm-rubric": SHARE,
+    "agent-rubric": SHARE,
     "g-eval": _TEN,
     _CLOSED: Asked("yes or no", 0),
     _FACTS: Asked("how the facts of two texts agree", 0),
@@ -168,31 +169,20 @@ def _is_read_as_list(value: Any, asked: Asked) -> bool:
 
 def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:
     """Return the rubric of one text that has bands or levels, all of them at the place of the text."""
-    place = (*path, "value")
-    draft = Draft(document, place)
-    assertion = document.value(path)
-    lowest, highest = scale.steps[0].low, max(step.high for step in scale.steps)
-    said = f"{lowest} to {highest}" if highest > asked.highest or highest < lowest else ""
-    asked = asked._replace(said=said)
-    data: list[Any] = []
-    if bands := scale.bands:
-        data = [{"score_range": [low, high], "expected_outcome": outcome} for low, high, outcome in bands]
-    else:
-        levels = [{"level": number, "expected_outcome": outcome} for number, outcome in scale.levels or ()]
-        data = [{"expected_outcome": scale.task, "levels": levels}]
-    data[0][ASKED] = asked
-    for index in range(len(data)):
-        draft.put((index,), place)
     threshold = _threshold(document, path, asked)
-    return draft.finish(
+    return view_scale(
+        document,
+        (*path, "value"),
+        scale,
+        asked,
         _TEXTS if threshold is not None else _OWN_VERDICT,
-        data,
-        name=read_text(assertion, "metric"),
-        task=scale.task,
+        name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        around=f"{_SCHEMA}text",
-        beside=_ASSERTION,
-        unscorable=_TURNED if asked.is_negated else "",
+        more={
+            "around": f"{_SCHEMA}text",
+            "beside": _ASSERTION,
+            "unscorable": _TURNED if asked.is_negated else "",
+        },
     )
 
 

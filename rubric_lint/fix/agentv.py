@@ -83,13 +83,17 @@ _CASE_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expe
 
 
 def is_foreign(rubric: Rubric) -> bool:
-    """Return whether a rubric is neither AgentV's nor in our format."""
+    """Return whether a rubric is neither a list of AgentV's criteria nor in our format."""
+    if rubric.view and rubric.view.is_text:
+        return True
     return rubric.dialect != "" and not rubric.dialect.startswith("agentv")
 
 
 def is_read_as_it_is(document: Document, rubric: Rubric) -> bool:
-    """Return whether AgentV reads a rubric of another system unchanged: strings mean the same in all of them."""
+    """Return whether a rubric stays as it is: strings mean the same in all systems, and AgentV's texts are prompts."""
     value = document.value(rubric.path)
+    if isinstance(value, str) and rubric.dialect.startswith("agentv"):
+        return True
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 

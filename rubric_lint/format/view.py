@@ -54,8 +54,9 @@ class View:
     `around` is set if the list holds more than the rubric: the definition that the whole list follows. `holder` is the
     call that uses the rubric in a program. `beside` overrides that of the dialect; `beside_at` is the mapping that
     follows it, if that is not the one around the list. `definition` is that of the value at `path`, if it is not a list
-    of criteria. `problems` are those that only the dialect knows, with the names of their rules and their places in the
-    document. `place` maps a path in `data` to the document.
+    of criteria. With `is_text`, the rubric is written into one string. `problems` are those that only the dialect
+    knows, with the names of their rules and their places in the document. `place` maps a path in `data` to the
+    document.
     """
 
     dialect: Dialect
@@ -73,6 +74,7 @@ class View:
     holder: Path | None = None
     beside: str = ""
     beside_at: Path | None = None
+    is_text: bool = False
     problems: tuple[tuple[str, Problem], ...] = ()
     _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
 

@@ -1,15 +1,46 @@
 """Refuse to export rubrics with errors that a comment or a setting has silenced."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol, TypeVar
 
+from rubric_lint.dialects.export.case_words import AGENTV_4, AGENTV_5
 from rubric_lint.dialects.export.target import ExportError, Loss
 from rubric_lint.format.bands import HIGHEST, LOWEST, Band
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import describe, name_scores
 
+
+class _Holder(Protocol):
+    @property
+    def rubric(self) -> Rubric: ...
+
+
+Held = TypeVar("Held", bound=_Holder)
+"""What holds a rubric, as it was loaded."""
+
 _SILENCED = "which a comment or a setting silences; fix that first"
+
+
+def find_written(found: Mapping[str, Held], target: str, shapes: Collection[Shape]) -> dict[str, Held]:
+    """Return what is written as rubrics, by name: all but texts of AgentV that stay assertions.
+
+    AgentV itself gets a text as it is. Another target gets the rubric that it holds, but is not refused because of one
+    if there are other rubrics.
+    """
+    texts = {name for name, each in found.items() if _is_text_of_agentv(each.rubric)}
+    are_all = len(texts) == len(found)
+    left = {
+        name
+        for name in texts
+        if target in {AGENTV_4, AGENTV_5} or (not are_all and found[name].rubric.shape not in shapes)
+    }
+    return {name: each for name, each in found.items() if name not in left}
+
+
+def _is_text_of_agentv(rubric: Rubric) -> bool:
+    return rubric.view is not None and rubric.view.is_text and rubric.dialect.startswith("agentv")
 
 
 def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tuple[Rubric, list[Loss]]:

@@ -85,16 +85,18 @@ def find_case(document: Document, path: Path) -> CaseKey | None:
     return (document.number, ()) if is_case else None
 
 
-def read_suite(documents: Iterable[Document], found: Iterable[tuple[Document, Rubric]]) -> Suite | None:
+def read_suite(documents: Iterable[Document], found: Iterable[tuple[Document, Rubric, bool]]) -> Suite | None:
     """Return what the documents of a file say beside their rubrics; None if they are no suite of ours or of AgentV's.
 
-    promptfoo's files are suites too. `documents` are all of the file, with rubrics or without.
+    promptfoo's files are suites too. `documents` are all of the file, with rubrics or without. A rubric that is not
+    written as one, as its flag says, is an assertion like others.
     """
     read = {document.number: _Found(document, ()) for document in documents}
-    for document, rubric in found:
+    dialects: set[str] = set()
+    for document, rubric, is_written in found:
         known = read[document.number]
-        read[document.number] = known._replace(rubrics=(*known.rubrics, rubric))
-    dialects = {rubric.dialect for each in read.values() for rubric in each.rubrics}
+        read[document.number] = known._replace(rubrics=(*known.rubrics, rubric)) if is_written else known
+        dialects.add(rubric.dialect)
     if not all(name in {"", "promptfoo"} or name.startswith("agentv") for name in dialects):
         return None
     templates = dialects & RENDERS

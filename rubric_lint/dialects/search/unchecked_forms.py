@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_suites import is_of_agentv
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -27,14 +28,16 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
             )
             yield (*path, "calculate_output"), f"{message} read"
         if len(path) > 1 and path[-2] in (*_EVALUATORS, _TEMPLATES):
-            yield from _find_value(path, mapping, taken)
+            yield from _find_value(path, mapping, taken, of_agentv=is_of_agentv(document, path))
         for name in _LISTS:
             value = mapping.get(name)
             if (*path, name) not in taken and isinstance(value, list):
                 yield from _find_texts(path, name, value, mapping, of_agentv=of_agentv)
 
 
-def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iterator[tuple[Path, str]]:
+def _find_value(
+    path: Path, assertion: dict[str, Any], taken: set[Path], *, of_agentv: bool
+) -> Iterator[tuple[Path, str]]:
     kind, value = assertion.get("type"), assertion.get("value")
     place = (*path, "value")
     if not isinstance(kind, str) or kind not in _JUDGES or place in taken or path in taken:
@@ -54,6 +57,8 @@ def _find_value(path: Path, assertion: dict[str, Any], taken: set[Path]) -> Iter
         )
     elif isinstance(value, str):
         where = "outside the `assert` of a suite for promptfoo, so it is not checked"
+        if of_agentv:
+            where = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
         yield place, f"`value` of `{kind}` is a string {where}"
     elif isinstance(value, dict) and value.keys() & _ENTRY_FIELDS:
         yield place, f"`value` of `{kind}` is one mapping, which only AgentV 5 reads; put a dash before it"

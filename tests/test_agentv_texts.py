@@ -1,0 +1,179 @@
+"""Texts by which AgentV judges freely: those with levels or bands are linted and converted, and stay as they are."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ruamel.yaml import YAML
+
+from rubric_lint.cli.convert import convert
+from rubric_lint.dialects.search.locate import locate
+from rubric_lint.fix.target import rewrite
+from rubric_lint.lint.engine import lint
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
+
+TEXT = """\
+          How deep is the answer?
+          Score 1: Names no cause
+          Score 3: Names a cause
+          Score 5: Names every cause
+"""
+CURRENT = f"""\
+prompts: ["{{{{ input }}}}"]
+tests:
+  - id: one
+    vars: {{input: Why is it so}}
+    assert:
+      - type: llm-rubric
+        metric: depth
+        weight: 2
+        value: |
+{TEXT}      - {{type: llm-rubric, value: Is polite}}
+      - Names the pivot
+"""
+SET = f"""\
+prompts: ["{{{{ input }}}}"]
+default_test:
+  assert:
+    - type: agent-rubric
+      value: |
+{TEXT}tests:
+  - id: one
+    vars: {{input: Why is it so}}
+    assert:
+      - type: assert-set
+        assert:
+          - type: llm-rubric
+            value: "How deep is it?\\nScore 0: Not at all\\nScore 1: Deep"
+"""
+GRADER = f"""\
+tests:
+  - id: one
+    input: Why?
+    criteria: Explains it
+    assertions:
+      - type: llm-grader
+        prompt: |
+{TEXT}      - {{type: llm-grader, prompt: Is it polite?}}
+"""
+LEVELS = [
+    {"level": 1, "expected_outcome": "Names no cause"},
+    {"level": 3, "expected_outcome": "Names a cause"},
+    {"level": 5, "expected_outcome": "Names every cause"},
+]
+
+
+def located(text, name="suite.eval.yaml"):
+    documents = read_documents(Source(name, text))[0]
+    return [(each.view.dialect.name, each.path) for document in documents for each in locate(document) if each.view]
+
+
+def said(text, name="suite.eval.yaml"):
+    result = lint(name, text.encode())
+    found = [(each.rule, *result.source.position(each.span.start)[:2], each.message) for each in result.findings]
+    return found, [(each.line, each.column, each.reason) for each in result.unread]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def converted(text, target):
+        Path("suite.eval.yaml").write_text(text, "utf-8")
+        done = CliRunner().invoke(convert, ["suite.eval.yaml", "--to", target], standalone_mode=False)
+        lines = [line.removeprefix("rubric-lint: suite.eval.yaml:") for line in done.stderr.splitlines()]
+        return done.return_value or 0, done.stdout, lines
+
+    return converted
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        (CURRENT, [("agentv-a7", ("tests", 0, "assert")), ("agentv-a7", ("tests", 0, "assert", 0, "value"))]),
+        (
+            SET,
+            [
+                ("agentv-a7", ("default_test", "assert", 0, "value")),
+                ("agentv-a7", ("tests", 0, "assert", 0, "assert", 0, "value")),
+            ],
+        ),
+        (GRADER, [("agentv-a4", ("tests", 0, "assertions", 0, "prompt"))]),
+        (CURRENT.replace("Score ", "Item "), [("agentv-a7", ("tests", 0, "assert"))]),
+        (CURRENT.replace("        weight: 2", "        score_ranges: {0: Bad}"), None),
+    ],
+)
+def test_texts_with_a_scale_are_rubrics_of_their_own(text, places):
+    found = located(text)
+    scored = ("agentv-a7", ("tests", 0, "assert", 0))  # with `score_ranges`, the assertion is one criterion
+    assert found == (places or [("agentv-a7", ("tests", 0, "assert")), scored])
+
+
+def test_a_finding_is_at_the_text_and_other_texts_are_told():
+    found, unread = said(CURRENT.replace("Names a cause", "TODO"))
+    asks = "the text asks for a score from 1 to 5, but AgentV 5 asks its judge for a score from 0 to 1"
+    assert found == [
+        ("placeholder", 9, 16, 'criterion 1: "TODO" is a placeholder; say what an observer sees'),
+        ("score-in-text", 9, 16, f"criterion 1: {asks}; write the text for that"),
+    ]
+    freely = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
+    assert unread == [(14, 34, f"`value` of `llm-rubric` is a string {freely}")]
+
+
+def test_for_agentv_5_a_text_stays_as_it_is(run):
+    code, written, lines = run(CURRENT, "agentv-5")
+    first, second, _ = YAML(typ="safe").load(written)["tests"][0]["assert"]
+    own = YAML(typ="safe").load(CURRENT)["tests"][0]["assert"]
+    assert (code, [first, second], lines) == (0, own[:2], [])
+
+
+def test_a_suite_of_texts_alone_stays_too(run):
+    code, written, lines = run(SET, "agentv-5")
+    read, own = YAML(typ="safe").load(written), YAML(typ="safe").load(SET)
+    assert (code, read["tests"], lines) == (
+        0,
+        own["tests"],
+        ["2:1: lost: `default_test`: AgentV 5 has no field for it"],
+    )
+
+
+def test_for_agentv_4_a_text_is_listed(run):
+    code, written, lines = run(CURRENT, "agentv-4")
+    told = "6:9: lost: the assertion `llm-rubric`: AgentV 4 has none that is known to mean the same (also in line 14)"
+    assert (code, "Score" in written, lines) == (0, False, [told])
+
+
+def test_other_targets_get_the_levels(run):
+    code, written, lines = run(CURRENT, "rubric")
+    case = YAML(typ="safe").load(written)["tests"][0]
+    assert (code, case["evaluators"][0]["rubrics"][0]["levels"]) == (0, LEVELS)
+    assert [line for line in lines if "lost: `type`" in line] == []
+    _, written, _ = run(CURRENT, "promptfoo")
+    first = YAML(typ="safe").load(written)["tests"][0]["assert"][0]
+    assert (first["metric"], first["weight"], "level: 5" in first["value"]) == ("depth", 2, True)
+
+
+def test_a_shape_that_a_target_lacks_does_not_refuse_the_other_rubrics(run):
+    code, written, lines = run(CURRENT, "deepeval")
+    assert (code, "Names the pivot" in written, "Names no cause" in written) == (0, True, False)
+    assert "6:9: lost: an item of `assert`: DeepEval has no field for it (also in line 14)" in lines
+
+
+@pytest.mark.parametrize(("text", "target"), [(CURRENT, "agentv-5"), (SET, "agentv-5"), (GRADER, "agentv-4")])
+def test_rewriting_leaves_a_text_byte_for_byte(text, target):
+    fixed = rewrite("suite.eval.yaml", text.encode(), target)
+    assert (fixed.applied, fixed.doubt, fixed.unmet) == ((), "", ())
+
+
+def test_a_suite_with_a_text_is_rewritten_around_it():
+    old = GRADER.replace("      - {type: llm-grader, prompt: Is it polite?}", "      - {type: contains, value: x}")
+    old = old.replace("assertions:", "evaluators:")
+    fixed = rewrite("suite.eval.yaml", old.encode(), "agentv-4")
+    assert TEXT in fixed.result.source.text
+
+
+def test_a_text_of_promptfoo_stays_one_of_promptfoo():
+    text = CURRENT.replace("  - id: one\n    vars", "  - vars").replace("Names the pivot", "{type: contains, value: x}")
+    dialects = {name for name, _ in located(text, "promptfooconfig.yaml")}
+    assert dialects == {"promptfoo"}
