@@ -17,8 +17,6 @@ from rubric_lint.dialects.search.agentv_suites import (
     is_of_agentv,
     is_whole_case,
 )
-from rubric_lint.dialects.search.scaled_texts import SHARE, view_scale
-from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.format.schema import case_lists, schema_of
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.messages import find_near
@@ -103,6 +101,9 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
         text = mapping.get(field)
         if not isinstance(text, str) or "\n" not in text or not mapping.keys().isdisjoint(_CRITERIA):
             continue
+        from rubric_lint.dialects.search.scaled_texts import SHARE, view_scale  # noqa: PLC0415  (few suites have any)
+        from rubric_lint.dialects.search.scales_in_text import find_scale  # noqa: PLC0415
+
         if is_of_agentv(document, path) and (scale := find_scale(text)):
             dialect = replace(A7 if field == "value" else before, without=frozenset({"missing-id", "split-band"}))
             name = read_text(mapping, "metric") or read_text(mapping, "name")

@@ -48,7 +48,7 @@ def _find_value(
         is_given = is_filled_in(value)
         if is_given:
             yield place, f"`value` of `{kind}` is a file or a variable, whose text is not read"
-        if is_given or path[:-1] in taken:
+        if is_given or (path[:-1] in taken and not of_agentv):
             return
     if isinstance(value, str) and "score_ranges" in assertion:
         yield (
