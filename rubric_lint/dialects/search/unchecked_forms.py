@@ -43,23 +43,8 @@ def _find_value(
     if not isinstance(kind, str) or kind not in _JUDGES or place in taken or path in taken:
         return
     if isinstance(value, str):
-        from rubric_lint.dialects.promptfoo import is_filled_in  # noqa: PLC0415  (most files have no such assertions)
-
-        is_given = is_filled_in(value)
-        if is_given:
-            yield place, f"`value` of `{kind}` is a file or a variable, whose text is not read"
-        if is_given or (path[:-1] in taken and not of_agentv):
-            return
-    if isinstance(value, str) and "score_ranges" in assertion:
-        yield (
-            place,
-            f"`{kind}` has `score_ranges` beside `value`, which only AgentV 5 reads, and this test is not AgentV's",
-        )
-    elif isinstance(value, str):
-        where = "outside the `assert` of a suite for promptfoo, so it is not checked"
-        if of_agentv:
-            where = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
-        yield place, f"`value` of `{kind}` is a string {where}"
+        is_read = path[:-1] in taken and not of_agentv
+        yield from ((place, reason) for reason in _tell_text(assertion, is_read=is_read, of_agentv=of_agentv))
     elif isinstance(value, dict) and value.keys() & _ENTRY_FIELDS:
         yield place, f"`value` of `{kind}` is one mapping, which only AgentV 5 reads; put a dash before it"
     elif isinstance(value, list) and any(isinstance(entry, dict) and "criteria" in entry for entry in value):
@@ -69,6 +54,24 @@ def _find_value(
         )
     elif value and isinstance(value, list | dict) and not _holds_taken(place, value, taken):
         yield place, f"`value` of `{kind}` is {describe(value, '')}, which is not checked; write a string"
+
+
+def _tell_text(assertion: dict[str, Any], *, is_read: bool, of_agentv: bool) -> Iterator[str]:
+    """Yield why the string in a `value` is not checked; with `is_read`, it is one of the texts of promptfoo."""
+    from rubric_lint.dialects.promptfoo import is_filled_in  # noqa: PLC0415  (most files have no such assertions)
+
+    kind = assertion["type"]
+    if is_filled_in(assertion["value"]):
+        yield f"`value` of `{kind}` is a file or a variable, whose text is not read"
+    elif is_read:
+        return
+    elif "score_ranges" in assertion:
+        yield f"`{kind}` has `score_ranges` beside `value`, which only AgentV 5 reads, and this test is not AgentV's"
+    elif of_agentv:
+        where = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
+        yield f"`value` of `{kind}` is a string {where}"
+    else:
+        yield f"`value` of `{kind}` is a string outside the `assert` of a suite for promptfoo, so it is not checked"
 
 
 def _holds_taken(place: Path, value: list[Any] | dict[str, Any], taken: set[Path]) -> bool:
