@@ -261,7 +261,7 @@ def _read_json_token(token: re.Match[str], loads: Any) -> Event:
         case "]":
             return SequenceEndEvent(start, end)
         case '"':
-            value = _join_surrogates(loads(word), start.index)
+            value = _join_surrogates(loads(word), start.index) if "\\" in word else word[1:-1]
             return ScalarEvent(None, None, (False, True), value, start, end, style='"')
         case _:
             return ScalarEvent(None, None, (True, False), word, start, end, style="")
