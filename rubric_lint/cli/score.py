@@ -73,6 +73,13 @@ _EXAMPLES = {
     help="The column or field of the files that has FIELD, such as output=response. Can be repeated.",
 )
 @option(
+    "Input",
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Processes that score large inputs.  [default: one for each core]",
+)
+@option(
     "Output",
     "--format",
     "form",
@@ -126,6 +133,7 @@ def score(
     rubric: str,
     outputs: tuple[str, ...],
     mapping: dict[str, str],
+    jobs: int | None,
     form: str | None,
     pass_at: Decimal | None,
     borderline_at: Decimal | None,
@@ -146,6 +154,7 @@ def score(
     record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
     """
     from rubric_lint.report.scores import FORMS  # noqa: PLC0415
+    from rubric_lint.run.batch import count_processors  # noqa: PLC0415
     from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
 
@@ -170,12 +179,21 @@ def score(
     writer = FORMS[form](write, columns())
     page = start_report(rubrics, extras) if extras else None
     several = len(outputs) > 1
-    scoring = Scoring(rubrics, writer.add, progress, page, several=several, extract=Extract(extract), mapping=mapping)
+    scoring = Scoring(
+        rubrics,
+        writer.add,
+        progress,
+        page,
+        several=several,
+        extract=Extract(extract),
+        mapping=mapping,
+        jobs=jobs or count_processors(),
+    )
     # Collect no garbage: everything loaded stays, and entries are freed without it.
     gc.freeze()
     gc.set_threshold(100_000)
     inputs = rubric, *outputs, *([compare] if compare else []), *labels
-    with closing(page) if page else nullcontext(), open_page(report, *inputs) as file:
+    with closing(page) if page else nullcontext(), open_page(report, *inputs) as file, scoring:
         code = _score_streams(scoring, outputs, progress)
         writer.end(scoring.totals)
         for warning in scoring.warnings():

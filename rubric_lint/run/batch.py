@@ -41,7 +41,7 @@ def lint_files(
 
     Large runs use as many processes as there are processors, or `processes`.
     """
-    processes = processes or _count_processors()
+    processes = processes or count_processors()
     stream = iter(files)
     first = list(islice(stream, WORTH_PROCESSES)) if processes > 1 else []
     # With a nearly empty cache, start the workers at once.
@@ -67,7 +67,8 @@ def _keep(taken: _Taken, cache: "Cache | None") -> bool:
     return taken.key is not None
 
 
-def _count_processors() -> int:
+def count_processors() -> int:
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

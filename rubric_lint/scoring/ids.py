@@ -1,7 +1,7 @@
 """Find records that share an id, using nine bytes for each record."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class Ids:
         self._jumps = array("Q")
         self._expected = (0, 0)
 
-    def add(self, file: int, line: int, keys: list[int]) -> None:
+    def add(self, file: int, line: int, keys: Sequence[int]) -> None:
         """Add the keys of records on consecutive lines, the first of which is `line`."""
         if (file, line) != self._expected:
             self._jumps.extend((len(self._order), file, line))

@@ -1,57 +1,41 @@
 """Run `rubric-score`: score every entry of every stream in order, keeping only counts."""
 
+import select
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
-from json.encoder import encode_basestring as quote
 from types import FrameType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rubric_lint.run.progress import Progress
+from rubric_lint.scoring.blocks import Block, Part
 from rubric_lint.scoring.candidates import Extract
-from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
-from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.records import Outcome
-from rubric_lint.scoring.scorer import Run, Scorer
+from rubric_lint.scoring.ids import Ids, RecordPlace
+from rubric_lint.scoring.part_scorer import Observer, PartScorer, Results
 from rubric_lint.scoring.streams import CHUNK, Asked, read_parts
 from rubric_lint.scoring.totals import Totals
 
+if TYPE_CHECKING:
+    from rubric_lint.scoring.sharing import Crew
+
 Write = Callable[[list[str]], object]
-
-
-class Observer(Protocol):
-    """An observer of all results: most arrive as counts, and in full only those that it wants."""
-
-    def add(self, outcome: Outcome, text: bytes) -> None:
-        """Add the full outcome of one entry, whose text is `text`."""
-
-    def wants(self, known: Known) -> bool:
-        """Return whether to `keep` a full outcome with this result; after one no, it is always no."""
-
-    def keep(self, outcome: Outcome) -> None:
-        """Keep a full outcome; `count` counts it separately."""
-
-    def count(self, known: Known) -> None:
-        """Count the results with these answers."""
-
-    def list(
-        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, text: bytes, about: Any = None
-    ) -> None:
-        """List the results that `count` counts, in order: ids (None without one) and results from this line on.
-
-        `text` has their entries, one on each line if there are several; `about` is what a record says of its judge.
-        """
-
 
 _MOST_PENDING = 1_000
 """The number of results from which they are written."""
 
 _MOST_PLACES = 5
 """The most places that a warning lists."""
+
+_WORTH_PROCESSES = 4_000_000
+"""The bytes after which a run takes more processes: smaller ones end before those would have begun."""
+
+_TASK = 1_000_000
+"""The bytes of a task for a process."""
+
+_PATIENCE = 0.2
+"""The seconds to wait for more input before all results so far are completed and written."""
 
 
 class Interruption:
@@ -93,7 +77,9 @@ class Interruption:
 class Scoring:
     """A run that scores streams of outputs, writes a line for each result, and counts; `line` is the last entry's line.
 
-    `several`: errors name their file. `mapping` has for each field the column that it has in the streams.
+    `several`: errors name their file. `mapping` has for each field the column that it has in the streams. With several
+    `jobs`, as many processes score long streams, unless there is an observer; the results are the same. Use it as a
+    context manager then.
     """
 
     def __init__(
@@ -106,21 +92,32 @@ class Scoring:
         several: bool = False,
         extract: Extract = Extract.STANDARD,
         mapping: Mapping[str, str] | None = None,
+        jobs: int = 1,
     ) -> None:
         self.totals = Totals(rubrics.values())
         self.line = 0
         self._write = write
         self._progress = progress
-        self._observer = observer
         self._several = several
         self._mapping = mapping or {}
-        self._scorer = Scorer(rubrics, extract)
-        self._pending: list[str] = []
+        self._setting = rubrics, extract
+        self._scorer = PartScorer(rubrics, self.totals, extract, observer)
+        self._jobs = 1 if observer else jobs
+        self._crew: Crew | None = None
+        self._gathered: list[Part] = []
+        self._size = self._alone = 0
         self._entries = 0
         self._ids = Ids()
         self._files: list[str] = []
         self._judged_otherwise = 0
         self._first_otherwise: RecordPlace | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._crew:
+            self._crew.close()
 
     def run(self, name: str, stream: Any) -> int:
         """Score one buffered binary stream and return its number of entries.
@@ -132,92 +129,70 @@ class Scoring:
         before = self._entries
         self.line = 0
         self._files.append(name)
+        self._scorer.file = name if self._several else None
         asked = Asked(self._mapping, name, stream if stream.seekable() else None, needs_output=True)
         with Interruption() as interruption:
             try:
                 for part in read_parts(self._chunks(stream, interruption), asked):
-                    for entries in chain.from_iterable(map(self._scorer.scan, part.blocks())):
-                        if isinstance(entries, Run):
-                            self._take_run(entries)
-                        else:
-                            self._score(entries.text, entries.line)
-                        if interruption.asked:
-                            raise KeyboardInterrupt
-                    if len(self._pending) >= _MOST_PENDING:
-                        self._flush()
+                    self._take_part(part, interruption)
+                self._complete(interruption)
             finally:
                 self._flush()
-                self._count()
+                self._scorer.count()
+                self._gathered = []
         return self._entries - before
 
-    def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
+    def _take_part(self, part: Part, interruption: "Interruption") -> None:
+        """Score a part here, or gather it for another process."""
+        size = len(part.text) if isinstance(part, Block) and isinstance(part.text, bytes) else CHUNK
+        if self._jobs > 1 and self._alone >= _WORTH_PROCESSES:
+            self._gathered.append(part)
+            self._size += size
+            if self._size >= _TASK:
+                self._give(interruption)
+            return
+        self._alone += size
+        if not self._scorer.score(part, lambda: interruption.asked):
+            raise KeyboardInterrupt
+        if len(self._scorer.pending) >= _MOST_PENDING:
+            self._flush()
+
+    def _give(self, interruption: "Interruption") -> None:
+        """Give what is gathered to the other processes, which start with the first task; take what they have done."""
+        from rubric_lint.scoring.sharing import Crew, Task  # noqa: PLC0415  (few runs need it)
+
+        self._flush()
+        if self._crew is None:
+            self._crew = Crew(*self._setting, self._jobs)
+        gathered, self._gathered, self._size = self._gathered, [], 0
+        self._collect(self._crew.give(Task(gathered, self._scorer.file)), interruption)
+
+    def _complete(self, interruption: "Interruption") -> None:
+        """Wait for the results of everything so far."""
+        if self._gathered:
+            self._give(interruption)
+        if self._crew:
+            self._collect(self._crew.drain(), interruption)
+
+    def _collect(self, counted: Iterator[tuple[Results, Totals]], interruption: "Interruption") -> None:
+        for results, totals in counted:
+            self._take_results(results)
+            self.totals.add(totals)
+            if interruption.asked:
+                raise KeyboardInterrupt
+
+    def _chunks(self, stream: Any, interruption: "Interruption") -> Iterator[bytes]:
         while True:
-            self._flush()  # before waiting for input, write all results so far
+            # Before waiting for input, write all results so far.
+            self._flush()
+            if (self._crew or self._gathered) and not _has_input(stream):
+                self._complete(interruption)
             with interruption.at_once():
                 chunk = stream.read1(CHUNK)
             if not chunk:
                 return
             self._progress.advance(len(chunk))
             yield chunk
-
-    def _take_run(self, run: Run) -> None:
-        """Count a run of records that a glance scored."""
-        found, line = run.found, run.line
-        rubric = found[0][1].rubric.name
-        self.line = line + len(found) - 1
-        if self._observer:
-            self._observer.list(found, line, self._file, b"\n".join(run.lines))
-        self._ids.add(len(self._files) - 1, line, [hash((rubric, name)) for name, _ in found])  # as make_key
-        self._pending += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
-        for _, known in found:
-            known.count += 1
-        if self._observer:
-            for place, (_, known) in enumerate(found):
-                if known.may_be_wanted and self._is_wanted(known):
-                    self._observer.keep(self._scorer.tell(run.lines[place], line + place, self._file))
-
-    def _is_wanted(self, known: Known) -> bool:
-        known.may_be_wanted = self._observer is not None and self._observer.wants(known)
-        return known.may_be_wanted
-
-    def _score(self, text: bytes | OutputError, line: int) -> None:
-        """Score and count an entry."""
-        self.line = line
-        try:
-            entry = self._scorer.score(text)
-        except OutputError as fault:
-            self._take(self._scorer.explain(text, fault, line, self._file), text)
-            return
-        if entry.judged is None or entry.has_other_meaning:
-            self._take(entry.tell(line, self._file), text)
-            return
-        self._remember(entry.key, entry.render())
-        known = entry.judged.known
-        known.count += 1
-        if self._observer and isinstance(text, bytes):
-            value = entry.value if entry.is_record else {}
-            self._observer.list([(value.get("id"), known)], line, self._file, text, value.get("judge"))
-        if known.may_be_wanted and self._is_wanted(known) and self._observer:
-            self._observer.keep(entry.tell(line, self._file))
-
-    def _remember(self, key: int | None, result: str) -> None:
-        if key is not None:
-            self._ids.add(len(self._files) - 1, self.line, [key])
-        self._pending.append(result)
-
-    def _take(self, outcome: Outcome, text: bytes | OutputError) -> None:
-        """Count an outcome."""
-        named = outcome.name if "id" in outcome.head else None
-        self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
-        if outcome.has_other_meaning:
-            self._first_otherwise = self._first_otherwise or RecordPlace(len(self._files) - 1, outcome.line)
-            self._judged_otherwise += 1
-        if outcome.result:
-            self.totals.take(outcome.result)
-        else:
-            self.totals.invalid += 1
-        if self._observer:
-            self._observer.add(outcome, text if isinstance(text, bytes) else b"")
 
     @property
     def repeated(self) -> int:
@@ -240,24 +215,32 @@ class Scoring:
                 f"first at {self._name(place)}"
             )
 
-    @property
-    def _file(self) -> str | None:
-        return self._files[-1] if self._several else None
-
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"
 
     def _flush(self) -> None:
-        if self._scorer.is_full:
-            self._count()
-        lines, self._pending = self._pending, []
-        self._progress.done += len(lines)
-        self._entries += len(lines)
-        if lines:
-            self._write(lines)
+        self._take_results(self._scorer.take())
 
-    def _count(self) -> None:
-        for known in self._scorer.take_counts():
-            self.totals.count(known, known.count)
-            if self._observer:
-                self._observer.count(known)
+    def _take_results(self, results: Results) -> None:
+        """Write results, and remember the ids."""
+        file = len(self._files) - 1
+        for line, keys in results.keys:
+            self._ids.add(file, line, keys)
+        self.line = results.line or self.line
+        if results.judged_otherwise:
+            self._first_otherwise = self._first_otherwise or RecordPlace(file, results.first_otherwise)
+            self._judged_otherwise += results.judged_otherwise
+        self._progress.done += len(results.lines)
+        self._entries += len(results.lines)
+        if results.lines:
+            self._write(results.lines)
+
+
+def _has_input(stream: Any) -> bool:
+    """Return whether a read would return soon; always for a file, and never for a pipe where that cannot be asked."""
+    if stream.seekable():
+        return True
+    try:
+        return bool(select.select([stream], [], [], _PATIENCE)[0])
+    except (OSError, ValueError):
+        return False

@@ -219,6 +219,15 @@ class Scorer:
             for reader in self._readers.values():
                 reader.known.clear()
 
+    def reset_counts(self) -> Iterator[Known]:
+        """Yield the counts since the last call, and reset them; the results stay known unless there are many."""
+        for reader in self._readers.values():
+            for known in reader.known.values():
+                if known.count:
+                    yield known
+                    known.count = 0
+        self.forget()
+
     def take_counts(self) -> Iterator[Known]:
         """Yield the counts since the last call, and reset them."""
         for reader in self._readers.values():

@@ -167,13 +167,21 @@ class Totals:
         if not isinstance(other, Totals):
             return NotImplemented
         added = Totals([])
-        added.invalid = self.invalid + other.invalid
-        for totals in (self, other):
-            for name, part in totals.rubrics.items():
-                if name not in added.rubrics:
-                    added.rubrics[name] = RubricTotals(part.rubric, tuple(map(CriterionTotals, part.rubric.criteria)))
-                added.rubrics[name].add(part)
+        added.add(self)
+        added.add(other)
         return added
+
+    def add(self, other: "Totals") -> None:
+        """Add the totals of another part to these.
+
+        Raises:
+            ValueError: if they have rubrics with one name and different meanings.
+        """
+        self.invalid += other.invalid
+        for name, part in other.rubrics.items():
+            if name not in self.rubrics:
+                self.rubrics[name] = RubricTotals(part.rubric, tuple(map(CriterionTotals, part.rubric.criteria)))
+            self.rubrics[name].add(part)
 
     def __radd__(self, start: int) -> "Totals":
         """Return a copy, so that `sum` adds up totals."""

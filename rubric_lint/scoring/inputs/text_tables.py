@@ -12,9 +12,6 @@ from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.inputs.kinds import Dialect
 from rubric_lint.scoring.inputs.mapping import Mapped, rename_columns
 
-_AT_ONCE = 500
-"""The rows of a part."""
-
 _JSON = frozenset({"outputs", "judge"})
 """The columns whose cells hold JSON, which a text cannot stand for."""
 
@@ -79,7 +76,8 @@ def read_table(
     Raises:
         InputError: if the header does not have the columns that are needed.
     """
-    rows = _read_rows(chunks, dialect.delimiter)
+    lines = _Lines(chunks)
+    rows = _read_rows(lines, dialect.delimiter)
     header = next(rows, None)
     if header is None:
         return
@@ -91,19 +89,16 @@ def read_table(
             raise InputError(f"the column `{name}` occurs twice in the header; rename one")
     names, nested = rename_columns(columns, mapping, needs_output=needs_output)
     part: list[Row] = []
-    size = 0
     for row in rows:
         part.append(row)
-        size += sum(map(len, row.cells))
-        if len(part) == _AT_ONCE or size > LIMIT:
+        if lines.is_at_end_of_chunk:
             yield Rows(names, part, nested)
-            part, size = [], 0
+            part = []
     yield Rows(names, part, nested)
 
 
-def _read_rows(chunks: Iterable[bytes], delimiter: str) -> Iterator[Row]:
+def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
     """Yield the rows that are not blank; without end quotes, the rest of the file is one row that cannot be read."""
-    lines = _Lines(chunks)
     csv.field_size_limit(2 * LIMIT)  # the lines have a limit of their own
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
@@ -153,6 +148,11 @@ class _Lines:
         self._number = 0
         self._size = 0
         self.is_open = False
+
+    @property
+    def is_at_end_of_chunk(self) -> bool:
+        """Whether the next line is in another chunk, which may be long in coming."""
+        return self._at == len(self._lines)
 
     def begin_row(self) -> int:
         """Begin a row and return the number of its first line."""
