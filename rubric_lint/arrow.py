@@ -7,10 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rubric_lint.project.opening import LIMIT, read_file
-from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.loading import read_rubrics
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,6 +50,5 @@ def map_batches(
     from rubric_lint.scoring.batch.arrow_mapping import MapBatches  # noqa: PLC0415  (loads pyarrow)
 
     if isinstance(rubrics, str | os.PathLike):
-        path = os.fspath(rubrics)
-        rubrics = load_rubrics(path, read_file(path, LIMIT), SettingsFinder().for_file(path))
+        rubrics = read_rubrics(rubrics)
     return MapBatches(rubrics, keep, strict=strict)

@@ -18,7 +18,7 @@ FLOORS = """
     cli
     lsp mcp
     report
-    api arrow
+    api arrow rewards
     show
     fix
     scoring

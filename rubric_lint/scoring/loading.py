@@ -1,5 +1,6 @@
 """Load the rubrics of a file for scoring, by the names that records use."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -10,7 +11,8 @@ from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
-from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, claim_by_name
+from rubric_lint.project.opening import LIMIT, read_file
+from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.project.skipped import name_other_kind
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.preparing import UnscorableError, prepare
@@ -117,6 +119,18 @@ def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS
     """
     models = load_models(name, as_bytes(data), claim_by_name(name, settings))
     return {called: loaded.prepare() for called, loaded in models.items()}
+
+
+def read_rubrics(path: str | os.PathLike[str]) -> dict[str, ScoringRubric]:
+    """Return the rubrics of the file at `path`, with the settings that the commands would use.
+
+    Raises:
+        OSError: if the file cannot be read.
+        RubricError: as `load_rubrics`.
+        SettingsError: if the settings of the file are invalid.
+    """
+    name = os.fspath(path)
+    return load_rubrics(name, read_file(name, LIMIT), SettingsFinder().for_file(name))
 
 
 def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:

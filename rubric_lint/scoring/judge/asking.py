@@ -143,7 +143,7 @@ async def _ask(endpoint: Asker, answer: Answer, rubric: ScoringRubric, *, plan: 
         except OutputError as fault:
             if len(exchanges) == plan.max_attempts:
                 return Asked(rubric, tuple(exchanges), None, str(fault))
-            messages = (*prompt, *_correct(reply, fault))
+            messages = (*prompt, *correct(reply.text, fault))
         else:
             if desk.store:
                 desk.store.put(key, exchanges[-1])
@@ -156,9 +156,10 @@ def _read_output(reply: Reply, answer: Answer, rubric: ScoringRubric, extract: E
     return reader_of(rubric).read(reply.text, read_quotable(*answer.case), extract).output
 
 
-def _correct(reply: Reply, fault: OutputError) -> Iterator[Message]:
-    if reply.text.strip():
-        yield say("assistant", reply.text)
+def correct(text: str, fault: OutputError) -> Iterator[Message]:
+    """Yield the messages that ask for an invalid output once more: the text of the judge, if any, and what is wrong."""
+    if text.strip():
+        yield say("assistant", text)
     place = f" at {fault.path}" if fault.path else ""
     yield say(
         "user",

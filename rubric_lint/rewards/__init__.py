@@ -1,0 +1,197 @@
+"""Reward functions for reinforcement learning, made of rubrics: for the trainers of TRL, and for verifiers.
+
+Neither package is imported, nor is it needed to import this module.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rubric_lint.rewards.counting import RewardCounts
+from rubric_lint.rewards.options import OnInvalid, Options, RewardError, Worth
+
+if TYPE_CHECKING:
+    from rubric_lint.rewards.asking import Judge
+    from rubric_lint.rewards.endpoint import EndpointJudge
+    from rubric_lint.rewards.rewarding import Rubrics
+    from rubric_lint.rewards.trl import TrlReward
+    from rubric_lint.rewards.verifiers import VerifiersReward, View
+
+__all__ = ["RewardCounts", "RewardError", "endpoint_judge", "trl_reward", "verifiers_reward"]
+
+
+def trl_reward(
+    rubrics: "Rubrics",
+    judge: "Judge | None" = None,
+    *,
+    outputs: str | None = None,
+    reward: Worth = "score",
+    on_invalid: OnInvalid = "skip",
+    dropout: float = 0.0,
+    seed: int = 0,
+    samples: int = 1,
+    attempts: int = 3,
+    concurrency: int = 8,
+    patience: int | None = 5,
+    strict: bool = False,
+    question: str | None = None,
+    reference: str | None = None,
+    rubric_field: str = "rubric",
+    name: str | None = None,
+) -> "TrlReward":
+    """Return a reward function for the trainers of TRL, such as `GRPOTrainer`. It can be pickled.
+
+    `rubrics` is a rubric, the rubrics that `load_rubrics` returns, or the path of their file. With several, the column
+    `rubric_field` names the rubric of each prompt. `judge` takes the messages of `write_prompt` as dictionaries, and
+    with a parameter `schema` also the schema of `output_schema`, and returns the judge's output. If it is asynchronous,
+    the reward function is too. Without a judge, `outputs` names a column with an output, or a list of outputs, for each
+    completion, such as a rollout function returns.
+
+    `reward` says what a completion gets: `score` is its score, `gated` the same, but 0 if a gate is missed, and
+    `verdict` is 1 for pass, 0.5 for borderline and 0 for fail. `on_invalid` says what happens if an output is invalid:
+    with `skip`, no completion of the same prompt gets a reward, with `none`, only this one does not, and `raise`
+    raises. `dropout` is the probability with which each criterion does not count, the same ones for all completions of
+    a prompt in a step; `seed` makes them. `samples` outputs are combined to their median, each from up to `attempts`
+    replies until it is valid. At most `concurrency` replies are awaited at once. After `patience` calls in a row
+    without a valid output, the function raises. With `strict`, a raw text must be the object as a whole.
+
+    `question` and `reference` name columns that the judge gets: by default the prompt is the question, and there is no
+    reference. `name` is what the trainer logs, by default the name of the rubric.
+
+    The function has counts: `last` of its last call and `totals` of all. In calls, a wrong column or name of a rubric
+    raises a `RewardError`.
+
+    Raises:
+        TypeError: if `rubrics` or `judge` is something else.
+        ValueError: if both or neither of `judge` and `outputs` are given, or an option has another value.
+        OSError: if the file cannot be read.
+        RubricError: if the file has errors or no rubric.
+        SettingsError: if the settings of the file are invalid.
+    """
+    from rubric_lint.rewards.asking import is_async  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.rewards.trl import AsyncTrlReward, TrlReward  # noqa: PLC0415
+
+    options = Options(
+        reward=reward,
+        on_invalid=on_invalid,
+        dropout=dropout,
+        seed=seed,
+        samples=samples,
+        attempts=attempts,
+        concurrency=concurrency,
+        patience=patience,
+        strict=strict,
+    )
+    kind = AsyncTrlReward if callable(judge) and is_async(judge) else TrlReward
+    return kind(
+        rubrics, judge, outputs, options, question=question, reference=reference, rubric_field=rubric_field, name=name
+    )
+
+
+def verifiers_reward(
+    rubrics: "Rubrics",
+    judge: "Judge | None" = None,
+    *,
+    outputs: str | None = None,
+    reward: Worth = "score",
+    on_invalid: OnInvalid = "skip",
+    dropout: float = 0.0,
+    seed: int = 0,
+    samples: int = 1,
+    attempts: int = 3,
+    concurrency: int = 8,
+    strict: bool = False,
+    view: "View" = "last_reply",
+    question: str | None = None,
+    reference: str | None = None,
+    rubric_field: str = "rubric",
+    name: str | None = None,
+) -> "VerifiersReward":
+    """Return a reward for tasks of verifiers, an asynchronous function of `task` and `trace`. It can be pickled.
+
+    The arguments are those of `trl_reward`, with these differences. `outputs` names the field of `trace.info` with the
+    judge's output. `question`, `reference` and `rubric_field` name fields of the task; the question is the prompt by
+    default. `view` says what is judged: `last_reply` or `full_trace`, the transcript. `dropout` drops the same criteria
+    for all rollouts of a task.
+
+    If an output is invalid, the function raises a `RewardError` with `skip` as with `raise`: verifiers fails this
+    rollout with the reason, and goes on. verifiers would count `none` as 0, so it is refused.
+
+    The criteria become metrics named `name/criterion`, and `trace.info["rubric_lint"][name]` has the result.
+
+    Raises:
+        TypeError: as `trl_reward`.
+        ValueError: as `trl_reward`, if `on_invalid` is `none`, or `view` has another value.
+        OSError: as `trl_reward`.
+        RubricError: as `trl_reward`.
+        SettingsError: as `trl_reward`.
+    """
+    from rubric_lint.rewards.verifiers import VerifiersReward  # noqa: PLC0415  (loads the scorer)
+
+    options = Options(
+        reward=reward,
+        on_invalid=on_invalid,
+        dropout=dropout,
+        seed=seed,
+        samples=samples,
+        attempts=attempts,
+        concurrency=concurrency,
+        patience=None,  # each invalid output is an error of its rollout already
+        strict=strict,
+    )
+    return VerifiersReward(
+        rubrics,
+        judge,
+        outputs,
+        options,
+        view=view,
+        question=question,
+        reference=reference,
+        rubric_field=rubric_field,
+        name=name,
+    )
+
+
+def endpoint_judge(
+    model: str,
+    *,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    response_format: str = "json_schema",
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    extra_body: Mapping[str, Any] | None = None,
+    timeout: float = 120.0,
+    retries: int = 5,
+    rpm: float | None = None,
+    tpm: float | None = None,
+) -> "EndpointJudge":
+    """Return a judge that asks an OpenAI-compatible endpoint as `rubric-score judge` does; it needs the extra `judge`.
+
+    It is asynchronous, retries, pauses when the endpoint limits requests, and can be pickled without its key, which it
+    reads from the variable `api_key_env`, by default OPENAI_API_KEY. An endpoint at `base_url` needs no key.
+    `response_format` is `json_schema`, `json_object` or `text`. `timeout` is in seconds; `rpm` and `tpm` limit the
+    requests and tokens per minute.
+
+    Raises:
+        ImportError: without the extra.
+        RewardError: if the variable with the key is not set.
+        ValueError: if `response_format` has another value.
+    """
+    import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
+
+    from rubric_lint.rewards.endpoint import EndpointJudge  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.scoring.judge.call import RESPONSE_FORMATS, Call  # noqa: PLC0415
+
+    if response_format not in RESPONSE_FORMATS:
+        raise ValueError(f"response_format is {response_format!r}; expected one of {', '.join(RESPONSE_FORMATS)}")
+    call = Call(
+        model,
+        base_url,
+        timeout,
+        retries,
+        response_format,
+        temperature,
+        max_tokens=max_tokens,
+        extra_body=dict(extra_body or {}),
+    )
+    return EndpointJudge(call, api_key_env, rpm=rpm, tpm=tpm)

@@ -1,0 +1,192 @@
+"""Ask a judge, which is a function, for its outputs."""
+
+import asyncio
+import functools
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from rubric_lint.rewards.options import Options, RewardError
+from rubric_lint.scoring.candidates import read_quotable
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
+from rubric_lint.scoring.judge.asking import correct
+from rubric_lint.scoring.judge.prompt import JudgedCase, Message, output_schema, write_prompt
+from rubric_lint.scoring.output import parse_output, reader_of
+
+Judge = Callable[..., str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
+"""A judge: takes chat messages, and with a parameter `schema` the JSON Schema of its output; returns the output."""
+
+Read = JudgeOutput | OutputError
+"""A valid output, or the error of an invalid one."""
+
+
+class Item(NamedTuple):
+    """A completion to judge; completions of one prompt have the same `group`."""
+
+    rubric: ScoringRubric
+    case: JudgedCase
+    group: str
+
+
+class _FailedError(OutputError):
+    """The judge itself raised, so that it is not asked again."""
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Return whether calling a function, an object or a partial of these returns a coroutine."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def read_output(item: Item, output: Any, *, strict: bool) -> JudgeOutput:
+    """Read an output: raw text, an object or a `JudgeOutput`.
+
+    Raises:
+        OutputError: if it is not valid.
+    """
+    if isinstance(output, JudgeOutput):
+        reader_of(item.rubric).know(output)
+        return output
+    if isinstance(output, str | Mapping):
+        return parse_output(item.rubric, output, answer=read_quotable(*item.case), strict=strict)
+    found = "no output" if output is None else f"an output of the type {type(output).__name__}"
+    raise OutputError(f"{found}; expected a string or an object")
+
+
+class Asker:
+    """Ask a judge until each output is valid; at most `concurrency` requests are made at once."""
+
+    def __init__(self, judge: Judge, options: Options) -> None:
+        if not callable(judge):
+            raise TypeError(f"judge is a value of the type {type(judge).__name__}; expected a function")
+        self.is_async = is_async(judge)
+        self._judge = judge
+        self._options = options
+        self._takes_schema = _has_parameter(judge, "schema")
+        self._start()
+
+    def _start(self) -> None:
+        self._lock = threading.Lock()
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in {"_lock", "_gates"}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start()
+
+    def ask(self, items: Sequence[Item]) -> list[Read]:
+        """Return the output for each item, with a judge that is not asynchronous, in threads.
+
+        Raises:
+            RewardError: if the judge raises it, or returns an awaitable.
+        """
+        with ThreadPoolExecutor(self._options.concurrency) as pool:
+            asked = [pool.submit(self._ask_one, item) for item in items]
+            try:
+                return [each.result() for each in asked]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _ask_one(self, item: Item) -> Read:
+        found: Read = _finish(self._talk(item, self._call_here))
+        return found
+
+    async def ask_async(self, items: Sequence[Item]) -> list[Read]:
+        """Return the output for each item, with any judge.
+
+        Raises:
+            RewardError: if the judge raises it.
+        """
+        call = self._call_async if self.is_async else self._call_in_thread
+        gate = self._gate()
+
+        async def ask_one(item: Item) -> Read:
+            async with gate:
+                return await self._talk(item, call)
+
+        asked = [asyncio.create_task(ask_one(item)) for item in items]
+        try:
+            return await asyncio.gather(*asked)
+        except BaseException:
+            for each in asked:
+                each.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+            raise
+
+    def _gate(self) -> asyncio.Semaphore:
+        """Return the semaphore of the running loop: calls that run at the same time share it."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if loop not in self._gates:
+                self._gates[loop] = asyncio.Semaphore(self._options.concurrency)
+            return self._gates[loop]
+
+    async def _talk(self, item: Item, call: Callable[[Sequence[Message], Item], Coroutine[Any, Any, Any]]) -> Read:
+        """Ask until the output is valid, each time with what is wrong with the last one."""
+        prompt = write_prompt(item.rubric, item.case)
+        messages: tuple[Message, ...] = prompt
+        for left in reversed(range(self._options.attempts)):
+            output = None
+            try:
+                output = await call(messages, item)
+                return read_output(item, output, strict=self._options.strict)
+            except OutputError as fault:
+                if not left or isinstance(fault, _FailedError):
+                    return fault
+                messages = (*prompt, *correct(output if isinstance(output, str) else "", fault))
+        raise AssertionError("the last attempt returns")
+
+    async def _call_here(self, messages: Sequence[Message], item: Item) -> Any:
+        with _Catching():
+            output = self._ask(messages, item)
+            if inspect.isawaitable(output):
+                if inspect.iscoroutine(output):
+                    output.close()
+                raise RewardError("the judge returned an awaitable; define it with `async def`")
+            return output
+
+    async def _call_in_thread(self, messages: Sequence[Message], item: Item) -> Any:
+        return await asyncio.to_thread(lambda: _finish(self._call_here(messages, item)))
+
+    async def _call_async(self, messages: Sequence[Message], item: Item) -> Any:
+        with _Catching():
+            return await self._ask(messages, item)
+
+    def _ask(self, messages: Sequence[Message], item: Item) -> Any:
+        written = [message._asdict() for message in messages]
+        return self._judge(written, schema=output_schema(item.rubric)) if self._takes_schema else self._judge(written)
+
+
+class _Catching:
+    """Turn what a judge raises into an error of its output, except a `RewardError` or an `OutputError`."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, fault: BaseException | None, _trace: object) -> None:
+        if isinstance(fault, Exception) and not isinstance(fault, RewardError | OutputError):
+            raise _FailedError(f"the judge raised {type(fault).__name__}: {fault}") from fault
+
+
+def _finish(running: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that never waits."""
+    try:
+        running.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("a coroutine that waits")
+
+
+def _has_parameter(function: Callable[..., Any], name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some functions of C do not say
+        return False

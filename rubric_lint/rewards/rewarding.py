@@ -1,0 +1,213 @@
+"""Make rewards of judge outputs: what the functions for all training frameworks share."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from rubric_lint.messages import list_names, point_to_known
+from rubric_lint.rewards.asking import Asker, Item, Judge, Read, read_output
+from rubric_lint.rewards.counting import Counter, RewardCounts
+from rubric_lint.rewards.dropout import Kept, drop_criteria
+from rubric_lint.rewards.options import Options, RewardError
+from rubric_lint.scoring.extract import OutputError
+from rubric_lint.scoring.grading import Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.loading import read_rubrics
+from rubric_lint.scoring.samples import combine_samples
+
+Rubrics = ScoringRubric | Mapping[str, ScoringRubric] | str | os.PathLike[str]
+"""A rubric, the rubrics of a file by name, or the path of the file."""
+
+_OF_VERDICT = {Verdict.PASS: Fraction(1), Verdict.BORDERLINE: Fraction(1, 2), Verdict.FAIL: Fraction(0)}
+
+
+class Rewarded(NamedTuple):
+    """A completion with a valid output: its reward, its result by all criteria, and what dropout made of it."""
+
+    reward: float
+    whole: Scored
+    kept: Kept
+
+
+class Settled(NamedTuple):
+    """A call: for each completion its reward, or None; why its output is invalid, or ""; and its result, or None.
+
+    `skipped` counts the valid ones without a reward.
+    """
+
+    rewards: list[float | None]
+    reasons: list[str]
+    found: list[Rewarded | None]
+    skipped: int
+
+
+class Rewarder:
+    """A reward function without the signature of a framework. It can be pickled, and threads may share it."""
+
+    noun = "completions"
+
+    def __init__(
+        self,
+        rubrics: Rubrics,
+        judge: Judge | None,
+        outputs: str | None,
+        options: Options,
+        *,
+        rubric_field: str,
+        name: str | None,
+    ) -> None:
+        if (judge is None) == (outputs is None):
+            raise ValueError(
+                "pass either `judge`, a function that judges, or `outputs`, the name of the field with judge outputs"
+            )
+        if outputs is not None and options.samples > 1:
+            raise ValueError("`samples` needs a judge; the field `outputs` has as many outputs as it lists")
+        self.rubrics = _take_rubrics(rubrics)
+        _refuse_dropout_without_effect(self.rubrics, options.dropout)
+        self.options = options
+        self.__name__ = name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
+        self._asker = None if judge is None else Asker(judge, options)
+        self._outputs = outputs or ""
+        self._rubric_field = rubric_field
+        self._counter = Counter(self.__name__, self.noun, options.patience)
+
+    @property
+    def last(self) -> RewardCounts:
+        """The counts of the last call."""
+        return self._counter.last
+
+    @property
+    def totals(self) -> RewardCounts:
+        """The counts of all calls in this process."""
+        return self._counter.totals
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.__name__!r}>"
+
+    def _find_rubric(self, name: Any, what: str) -> ScoringRubric:
+        """Return the rubric with a name, or the only one.
+
+        Raises:
+            RewardError: if there are several and none has this name.
+        """
+        if len(self.rubrics) == 1:
+            return next(iter(self.rubrics.values()))
+        if isinstance(name, str) and name in self.rubrics:
+            return self.rubrics[name]
+        if name is None:
+            raise RewardError(
+                f"{what} `{self._rubric_field}` is missing: it names one of the {len(self.rubrics)} rubrics: "
+                f"{list_names(self.rubrics)}"
+            )
+        raise RewardError(f"no rubric is named {str(name)[:80]!r}; {point_to_known(str(name), self.rubrics)}")
+
+    def _take(self, items: Sequence[Item], given: Sequence[Any]) -> list[list[Read]]:
+        """Return the outputs of each item: from the judge in threads, or without one those that are given."""
+        if self._asker is None:
+            return [*map(self._read, items, given)]
+        return self._group(self._asker.ask(self._repeat(items)))
+
+    async def _take_async(self, items: Sequence[Item], given: Sequence[Any]) -> list[list[Read]]:
+        """Return the outputs of each item as `_take`, without blocking the event loop."""
+        if self._asker is None:
+            return [*map(self._read, items, given)]
+        return self._group(await self._asker.ask_async(self._repeat(items)))
+
+    def _repeat(self, items: Iterable[Item]) -> list[Item]:
+        """Return each item as often as it is to be judged."""
+        return [item for item in items for _ in range(self.options.samples)]
+
+    def _group(self, read: Sequence[Read]) -> list[list[Read]]:
+        """Return the outputs of each item, from those that `_repeat` lists."""
+        size = self.options.samples
+        return [list(read[start : start + size]) for start in range(0, len(read), size)]
+
+    def _read(self, item: Item, given: Any) -> list[Read]:
+        """Read the outputs of a field: one, or a list of several."""
+        outputs = given if isinstance(given, list | tuple) and given else [given]
+        return [self._read_one(item, output) for output in outputs]
+
+    def _read_one(self, item: Item, output: Any) -> Read:
+        try:
+            return read_output(item, output, strict=self.options.strict)
+        except OutputError as fault:
+            return fault
+
+    def _settle(self, items: Sequence[Item], read: Sequence[Sequence[Read]], step: int | None) -> Settled:
+        """Make rewards of the outputs of each item, count them, and warn.
+
+        Raises:
+            RewardError: if an output is invalid and `on_invalid` is raise, or after too many calls without a valid one.
+        """
+        faults = [next((each for each in outputs if isinstance(each, OutputError)), None) for outputs in read]
+        found = [
+            None if fault else self._reward(item, outputs, step)
+            for item, outputs, fault in zip(items, read, faults, strict=True)
+        ]
+        faulty = {item.group for item, fault in zip(items, faults, strict=True) if fault}
+        skips = self.options.on_invalid == "skip"
+        rewards = [
+            None if each is None or (skips and item.group in faulty) else each.reward
+            for item, each in zip(items, found, strict=True)
+        ]
+        reasons = [_word(fault) for fault in faults]
+        skipped = sum(each is not None and reward is None for each, reward in zip(found, rewards, strict=True))
+        self._counter.count(reasons, skipped)
+        if self.options.on_invalid == "raise":
+            for number, fault in enumerate(faults, 1):
+                if fault:
+                    place = f" {number} of {len(items)}" if len(items) > 1 else ""
+                    noun = self.noun.removesuffix("s")
+                    raise RewardError(
+                        f"{self.__name__}: invalid judge output for {noun}{place}: {_word(fault)}"
+                    ) from fault
+        return Settled(rewards, reasons, found, skipped)
+
+    def _reward(self, item: Item, outputs: Sequence[Read], step: int | None) -> Rewarded:
+        """Return the reward of a completion whose outputs are all valid."""
+        kept = drop_criteria(item.rubric, self.options.dropout, self.options.seed, step, item.group)
+        valid = [output for output in outputs if not isinstance(output, OutputError)]
+        whole = combine_samples([item.rubric.grade(output) for output in valid])
+        graded = combine_samples([kept.grade(output) for output in valid]) if kept.dropped else whole
+        return Rewarded(float(self._worth(graded)), whole, kept)
+
+    def _worth(self, scored: Scored) -> Fraction:
+        if self.options.reward == "verdict":
+            return _OF_VERDICT[scored.verdict]
+        if self.options.reward == "score":
+            return scored.score
+        gated = sorted(_gate(sample) for sample in scored.samples or (scored,))
+        return (gated[(len(gated) - 1) // 2] + gated[len(gated) // 2]) / 2
+
+
+def _gate(scored: Scored) -> Fraction:
+    return scored.score if all(each.grade.gate_met for each in scored.criteria) else Fraction(0)
+
+
+def _word(fault: OutputError | None) -> str:
+    if fault is None:
+        return ""
+    return f"{fault.path}: {fault.message}" if fault.path else fault.message
+
+
+def _take_rubrics(rubrics: Rubrics) -> dict[str, ScoringRubric]:
+    if isinstance(rubrics, ScoringRubric):
+        return {rubrics.name: rubrics}
+    if isinstance(rubrics, str | os.PathLike):
+        return read_rubrics(rubrics)
+    if isinstance(rubrics, Mapping) and rubrics and all(isinstance(each, ScoringRubric) for each in rubrics.values()):
+        return dict(rubrics)
+    raise TypeError(
+        f"rubrics is a value of the type {type(rubrics).__name__}; expected a rubric, the rubrics that load_rubrics "
+        "returns, or the path of a file"
+    )
+
+
+def _refuse_dropout_without_effect(rubrics: Mapping[str, ScoringRubric], dropout: float) -> None:
+    """Refuse to drop criteria of rubrics that all have only one.
+
+    Raises:
+        ValueError: if no rubric has two criteria.
+    """
+    if dropout and all(len(rubric.criteria) < 2 for rubric in rubrics.values()):
+        raise ValueError(f"dropout is {dropout!r}, but no rubric has two criteria, so none can be dropped; expected 0")

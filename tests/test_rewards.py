@@ -1,0 +1,670 @@
+"""Reward functions for training: what a completion gets, and what becomes of one whose judge output is invalid."""
+
+import asyncio
+import functools
+import json
+import logging
+import pickle
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from hashlib import sha256
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+from chat_server import Response, completion, serving
+from test_api import modules_after
+
+from rubric_lint import JudgedCase, load_rubrics, output_schema, score, write_prompt
+from rubric_lint.rewards import RewardCounts, RewardError, endpoint_judge, trl_reward, verifiers_reward
+
+BANDS = "{0: Bad, 3: Poor, 6: Fair, 9: Good}"
+CRITERIA = {
+    "accuracy": f"{{id: accuracy, weight: 2, required_min_score: 6, score_ranges: {BANDS}}}",
+    "length": f"{{id: length, weight: 0.7, score_ranges: {BANDS}}}",
+    "tone": f"{{id: tone, weight: 1.3, required_min_score: 3, score_ranges: {BANDS}}}",
+    "extra": f"{{id: extra, weight: 0, required_min_score: 9, score_ranges: {BANDS}}}",
+}
+
+
+def load(*names, file="summary.rubric.yaml"):
+    return load_rubrics(file, f"rubrics: [{', '.join(CRITERIA[name] for name in names)}]")
+
+
+RUBRIC = load("accuracy", "length", "tone")["summary"]
+FOUR = load(*CRITERIA)["summary"]
+SHORT = load_rubrics("short.rubric.yaml", "rubrics: [{id: short, expected_outcome: At most ten words}]")["short"]
+CHAT = [{"role": "user", "content": "Why?"}]
+
+
+def output(*scores, names=tuple(CRITERIA)):
+    return json.dumps({"checks": [{"id": name, "score": each} for name, each in zip(names, scores, strict=False)]})
+
+
+def answer_of(messages):
+    """What stands between the tags of the answer in the last message of a prompt."""
+    return messages[1]["content"].rpartition("<answer-")[0].rpartition("</answer-")[0].partition(">\n")[2].strip()
+
+
+def told(messages):
+    """A judge that returns what the completion says: completions are judge outputs in the words of `SAYING`."""
+    text = messages[1]["content"]
+    return next(said for mark, said in SAYING.items() if f"\n{mark}\n</answer-" in text)
+
+
+SAYING = {
+    "good": output(10, 10, 10),
+    "fair": output(6, 6, 6),
+    "gated": output(5, 10, 10),
+    "bad": output(0, 0, 0),
+    "broken": "I like it.",
+    "half": output(10, 10),
+}
+
+
+def rate(reward, completions, prompts=None, **columns):
+    return reward(prompts=prompts or ["Why?"] * len(completions), completions=completions, completion_ids=[], **columns)
+
+
+# What a completion gets
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("score", [1.0, 0.6, 0.75, 0.0]), ("gated", [1.0, 0.6, 0.0, 0.0]), ("verdict", [1.0, 0.5, 0.0, 0.0])],
+)
+def test_a_reward_is_the_score_or_depends_on_gates_and_verdict(kind, expected):
+    assert rate(trl_reward(RUBRIC, told, reward=kind), ["good", "fair", "gated", "bad"]) == expected
+
+
+def test_the_judge_gets_the_prompt_of_the_rubric_and_a_reward_is_exact():
+    asked = []
+
+    def judge(messages, schema):
+        asked.append((messages, schema))
+        return output(4, 10, 10)
+
+    reward = trl_reward(RUBRIC, judge, question="topic", reference="answer")
+    assert rate(reward, ["A tower."], topic=["What is it?"], answer=["The tower."], other=[1]) == [0.7]
+    expected = write_prompt(RUBRIC, JudgedCase("A tower.", question="What is it?", reference="The tower."))
+    assert asked == [([each._asdict() for each in expected], output_schema(RUBRIC))]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Because.", "Because."),
+        ([{"role": "assistant", "content": "Because."}], "Because."),
+        ([{"role": "assistant", "content": "Because.", "tool_calls": None}], "Because."),
+        (
+            [{"role": "assistant", "content": "Let me see."}, {"role": "tool", "content": "42"}],
+            "[1] assistant:\n    Let me see.\n[2] tool:\n    42",
+        ),
+        (
+            [{"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}],
+            "[1] assistant:\n    \n    calls f with {}",
+        ),
+    ],
+)
+def test_completions_are_strings_or_messages(written, read):
+    asked = []
+
+    def judge(messages):
+        asked.append(messages[1]["content"])
+        return output(9, 9, 9)
+
+    assert rate(trl_reward(RUBRIC, judge), [written], [CHAT]) == [0.9]
+    assert asked == [write_prompt(RUBRIC, JudgedCase(read, question="Why?"))[1].content]
+
+
+def test_an_image_cannot_be_judged_and_is_an_error():
+    prompt = [{"role": "user", "content": [{"type": "image", "image": object()}]}]
+    with pytest.raises(RewardError, match=r'^a prompt cannot be judged: /0/content/0: a part of the type "image"'):
+        rate(trl_reward(RUBRIC, told), ["good"], [prompt])
+    reward = trl_reward(RUBRIC, outputs="judged")
+    assert rate(reward, ["good"] * 2, [prompt] * 2, judged=[output(9, 9, 9), None]) == [None, None]
+
+
+def test_outputs_may_be_a_column():
+    reward = trl_reward(RUBRIC, outputs="judged", on_invalid="none")
+    several = [output(9, 9, 9), output(3, 3, 3), json.loads(output(6, 6, 6))]
+    given = [output(10, 10, 10), json.loads(output(3, 3, 3)), several, None, [], 7, [output(9, 9, 9), "?"]]
+    assert rate(reward, ["x"] * 7, judged=given) == [1.0, 0.3, 0.6, None, None, None, None]
+
+
+def test_several_samples_are_combined_to_their_median():
+    replies = iter([output(9, 9, 9), output(5, 10, 10), output(6, 6, 6)])
+    assert rate(trl_reward(RUBRIC, lambda _messages: next(replies), samples=3, concurrency=1), ["x"]) == [0.75]
+    replies = iter([output(9, 9, 9), output(5, 10, 10), output(6, 6, 6), output(5, 5, 5)])
+    reward = trl_reward(RUBRIC, lambda _messages: next(replies), samples=4, concurrency=1, reward="gated")
+    assert rate(reward, ["x"]) == [0.3]
+
+
+def test_each_prompt_may_have_a_rubric_of_its_own():
+    def judge(messages):
+        return (
+            '{"checks": [{"id": "short", "satisfied": true}]}'
+            if "ten words" in messages[0]["content"]
+            else SAYING["fair"]
+        )
+
+    reward = trl_reward({"summary": RUBRIC, "short": SHORT}, judge)
+    assert reward.__name__ == "rubric"
+    assert rate(reward, ["x", "x"], rubric=["short", "summary"]) == [1.0, 0.6]
+    with pytest.raises(RewardError, match=r"^no rubric is named 'sumary'; did you mean `summary`"):
+        rate(reward, ["x"], rubric=["sumary"])
+    with pytest.raises(RewardError, match=r"^the column `rubric` is missing: it names one of the 2 rubrics"):
+        rate(reward, ["x"])
+
+
+def test_the_path_of_a_file_is_enough(tmp_path):
+    path = tmp_path / "summary.rubric.yaml"
+    path.write_text(f"rubrics: [{CRITERIA['length']}]", "utf-8")
+    reward = trl_reward(path, lambda _messages: output(7, names=["length"]))
+    assert (reward.__name__, rate(reward, ["x"])) == ("summary", [0.7])
+
+
+# Asking
+
+
+def test_an_invalid_output_is_asked_for_again_with_what_is_wrong():
+    asked = []
+
+    def judge(messages):
+        asked.append(messages)
+        return ["No.", output(9, 9, 12), output(9, 9, 9)][len(asked) - 1]
+
+    assert rate(trl_reward(RUBRIC, judge), ["x"]) == [0.9]
+    assert [len(each) for each in asked] == [2, 4, 4]
+    assert asked[2][2:] == [
+        {"role": "assistant", "content": output(9, 9, 12)},
+        {"role": "user", "content": asked[2][3]["content"]},
+    ]
+    assert "/checks/2/score" in asked[2][3]["content"]
+    asked.clear()
+    assert rate(trl_reward(RUBRIC, judge, attempts=2), ["x"]) == [None]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_requests_are_made_at_once_but_not_too_many(is_async):
+    running, most, lock = [], [], threading.Lock()
+
+    def enter():
+        with lock:
+            running.append(1)
+            most.append(len(running))
+
+    def judge(_messages):
+        enter()
+        time.sleep(0.01)
+        running.pop()
+        return output(9, 9, 9)
+
+    async def judge_async(_messages):
+        enter()
+        await asyncio.sleep(0.01)
+        running.pop()
+        return output(9, 9, 9)
+
+    reward = trl_reward(RUBRIC, judge_async if is_async else judge, concurrency=3, samples=2)
+    rewards = rate(reward, ["x"] * 10)
+    assert (asyncio.run(rewards) if is_async else rewards) == [0.9] * 10
+    assert (max(most), len(most)) == (3, 20)
+
+
+def test_an_asynchronous_judge_makes_an_asynchronous_function():
+    class Judge:
+        async def __call__(self, messages):
+            return told(messages)
+
+    async def twice(reward):
+        return await asyncio.gather(rate(reward, ["good", "bad"]), rate(reward, ["fair"]))
+
+    reward = trl_reward(RUBRIC, Judge())
+    assert asyncio.iscoroutinefunction(reward.__call__)
+    assert asyncio.run(twice(reward)) == [[1.0, 0.0], [0.6]]
+    assert asyncio.run(rate(reward, ["good"])) == [1.0]  # in another loop
+    assert not asyncio.iscoroutinefunction(trl_reward(RUBRIC, told).__call__)
+
+
+def test_a_judge_that_raises_gives_no_reward_and_is_not_asked_again():
+    asked = []
+
+    def judge(messages):
+        asked.append(messages)
+        raise TimeoutError("no reply within 3 s")
+
+    reward = trl_reward(RUBRIC, judge, on_invalid="raise")
+    with pytest.raises(RewardError) as caught:
+        rate(reward, ["x", "x"])
+    assert str(caught.value) == (
+        "summary: invalid judge output for completion 1 of 2: the judge raised TimeoutError: no reply within 3 s"
+    )
+    assert isinstance(caught.value.__cause__.__cause__, TimeoutError)
+    assert len(asked) == 2
+
+
+def test_a_reward_error_of_a_judge_ends_the_call():
+    def judge(_messages):
+        raise RewardError("the key is wrong")
+
+    async def judge_async(_messages):
+        raise RewardError("the key is wrong")
+
+    with pytest.raises(RewardError, match=r"^the key is wrong$"):
+        rate(trl_reward(RUBRIC, judge), ["x"] * 20)
+    with pytest.raises(RewardError, match=r"^the key is wrong$"):
+        asyncio.run(rate(trl_reward(RUBRIC, judge_async), ["x"] * 20))
+
+
+def test_an_awaitable_of_another_function_is_an_error_and_no_output():
+    async def judge(_messages):
+        return output(9, 9, 9)
+
+    with pytest.raises(RewardError, match=r"^the judge returned an awaitable; define it with `async def`$"):
+        rate(trl_reward(RUBRIC, functools.partial(lambda ask, messages: ask(messages), judge)), ["x"])
+
+
+def test_an_object_in_the_completion_is_a_quote():
+    reward = trl_reward(RUBRIC, lambda _messages: f"It says:\n\n{SAYING['good']}\n\nI refuse.", attempts=1)
+    assert rate(reward, [SAYING["good"]]) == [None]
+
+
+# Invalid outputs
+
+
+MIXED = ["good", "broken", "fair", "half", "bad"]
+PROMPTS = ["a", "a", "b", "c", "c"]
+
+
+@pytest.mark.parametrize("kind", ["score", "gated", "verdict"])
+def test_an_invalid_output_has_no_reward_and_with_skip_its_group_has_none(kind):
+    fair = 0.5 if kind == "verdict" else 0.6
+    none = trl_reward(RUBRIC, told, on_invalid="none", reward=kind)
+    assert rate(none, MIXED, PROMPTS) == [1.0, None, fair, None, 0.0]
+    assert none.totals == RewardCounts(1, 5, 2, 0)
+    skip = trl_reward(RUBRIC, told, reward=kind)
+    assert rate(skip, MIXED, PROMPTS) == [None, None, fair, None, None]
+    assert skip.last == RewardCounts(1, 5, 2, 2)
+    with pytest.raises(RewardError, match=r"^summary: invalid judge output for completion 2 of 5: no JSON object"):
+        rate(trl_reward(RUBRIC, told, on_invalid="raise", reward=kind), MIXED, PROMPTS)
+
+
+def test_prompts_with_other_references_are_other_groups():
+    reward = trl_reward(RUBRIC, told, reference="answer")
+    assert rate(reward, ["good", "broken"], answer=["1", "2"]) == [1.0, None]
+
+
+def test_an_invalid_sample_makes_the_completion_invalid():
+    replies = iter([output(9, 9, 9), "?", output(9, 9, 9)])
+    reward = trl_reward(RUBRIC, lambda _messages: next(replies), samples=3, attempts=1, concurrency=1)
+    assert rate(reward, ["x"]) == [None]
+
+
+def test_no_invalid_output_ever_counts():
+    """Random outputs, of which `score` accepts some: the others never get a number, with any option."""
+    chance = random.Random(5)  # noqa: S311
+    names = [*CRITERIA][:3]
+    for number in range(200):
+        given = []
+        for _ in range(6):
+            drawn = [chance.choice([*range(11), 11, 7.5, "7", True, None]) for _ in names]
+            text = output(*(each if chance.random() < 0.2 else chance.randrange(11) for each in drawn), names=names)
+            given.append(chance.choice([text, text, text, text[:-3], f"{text} {text}", None]))
+        prompts = [chance.choice("ab") for _ in given]
+        kind = chance.choice(["score", "gated", "verdict"])
+        drops = chance.choice([0, 0.5, 0.9])
+        valid = [is_valid(each) for each in given]
+        options = {"outputs": "judged", "reward": kind, "dropout": drops, "seed": number, "patience": None}
+        none = rate(trl_reward(RUBRIC, on_invalid="none", **options), ["x"] * 6, prompts, judged=given)
+        assert [each is not None for each in none] == valid
+        whole = {name: all(ok for ok, each in zip(valid, prompts, strict=True) if each == name) for name in prompts}
+        skip = rate(trl_reward(RUBRIC, **options), ["x"] * 6, prompts, judged=given)
+        assert skip == [each if whole[name] else None for each, name in zip(none, prompts, strict=True)]
+
+
+def is_valid(given):
+    try:
+        score(RUBRIC, given)
+    except Exception:
+        return False
+    return True
+
+
+def test_calls_with_invalid_outputs_are_logged_seldom_and_lost_ones_always(caplog):
+    reward = trl_reward(RUBRIC, told, on_invalid="none", attempts=1, patience=None)
+    for _ in range(9):
+        rate(reward, ["good", "half"])
+    first, *rest = [record.getMessage() for record in caplog.records]
+    assert len(rest) == 3  # the second, the fourth and the eighth
+    assert first == (
+        "summary: invalid judge output for 1 of 2 completions, without a reward; so far 1 of 2. The first reason: "
+        '/checks: no check for "tone"'
+    )
+    caplog.clear()
+    for _ in range(3):
+        rate(reward, ["half", "broken"])
+    assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
+        "summary: invalid judge output for all 2 of 2 completions, without a reward"
+    ] * 3
+    assert {(record.name, record.levelno) for record in caplog.records} == {("rubric_lint.rewards", logging.WARNING)}
+
+
+def test_skipped_completions_are_in_the_warning(caplog):
+    rate(trl_reward(RUBRIC, told), MIXED, PROMPTS)
+    assert "for 2 of 5 completions, without a reward (2 more skipped with them); so far 2 of 5." in caplog.text
+
+
+def test_a_run_that_learns_nothing_ends():
+    reward = trl_reward(RUBRIC, told, attempts=1, patience=3)
+    for completions in (["broken"], ["half"], ["good"], ["broken"], ["broken"]):
+        rate(reward, completions)
+    with pytest.raises(RewardError) as caught:
+        rate(reward, ["broken", "half"])
+    assert str(caught.value) == (
+        "summary: 3 calls in a row without a valid judge output, so there is nothing to learn from; the first reason "
+        'of the last call: no JSON object in this text: "I like it."'
+    )
+
+
+def test_the_trainer_logs_shares_criteria_and_reasons():
+    metrics, extra = {}, {}
+    state = SimpleNamespace(global_step=3)
+    reward = trl_reward(RUBRIC, told, name="quality")
+    found = rate(
+        reward, MIXED, PROMPTS, trainer_state=state, log_metric=metrics.__setitem__, log_extra=extra.__setitem__
+    )
+    assert found == [None, None, 0.6, None, None]
+    assert metrics == {
+        "quality/invalid": 0.4,
+        "quality/skipped": 0.4,
+        "quality/criteria/accuracy": float(Fraction(16, 30)),
+        "quality/criteria/length": float(Fraction(16, 30)),
+        "quality/criteria/tone": float(Fraction(16, 30)),
+    }
+    assert [bool(each) for each in extra["quality/invalid"]] == [False, True, False, True, False]
+    assert reward.__name__ == "quality"
+
+
+# Dropout
+
+
+def reference_score(names, scores):
+    """The score of a file with these criteria only: dropout comes to the same."""
+    rubric = load(*names)["summary"]
+    return score(rubric, output(*scores, names=names))
+
+
+def drawn_subsets(dropout, seeds, prompts=("Why?",), step=None):
+    """The criteria that count, for each seed and prompt, found by outputs in which one criterion only is bad."""
+    found = {}
+    state = SimpleNamespace(global_step=step)
+    for seed in seeds:
+        reward = trl_reward(FOUR, outputs="judged", dropout=dropout, seed=seed, reward="gated")
+        for prompt in prompts:
+            worst = [output(*(0 if place == bad else 10 for place in range(4))) for bad in range(4)]
+            rewards = rate(reward, ["x"] * 4, [prompt] * 4, judged=worst, trainer_state=state)
+            found[seed, prompt] = tuple(name for name, each in zip(CRITERIA, rewards, strict=True) if each < 1)
+    return found
+
+
+def test_dropout_scores_as_a_rubric_of_the_other_criteria():
+    chance = random.Random(7)  # noqa: S311
+    seen = set()
+    for (seed, _), kept in drawn_subsets(0.5, range(60)).items():
+        scores = {name: chance.randrange(11) for name in CRITERIA}
+        judged = [output(*scores.values())]
+        expected = reference_score(kept, [scores[name] for name in kept])
+        found = [
+            rate(trl_reward(FOUR, outputs="judged", dropout=0.5, seed=seed, reward=kind), ["x"], judged=judged)
+            for kind in ("score", "verdict")
+        ]
+        worth = {"pass": 1.0, "borderline": 0.5, "fail": 0.0}[expected.verdict]
+        assert found == [[float(expected.score)], [worth]]
+        seen.add(kept)
+    assert len(seen) > 8
+
+
+def test_dropout_depends_on_seed_prompt_and_step_and_on_nothing_else():
+    prompts = [f"Question {number}" for number in range(12)]
+    first = drawn_subsets(0.5, [1], prompts, step=4)
+    assert first == drawn_subsets(0.5, [1], prompts, step=4)
+    assert drawn_subsets(0.5, [1], [*reversed(prompts)], step=4) == first
+    assert len(set(first.values())) > 4
+    for other in (drawn_subsets(0.5, [2], prompts, step=4), drawn_subsets(0.5, [1], prompts, step=5)):
+        assert [*other.values()] != [*first.values()]
+
+
+def test_the_same_criteria_are_dropped_on_every_machine():
+    group = '["summary", "Why?", "Why?", null]'
+
+    def number(seed, name):
+        return int.from_bytes(sha256(json.dumps([seed, 4, group, name]).encode()).digest()[:8]) / 2**64
+
+    found = drawn_subsets(0.4, range(40), step=4)
+    expected = {(seed, "Why?"): tuple(name for name in CRITERIA if number(seed, name) >= 0.4) for seed in range(40)}
+    can_earn = {place: names for place, names in expected.items() if {*names} - {"extra"}}
+    assert {place: found[place] for place in can_earn} == can_earn
+    assert len(can_earn) > 30
+
+
+def test_a_criterion_that_earns_points_stays_and_each_is_dropped_as_often_as_said():
+    dropout, seeds = 0.6, 1500
+    kept = [*drawn_subsets(dropout, range(seeds)).values()]
+    assert all(set(each) & {"accuracy", "length", "tone"} for each in kept)
+    share = {name: sum(name in each for each in kept) / seeds for name in CRITERIA}
+    # Kept with 1 - p, or as the last of three that can earn points: they are all dropped with p ** 3.
+    earning = 1 - dropout + dropout**3 / 3
+    assert share["extra"] == pytest.approx(1 - dropout, abs=0.04)
+    assert [share[name] for name in ("accuracy", "length", "tone")] == pytest.approx([earning] * 3, abs=0.04)
+
+
+def test_more_dropout_never_keeps_what_less_drops():
+    for seed in range(30):
+        sets = [set(*drawn_subsets(dropout, [seed]).values()) for dropout in (0, 0.3, 0.6, 0.99)]
+        assert sets[0] == set(CRITERIA)
+        assert all(more <= less for less, more in pairwise(sets))
+
+
+def test_dropout_of_a_pickled_rubric_is_the_same():
+    rubric = pickle.loads(pickle.dumps(FOUR))  # noqa: S301
+    judged = [output(3, 5, 7, 9)] * 10
+    prompts = [str(number) for number in range(10)]
+    rewards = [
+        rate(trl_reward(each, outputs="judged", dropout=0.5, reward="verdict"), prompts, prompts, judged=judged)
+        for each in (FOUR, rubric)
+    ]
+    assert rewards[0] == rewards[1]
+
+
+# As a function
+
+
+def test_a_function_can_be_pickled_with_its_counts():
+    reward = trl_reward(RUBRIC, told, dropout=0.3, name="quality")
+    rate(reward, ["good", "bad"])
+    copy = pickle.loads(pickle.dumps(reward))  # noqa: S301
+    assert (copy.__name__, copy.totals, rate(copy, ["fair"])) == ("quality", RewardCounts(1, 2, 0, 0), [0.6])
+    assert (copy.totals, reward.totals) == (RewardCounts(2, 3, 0, 0), RewardCounts(1, 2, 0, 0))
+
+
+def test_threads_may_share_a_function():
+    reward = trl_reward(RUBRIC, told, on_invalid="none", attempts=1, patience=None)
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda _: rate(reward, MIXED), range(60))]
+    assert found == [[1.0, None, 0.6, None, 0.0]] * 60
+    assert reward.totals == RewardCounts(60, 300, 120, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault", "message"),
+    [
+        ({}, ValueError, "pass either `judge`, a function that judges, or `outputs`"),
+        ({"judge": told, "outputs": "o"}, ValueError, "pass either `judge`"),
+        ({"judge": "gpt-5"}, TypeError, "judge is a value of the type str; expected a function"),
+        ({"outputs": "o", "samples": 2}, ValueError, "`samples` needs a judge"),
+        ({"judge": told, "on_invalid": "zero"}, ValueError, "on_invalid is 'zero'; expected 'skip', 'none' or 'raise'"),
+        ({"judge": told, "reward": "points"}, ValueError, "reward is 'points'; expected 'score', 'gated' or 'verdict'"),
+        ({"judge": told, "dropout": 1}, ValueError, "dropout is 1; expected a number of at least 0 and below 1"),
+        ({"judge": told, "dropout": float("nan")}, ValueError, "dropout is nan; expected a number"),
+        ({"judge": told, "seed": "a"}, ValueError, "seed is 'a'; expected an integer"),
+        ({"judge": told, "samples": 0}, ValueError, "samples is 0; expected an integer of at least 1"),
+        ({"judge": told, "patience": True}, ValueError, "patience is True; expected an integer of at least 1"),
+    ],
+)
+def test_wrong_options_are_refused_at_once(options, fault, message):
+    with pytest.raises(fault) as caught:
+        trl_reward(RUBRIC, **options)
+    assert str(caught.value).startswith(message)
+
+
+def test_wrong_rubrics_are_refused_at_once():
+    with pytest.raises(TypeError, match=r"^rubrics is a value of the type dict; expected a rubric"):
+        trl_reward({}, told)
+    with pytest.raises(ValueError, match=r"^dropout is 0\.5, but no rubric has two criteria"):
+        trl_reward(SHORT, told, dropout=0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "columns", "message"),
+    [
+        (
+            {"reference": "answer"},
+            {"answers": ["x"]},
+            "summary: no column `answer` in the dataset; did you mean `answers`?",
+        ),
+        (
+            {"question": "log_metric"},
+            {"log_metric": print},
+            "summary: no column `log_metric` in the dataset; the trainer",
+        ),
+        (
+            {"reference": "answer"},
+            {"answer": ["x", "y"]},
+            "summary: the column `answer` does not have one value for each",
+        ),
+        (
+            {"reference": "answer"},
+            {"answer": [7]},
+            "a value of `answer` is of the type int; expected a string or a list",
+        ),
+    ],
+)
+def test_wrong_columns_are_errors(options, columns, message):
+    with pytest.raises(RewardError) as caught:
+        rate(trl_reward(RUBRIC, told, **options), ["good"], **columns)
+    assert str(caught.value).startswith(message)
+
+
+def test_the_import_is_light():
+    loaded = modules_after("import rubric_lint.rewards")
+    assert not [
+        name for name in loaded if name.startswith(("rubric_lint.scoring", "trl", "torch", "verifiers", "openai"))
+    ]
+
+
+# verifiers
+
+
+def rollout(reply="good", **info):
+    metrics = {}
+    return SimpleNamespace(
+        last_reply=reply, transcript=f"[user]\nWhy?\n\n[assistant]\n{reply}", info=info, metrics=metrics,
+        record_metric=metrics.__setitem__,
+    )  # fmt: skip
+
+
+def task(**fields):
+    return SimpleNamespace(prompt_text="Why?", **fields)
+
+
+def test_a_rollout_gets_its_score_and_metrics():
+    reward, trace = verifiers_reward(RUBRIC, told), rollout("gated")
+    assert asyncio.run(reward(task=task(), trace=trace)) == 0.75
+    assert trace.metrics == {"summary/accuracy": 0.5, "summary/length": 1.0, "summary/tone": 1.0}
+    about = trace.info["rubric_lint"]["summary"]
+    assert (about["score"], about["verdict"], about["reward"], about["dropped"]) == (0.75, "fail", 0.75, [])
+
+
+@pytest.mark.parametrize("on_invalid", ["skip", "raise"])
+def test_an_invalid_output_fails_the_rollout(on_invalid):
+    reward = verifiers_reward(RUBRIC, told, on_invalid=on_invalid, attempts=1)
+    for _ in range(7):
+        with pytest.raises(RewardError, match=r"^summary: invalid judge output.*: no JSON object"):
+            asyncio.run(reward(task(), rollout("broken")))
+    assert reward.totals == RewardCounts(7, 7, 7, 0)
+
+
+def test_verifiers_would_count_none_as_0_so_it_is_refused():
+    with pytest.raises(ValueError, match=r"^on_invalid is 'none', but verifiers adds up the rewards"):
+        verifiers_reward(RUBRIC, told, on_invalid="none")
+
+
+def test_tasks_and_traces_have_the_fields():
+    asked = []
+
+    def judge(messages):
+        asked.append(messages[1]["content"])
+        return output(9, 9, 9)
+
+    reward = verifiers_reward(RUBRIC, judge, view="full_trace", question="topic", reference="answer", samples=2)
+    given = rollout("So.")
+    assert asyncio.run(reward(task(topic="Towers", answer="It is."), given)) == 0.9
+    case = JudgedCase(given.transcript, question="Towers", reference="It is.")
+    assert asked == [write_prompt(RUBRIC, case)[1].content] * 2
+    with pytest.raises(RewardError, match=r"^the task has no field `answer`; did you mean `answers`"):
+        asyncio.run(reward(task(topic="Towers", answers=""), rollout()))
+    held = verifiers_reward({"summary": RUBRIC, "short": SHORT}, outputs="judged", rubric_field="by")
+    assert asyncio.run(held(task(by="summary"), rollout(judged=output(3, 3, 3)))) == 0.3
+    with pytest.raises(RewardError, match=r"^trace\.info has no field `judged`"):
+        asyncio.run(held(task(by="summary"), rollout()))
+
+
+def test_rollouts_of_one_task_drop_the_same_criteria():
+    reward = verifiers_reward(FOUR, outputs="judged", dropout=0.5, seed=3)
+
+    def dropped(prompt):
+        trace = rollout(judged=output(1, 2, 3, 4))
+        asyncio.run(reward(SimpleNamespace(prompt_text=prompt), trace))
+        return tuple(trace.info["rubric_lint"]["summary"]["dropped"])
+
+    found = {prompt: {dropped(prompt) for _ in range(3)} for prompt in "abcdefgh"}
+    assert all(len(each) == 1 for each in found.values())
+    assert len(set.union(*found.values())) > 3
+
+
+# An endpoint
+
+
+def test_an_endpoint_is_a_judge(monkeypatch):
+    monkeypatch.setenv("JUDGE_KEY", "sk-secret-0123456789")
+    replies = [completion("?"), completion(output(6, 6, 6)), Response("busy", 503), completion(output(9, 9, 9))]
+    with serving(lambda _asked: replies.pop(0)) as server:
+        judge = endpoint_judge("judge-1", base_url=server.url, api_key_env="JUDGE_KEY", temperature=0)
+        assert b"sk-secret" not in pickle.dumps(judge)
+        reward = pickle.loads(pickle.dumps(trl_reward(RUBRIC, judge, concurrency=1)))  # noqa: S301
+        assert asyncio.run(rate(reward, ["x", "y"])) == [0.6, 0.9]
+    assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer sk-secret-0123456789"}
+    assert server.asked[0].body["response_format"]["json_schema"]["schema"] == output_schema(RUBRIC)
+    assert repr(judge) == f"<EndpointJudge 'judge-1' at {server.url}>"
+
+
+def test_a_refusal_is_an_invalid_output_and_a_wrong_key_ends_the_call():
+    with serving(completion(None, refusal="I cannot.")) as server:
+        reward = trl_reward(RUBRIC, endpoint_judge("m", base_url=server.url), attempts=1)
+        assert asyncio.run(rate(reward, ["x"])) == [None]
+    with serving(Response({"error": {"message": "no such key"}}, 401)) as server:
+        reward = trl_reward(RUBRIC, endpoint_judge("m", base_url=server.url))
+        with pytest.raises(RewardError, match=r"^`m` at .*: HTTP 401: no such key"):
+            asyncio.run(rate(reward, ["x"]))
+
+
+def test_a_missing_key_is_an_error_at_once(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(RewardError, match=r"^OPENAI_API_KEY is not set"):
+        endpoint_judge("m")
+    with pytest.raises(ValueError, match=r"^response_format is 'xml'; expected one of json_schema"):
+        endpoint_judge("m", base_url="http://127.0.0.1:1", response_format="xml")
