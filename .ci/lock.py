@@ -31,7 +31,7 @@ LOCKS = {
     "run": Lock(("build",)),
     "site": Lock(("site",), package=False),
     "fuzz": Lock(("fuzz",), package=False),
-    "agreement": Lock(("agreement",), package=False, alone=True),
+    "agreement": Lock(("agreement",), alone=True),
     "rubrics": Lock(("rubrics",), package=False, alone=True),
     "statistics": Lock(("statistics",), package=False, alone=True),
     "engines": Lock(("engines",), alone=True),

@@ -57,7 +57,7 @@ class Counter:
             in_a_row, faulty = self._in_a_row, self._faulty
         if not invalid:
             return
-        share = f"{len(invalid)} of {len(reasons)} {self._noun}" if len(reasons) > 1 else self._noun.removesuffix("s")
+        share = f"{len(invalid)} of {len(reasons)} {self._noun}" if len(reasons) > 1 else f"a {self._noun[:-1]}"
         if self._patience is not None and in_a_row >= self._patience:
             raise RewardError(
                 f"{self._name}: {in_a_row} calls in a row without a valid judge output, so there is nothing to learn "
