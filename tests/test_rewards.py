@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import gc
 import json
 import logging
 import pickle
@@ -650,6 +651,14 @@ def test_an_endpoint_is_a_judge(monkeypatch):
     assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer sk-secret-0123456789"}
     assert server.asked[0].body["response_format"]["json_schema"]["schema"] == output_schema(RUBRIC)
     assert repr(judge) == f"<EndpointJudge 'judge-1' at {server.url}>"
+
+
+def test_the_client_of_an_endpoint_is_closed_after_each_call(recwarn):
+    with serving(completion(output(6, 6, 6))) as server:
+        reward = trl_reward(RUBRIC, endpoint_judge("m", base_url=server.url))
+        assert [asyncio.run(rate(reward, ["x"] * 5)) for _ in range(2)] == [[0.6] * 5] * 2
+    gc.collect()
+    assert not [each for each in recwarn if issubclass(each.category, ResourceWarning)]
 
 
 def test_a_refusal_is_an_invalid_output_and_a_wrong_key_ends_the_call():

@@ -12,6 +12,7 @@ from typing import Any
 
 import rubric_lint
 import rubric_lint.arrow
+import rubric_lint.rewards
 
 PAGE = Path(__file__).parent.parent / "docs/api.md"
 MARKS = ("<!-- names -->\n", "<!-- /names -->\n")
@@ -20,11 +21,12 @@ MARKS = ("<!-- names -->\n", "<!-- /names -->\n")
 def list_names() -> str:
     """A section for each public name: its signature, and what it does."""
     values = [(name, getattr(rubric_lint, name)) for name in rubric_lint.__all__ if name != "__version__"]
+    for room, module in (("arrow", rubric_lint.arrow), ("rewards", rubric_lint.rewards)):
+        values += [(f"{room}.{name}", getattr(module, name)) for name in module.__all__]
     functions = [pair for pair in values if inspect.isfunction(pair[1])]
     faults = [pair for pair in values if pair not in functions and issubclass(pair[1], Exception)]
     types = [pair for pair in values if pair not in functions and pair not in faults]
-    engines = [(f"arrow.{name}", getattr(rubric_lint.arrow, name)) for name in rubric_lint.arrow.__all__]
-    chapters = (("Functions", [*functions, *engines]), ("Types", types), ("Exceptions", faults))
+    chapters = (("Functions", functions), ("Types", types), ("Exceptions", faults))
     return "\n".join(f"## {title}\n\n{''.join(_section(*pair) for pair in pairs)}" for title, pairs in chapters)
 
 

@@ -14,6 +14,7 @@ from rubric_lint.scoring.judge.prompt import Message
 
 if TYPE_CHECKING:
     from rubric_lint.scoring.judge.endpoint import Endpoint
+    from rubric_lint.scoring.judge.pace import Pace
 
 KEY = "OPENAI_API_KEY"
 
@@ -21,7 +22,8 @@ KEY = "OPENAI_API_KEY"
 class EndpointJudge:
     """A judge that asks an endpoint; it can be pickled, and its pickle has no key.
 
-    Each event loop has a client of its own, with its own limits.
+    Each event loop has limits and a client of its own, which is closed when no request is in flight: nobody else could
+    close it before its loop ends.
     """
 
     def __init__(self, call: Call, key_variable: str | None, *, rpm: float | None, tpm: float | None) -> None:
@@ -33,10 +35,10 @@ class EndpointJudge:
 
     def _start(self) -> None:
         self._lock = threading.Lock()
-        self._endpoints: WeakKeyDictionary[asyncio.AbstractEventLoop, Endpoint] = WeakKeyDictionary()
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in {"_lock", "_endpoints"}}
+        return {name: value for name, value in vars(self).items() if name not in {"_lock", "_lines"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -56,27 +58,29 @@ class EndpointJudge:
         from rubric_lint.scoring.judge.endpoint import UnansweredError  # noqa: PLC0415  (loads what requests need)
 
         said = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
+        line = self._find_line()
         try:
-            reply = (await self._open().complete(said, schema)).reply
+            reply = (await line.enter().complete(said, schema)).reply
         except UnansweredError as fault:
             if fault.lasting:
                 raise RewardError(f"`{self.call.model}` at {self.call.endpoint}: {fault}") from None
             raise
+        finally:
+            await line.leave()
         if reply.fault:
             raise OutputError(reply.fault)
         return reply.text
 
-    def _open(self) -> "Endpoint":
-        """Return the client of the running loop."""
-        from rubric_lint.scoring.judge.endpoint import Endpoint  # noqa: PLC0415
+    def _find_line(self) -> "_Line":
+        """Return the line of the running loop."""
         from rubric_lint.scoring.judge.pace import Pace  # noqa: PLC0415
 
         loop = asyncio.get_running_loop()
         with self._lock:
-            if loop not in self._endpoints:
+            if loop not in self._lines:
                 rpm, tpm = self._limits
-                self._endpoints[loop] = Endpoint(self.call, self._read_key(), Pace(rpm, tpm=tpm))
-            return self._endpoints[loop]
+                self._lines[loop] = _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm))
+            return self._lines[loop]
 
     def _read_key(self) -> str:
         """Return the key from its variable, or a placeholder for an endpoint of one's own.
@@ -96,3 +100,30 @@ class EndpointJudge:
                 "a key"
             )
         return key
+
+
+class _Line:
+    """The connections of one loop: a client as long as requests are in flight, and limits for all of them."""
+
+    def __init__(self, call: Call, key: str, pace: "Pace") -> None:
+        self._call = call
+        self._key = key
+        self._pace = pace
+        self._endpoint: Endpoint | None = None
+        self._users = 0
+
+    def enter(self) -> "Endpoint":
+        """Return the client; each `enter` needs a `leave`."""
+        from rubric_lint.scoring.judge.endpoint import Endpoint  # noqa: PLC0415
+
+        self._users += 1
+        if self._endpoint is None:
+            self._endpoint = Endpoint(self._call, self._key, self._pace)
+        return self._endpoint
+
+    async def leave(self) -> None:
+        """Close the client after the last request."""
+        self._users -= 1
+        if not self._users and self._endpoint:
+            endpoint, self._endpoint = self._endpoint, None
+            await endpoint.__aexit__(None, None, None)
