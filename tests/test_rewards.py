@@ -99,7 +99,7 @@ def test_the_judge_gets_the_prompt_of_the_rubric_and_a_reward_is_exact():
     [
         ("Because.", "Because."),
         ([{"role": "assistant", "content": "Because."}], "Because."),
-        ([{"role": "assistant", "content": "Because.", "tool_calls": None}], "Because."),
+        ([{"role": "assistant", "content": "Because.", "tool_calls": None, "reasoning_content": "Hm."}], "Because."),
         (
             [{"role": "assistant", "content": "Let me see."}, {"role": "tool", "content": "42"}],
             "[1] assistant:\n    Let me see.\n[2] tool:\n    42",
@@ -309,7 +309,7 @@ def test_no_invalid_output_ever_counts():
     """Random outputs, of which `score` accepts some: the others never get a number, with any option."""
     chance = random.Random(5)  # noqa: S311
     names = [*CRITERIA][:3]
-    for number in range(200):
+    for number in range(120):
         given = []
         for _ in range(6):
             drawn = [chance.choice([*range(11), 11, 7.5, "7", True, None]) for _ in names]
@@ -356,7 +356,10 @@ def test_calls_with_invalid_outputs_are_logged_seldom_and_lost_ones_always(caplo
 
 def test_skipped_completions_are_in_the_warning(caplog):
     rate(trl_reward(RUBRIC, told), MIXED, PROMPTS)
-    assert "for 2 of 5 completions, without a reward (2 more skipped with them); so far 2 of 5." in caplog.text
+    assert (
+        "for 2 of 5 completions, without a reward (2 more skipped with them); so far 2 of 5 (2 more skipped)."
+        in caplog.text
+    )
 
 
 def test_a_run_that_learns_nothing_ends():
@@ -453,14 +456,14 @@ def test_the_same_criteria_are_dropped_on_every_machine():
 
 
 def test_a_criterion_that_earns_points_stays_and_each_is_dropped_as_often_as_said():
-    dropout, seeds = 0.6, 1500
+    dropout, seeds = 0.6, 800
     kept = [*drawn_subsets(dropout, range(seeds)).values()]
     assert all(set(each) & {"accuracy", "length", "tone"} for each in kept)
     share = {name: sum(name in each for each in kept) / seeds for name in CRITERIA}
     # Kept with 1 - p, or as the last of three that can earn points: they are all dropped with p ** 3.
     earning = 1 - dropout + dropout**3 / 3
-    assert share["extra"] == pytest.approx(1 - dropout, abs=0.04)
-    assert [share[name] for name in ("accuracy", "length", "tone")] == pytest.approx([earning] * 3, abs=0.04)
+    assert share["extra"] == pytest.approx(1 - dropout, abs=0.05)
+    assert [share[name] for name in ("accuracy", "length", "tone")] == pytest.approx([earning] * 3, abs=0.05)
 
 
 def test_more_dropout_never_keeps_what_less_drops():
@@ -642,7 +645,7 @@ def test_rollouts_of_one_task_drop_the_same_criteria():
 
 def test_an_endpoint_is_a_judge(monkeypatch):
     monkeypatch.setenv("JUDGE_KEY", "sk-secret-0123456789")
-    replies = [completion("?"), completion(output(6, 6, 6)), Response("busy", 503), completion(output(9, 9, 9))]
+    replies = [completion("?"), completion(output(6, 6, 6)), completion(output(9, 9, 9))]
     with serving(lambda _asked: replies.pop(0)) as server:
         judge = endpoint_judge("judge-1", base_url=server.url, api_key_env="JUDGE_KEY", temperature=0)
         assert b"sk-secret" not in pickle.dumps(judge)
@@ -674,6 +677,11 @@ def test_a_refusal_is_an_invalid_output_and_a_wrong_key_ends_the_call():
 def test_a_missing_key_is_an_error_at_once(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(RewardError, match=r"^OPENAI_API_KEY is not set"):
+        endpoint_judge("m")
+    with pytest.raises(RewardError, match=r"^the variable named by `api_key_env` is not set"):
+        endpoint_judge("m", api_key_env="sk-secret")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk\u2026")
+    with pytest.raises(RewardError, match=r"^the key in OPENAI_API_KEY contains characters that are not allowed"):
         endpoint_judge("m")
     with pytest.raises(ValueError, match=r"^response_format is 'xml'; expected one of json_schema"):
         endpoint_judge("m", base_url="http://127.0.0.1:1", response_format="xml")

@@ -65,8 +65,9 @@ class Counter:
             )
         if is_lost or faulty & (faulty - 1) == 0:
             others = f" ({skipped} more skipped with them)" if skipped else ""
+            before = f" ({totals.skipped} more skipped)" if totals.skipped else ""
             _log.warning(
-                "%s: invalid judge output for %s, without a reward%s; so far %d of %d. The first reason: %s",
+                "%s: invalid judge output for %s, without a reward%s; so far %d of %d%s. The first reason: %s",
                 *(self._name, f"all {share}" if is_lost and len(reasons) > 1 else share, others),
-                *(totals.invalid, totals.completions, invalid[0]),
+                *(totals.invalid, totals.completions, before, invalid[0]),
             )

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.judge.pace import Pace
 
 KEY = "OPENAI_API_KEY"
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 class EndpointJudge:
@@ -86,7 +88,7 @@ class EndpointJudge:
         """Return the key from its variable, or a placeholder for an endpoint of one's own.
 
         Raises:
-            RewardError: if the variable is not set.
+            RewardError: if the variable is not set, or its key cannot be sent.
         """
         from rubric_lint.scoring.judge.endpoint import NO_KEY  # noqa: PLC0415
 
@@ -94,11 +96,15 @@ class EndpointJudge:
         if variable is None and self.call.base_url:
             return NO_KEY
         key = os.environ.get(variable or KEY, "").strip()
+        # A key passed by mistake as the name of the variable must not appear in a log.
+        shown = variable or KEY
+        shown = shown if _VARIABLE.fullmatch(shown) else "the variable named by `api_key_env`"
         if not key:
             raise RewardError(
-                f"{variable or KEY} is not set. Set it, pass `api_key_env`, or pass `base_url` for an endpoint without "
-                "a key"
+                f"{shown} is not set. Set it, pass `api_key_env`, or pass `base_url` for an endpoint without a key"
             )
+        if not (key.isascii() and key.isprintable()):
+            raise RewardError(f"the key in {shown} contains characters that are not allowed in HTTP headers")
         return key
 
 

@@ -7,9 +7,6 @@ from rubric_lint.rewards.options import RewardError
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.judge.conversation import is_conversation, write_conversation
 
-_PLAIN = frozenset({"role", "content"})
-"""The fields of a message that is nothing but its text; others that are None or empty count as absent."""
-
 
 def read_text(value: Any, what: str) -> str:
     """Return a string as it is, a single message as its text, and several messages as a conversation.
@@ -23,7 +20,7 @@ def read_text(value: Any, what: str) -> str:
         raise RewardError(f"{what} is of the type {type(value).__name__}; expected a string or a list of messages")
     if len(value) == 1 and isinstance(value[0].get("content"), str):
         (message,) = value
-        if not any(each for name, each in message.items() if name not in _PLAIN):
+        if not (message.get("tool_calls") or message.get("refusal")):
             return str(message["content"])
     try:
         return write_conversation(value)

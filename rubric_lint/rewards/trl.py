@@ -86,11 +86,17 @@ class TrlReward(Rewarder):
             rubric = self._find_rubric(name, "the column")
             case = JudgedCase(
                 read_text(completion, "a completion"),
-                None if self._outputs else read_text(question, "a prompt"),
+                self._read_question(question),
                 None if reference is None else read_text(reference, f"a value of `{self._reference}`"),
             )
             items.append(Item(rubric, case, name_group(rubric.name, prompt, question, reference)))
         return items
+
+    def _read_question(self, value: Any) -> str | None:
+        """Return the question; without a judge, it only tells quotes of it apart, so it may be something else."""
+        if self._outputs:
+            return value if isinstance(value, str) else None
+        return read_text(value, "a prompt")
 
     def _column(self, name: str, columns: Mapping[str, Any], size: int) -> Sequence[Any]:
         """Return a column of the dataset.
