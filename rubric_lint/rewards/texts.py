@@ -8,7 +8,7 @@ from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.judge.conversation import is_conversation, write_conversation
 
 
-def read_text(value: Any, what: str) -> str:
+def text_of(value: Any, what: str) -> str:
     """Return a string as it is, a single message as its text, and several messages as a conversation.
 
     Raises:

@@ -8,7 +8,7 @@ from rubric_lint.messages import point_to_known
 from rubric_lint.rewards.asking import Item, Judge
 from rubric_lint.rewards.options import Options, RewardError
 from rubric_lint.rewards.rewarding import Rewarder, Rubrics, Settled
-from rubric_lint.rewards.texts import name_group, read_text
+from rubric_lint.rewards.texts import name_group, text_of
 from rubric_lint.scoring.judge.prompt import JudgedCase
 
 _OF_TRAINER = frozenset({"trainer_state", "log_extra", "log_metric", "environments"})
@@ -85,9 +85,9 @@ class TrlReward(Rewarder):
         ):
             rubric = self._find_rubric(name, "the column")
             case = JudgedCase(
-                read_text(completion, "a completion"),
+                text_of(completion, "a completion"),
                 self._read_question(question),
-                None if reference is None else read_text(reference, f"a value of `{self._reference}`"),
+                None if reference is None else text_of(reference, f"a value of `{self._reference}`"),
             )
             items.append(Item(rubric, case, name_group(rubric.name, prompt, question, reference)))
         return items
@@ -96,7 +96,7 @@ class TrlReward(Rewarder):
         """Return the question; without a judge, it only tells quotes of it apart, so it may be something else."""
         if self._outputs:
             return value if isinstance(value, str) else None
-        return read_text(value, "a prompt")
+        return text_of(value, "a prompt")
 
     def _column(self, name: str, columns: Mapping[str, Any], size: int) -> Sequence[Any]:
         """Return a column of the dataset.

@@ -6,7 +6,7 @@ from rubric_lint.messages import find_near
 from rubric_lint.rewards.asking import Item, Judge
 from rubric_lint.rewards.options import Options, RewardError
 from rubric_lint.rewards.rewarding import Rewarded, Rewarder, Rubrics
-from rubric_lint.rewards.texts import name_group, read_text
+from rubric_lint.rewards.texts import name_group, text_of
 from rubric_lint.scoring.judge.prompt import JudgedCase
 
 View = Literal["last_reply", "full_trace"]
@@ -70,8 +70,8 @@ class VerifiersReward(Rewarder):
         reference = None if self._reference is None else _get(task, self._reference, "the task")
         case = JudgedCase(
             trace.transcript if self._view == "full_trace" else trace.last_reply,
-            read_text(question, f"`{self._question}` of the task"),
-            None if reference is None else read_text(reference, f"`{self._reference}` of the task"),
+            text_of(question, f"`{self._question}` of the task"),
+            None if reference is None else text_of(reference, f"`{self._reference}` of the task"),
         )
         return Item(rubric, case, name_group(rubric.name, question, reference))
 
