@@ -403,3 +403,18 @@ def test_the_schemas_are_offered_where_one_is_named(text):
         f"https://rubric-lint.github.io/schemas/{name}.schema.json"
         for name in ("rubric-v2", "rubric-v1", "suite-v2", "suite-v1")
     ]
+
+
+HARBOR = '[judge]\njudge = "x"\n\n[[criterion]]\nname = "a"\ndescription = "Names the parcel"\n'
+PART = '"id": "a", "requirements": "Names the parcel", "weight": 1, "sub_tasks": [], "task_category": "Code"'
+TREE = f'{{"id": "r", "requirements": "All", "weight": 1, "sub_tasks": [{{{PART}}}]}}'
+
+
+@pytest.mark.parametrize(("name", "text"), [("/judge.toml", HARBOR), ("/rubric.json", TREE)])
+def test_a_rubric_that_is_a_whole_document_has_an_outline(name, text):
+    analysis = analyse(state_of(text, name))
+    (root,) = as_tree(make_outline(analysis), analysis.state.text)
+    assert (root.name, [(child.name, child.detail) for child in root.children]) == (
+        "rubrics",
+        [("a", "Names the parcel")],
+    )

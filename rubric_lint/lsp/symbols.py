@@ -39,19 +39,23 @@ def make_outline(analysis: Analysis) -> list[Node]:
     return roots
 
 
+_WHOLE = "rubrics"
+"""The name of a rubric that is a whole document."""
+
+
 class _Outline:
     """The outline of one document."""
 
     def __init__(self, document: Document, roots: list[Node]) -> None:
         self._document = document
         self._roots = roots
-        self._extents = dict(document.entries())
+        self._extents = {(): document.span(()), **dict(document.entries())}
         self._parts: dict[Path, Node] = {}
 
     def add_all(self, rubrics: Iterable[Located]) -> None:
         for located in rubrics:
             rubric = located.rubric
-            node = self._make(str(rubric.path[-1]), types.SymbolKind.Array, rubric.path)
+            node = self._make(str(rubric.path[-1]) if rubric.path else _WHOLE, types.SymbolKind.Array, rubric.path)
             if node is None:  # an alias of a rubric defined elsewhere
                 continue
             node.detail = (rubric.shape or "").replace("_", " ")
@@ -93,7 +97,7 @@ class _Outline:
         extent = self._extents.get(path)
         if extent is None:
             return None
-        head = self._document.span(path, Part.KEY if isinstance(path[-1], str) else Part.ENTRY)
+        head = self._document.span(path, Part.KEY if path and isinstance(path[-1], str) else Part.ENTRY)
         if not (extent.start <= head.start and head.end <= extent.end):
             head = extent
         return Node(name or "?", kind, extent, head)
