@@ -189,6 +189,18 @@ def test_an_invalid_output_is_asked_for_again_with_what_is_wrong():
     assert rate(trl_reward(RUBRIC, judge, attempts=2), ["x"]) == [None]
 
 
+def test_an_object_that_is_invalid_is_shown_again_as_json():
+    asked = []
+
+    def judge(messages):
+        asked.append(messages)
+        return [{"checks": ["é"]}, {"checks": {1}}, json.loads(SAYING["fair"])][len(asked) - 1]
+
+    assert rate(trl_reward(RUBRIC, judge), ["x"]) == [0.6]
+    assert [[each["role"] for each in messages[2:]] for messages in asked] == [[], ["assistant", "user"], ["user"]]
+    assert asked[1][2]["content"] == '{"checks": ["é"]}'
+
+
 @pytest.mark.parametrize("is_async", [False, True])
 def test_requests_are_made_at_once_but_not_too_many(is_async):
     running, most, lock = [], [], threading.Lock()

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import inspect
+import json
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -141,7 +142,7 @@ class Asker:
             except OutputError as fault:
                 if not left or isinstance(fault, _FailedError):
                     return fault
-                messages = (*prompt, *correct(output if isinstance(output, str) else "", fault))
+                messages = (*prompt, *correct(_write(output), fault))
         raise AssertionError("the last attempt returns")
 
     async def _call_here(self, messages: Sequence[Message], item: Item) -> Any:
@@ -190,3 +191,13 @@ def _has_parameter(function: Callable[..., Any], name: str) -> bool:
         return name in inspect.signature(function).parameters
     except (TypeError, ValueError):  # some functions of C do not say
         return False
+
+
+def _write(output: Any) -> str:
+    """Return what the judge returned as text, to show it again; empty if it is neither text nor JSON."""
+    if isinstance(output, str):
+        return output
+    try:
+        return json.dumps(output, ensure_ascii=False) if isinstance(output, Mapping) else ""
+    except (TypeError, ValueError):
+        return ""
