@@ -213,6 +213,27 @@ def test_every_result_that_is_not_one_is_told(folder):
     assert list(records(folder)) == ["a0", "a4"]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", []),
+        ("[1, 2]\n", ["results.jsonl: line 1: not a result of a batch: no `custom_id`"]),
+        ("\x1f\x8b\n", ["results.jsonl: line 1: not JSON; is the file cut off?"]),
+    ],
+)
+def test_a_file_without_any_result_leaves_all_answers_unjudged(folder, text, told):
+    (folder / "results.jsonl").write_text(text, encoding="utf-8")
+    code, out, err = judge("--batch-results", "results.jsonl")
+    missing = [f'answer "a{number}": not judged: the batch has no result for it' for number in range(3)]
+    advice = "the answers without a result are still to be judged; --batch-requests writes only those"
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [
+        *(f"rubric-score: {each}" for each in [*told, *missing]),
+        "0 of 3 answers judged; 3 without a reply",
+        f"rubric-score: {advice}",
+    ]
+
+
 def test_an_error_beside_a_reply_of_the_same_request_gives_way_to_it(folder):
     write_answers(folder, 1)
     judge("--batch-requests", "batch.jsonl")
@@ -370,6 +391,14 @@ def test_results_of_anthropic_become_records(folder):
         (
             [*CLAUDE, "--response-format", "json_object"],
             "Anthropic has no --response-format json_object; use json_schema or text",
+        ),
+        (
+            [*CLAUDE, "--extra-body", '{"system": "Be kind."}'],
+            "--extra-body cannot set `system` for Anthropic; the rubric and the options set it",
+        ),
+        (
+            [*CLAUDE, "--extra-body", '{"output_config": {"effort": "low"}}'],
+            "--extra-body cannot set `output_config` for Anthropic; the rubric and the options set it",
         ),
         (["--header", "x=1"], "a batch has no headers for its requests; remove --header"),
     ],

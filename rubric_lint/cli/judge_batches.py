@@ -82,7 +82,7 @@ def run_batch(batch: Batch, work: BatchWork, left: int, prices: Prices | None) -
     code = Exit.CLEAN
     with ExitStack() as opened:
         results = opened.enter_context(BatchResults(batch.results)) if batch.results else None
-        if results:
+        if results is not None:
             code = _read_results(results, work, left, prices, writes=batch.requests is not None)
         if batch.requests:
             _write_requests(work, results, batch.requests, batch)

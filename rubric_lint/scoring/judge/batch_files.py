@@ -14,6 +14,10 @@ ANTHROPIC_URL = "https://api.anthropic.com/v1"
 """The endpoint of Anthropic's batches, if no other is named."""
 
 
+_OF_PARAMS = frozenset({"system", "output_config"})
+"""The parameters of Anthropic's messages that hold the rubric and its schema; `judge` itself refuses the others."""
+
+
 class BatchError(Exception):
     """Requests that cannot be written as a batch, and why."""
 
@@ -128,6 +132,8 @@ def check_form(name: str, calls: Iterable[Call]) -> None:
             raise BatchError("Anthropic takes no --seed")
         if name == "anthropic" and call.response_format == "json_object":
             raise BatchError("Anthropic has no --response-format json_object; use json_schema or text")
+        for field in sorted(_OF_PARAMS & call.extra_body.keys()) if name == "anthropic" else ():
+            raise BatchError(f"--extra-body cannot set `{field}` for Anthropic; the rubric and the options set it")
 
 
 def make_params(call: Call, request: Request) -> Mapping[str, Any]:

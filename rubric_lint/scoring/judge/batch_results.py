@@ -67,9 +67,6 @@ class BatchResults:
     ) -> None:
         self._opened.close()
 
-    def __len__(self) -> int:
-        return len(self._found)
-
     def has_reply(self, name: str) -> bool:
         """Return whether a request has a reply that counts."""
         found = self._found.get(name)
