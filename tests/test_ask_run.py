@@ -369,6 +369,26 @@ def test_a_run_is_stopped_when_no_answer_gets_a_reply(tmp_path):
     assert told[-1] == ("stopped", "5 answers in a row got no reply")
 
 
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+        (400, "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."),
+        (413, "Payload of the request is larger than this server takes."),
+        (429, "Request too large for m: Limit 30000, Requested 90000."),
+    ],
+)
+def test_answers_that_are_too_long_or_filtered_do_not_keep_others_from_being_judged(tmp_path, status, message):
+    def behave(asked):
+        return SCORED if "9" in asked.answer else Response({"error": {"message": message}}, status)
+
+    with serving(behave) as server:
+        tally, _, results = judge(server, tmp_path, *map(answer, range(10)), concurrency=1)
+    assert (tally.judged, tally.unanswered, [result["id"] for result in results]) == (1, 9, ["a9"])
+    assert len(server.asked) == 10
+
+
 def test_a_run_is_stopped_at_once_when_every_request_would_fail(tmp_path):
     with serving(Response({"error": {"message": "Wrong key."}}, 401)) as server:
         _, told, results = judge(server, tmp_path, *map(answer, range(1000)), concurrency=1)

@@ -31,6 +31,13 @@ _PASSING = {408, 409, 425, 429}
 _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 """Matches the refusal of a request that alone needs more than a limit; it would be refused for ever."""
 
+_OF_ANSWER = re.compile(
+    r"context[ _](?:length|window|size)|too[ _]long|too many (?:input )?tokens|content[ _](?:filter|management)|"
+    r"exceeds the maximum number of tokens|must have less than|above_max_length",
+    re.IGNORECASE,
+)
+"""Matches the refusal of a request for its length, or for its content."""
+
 _MOST_REFUSALS = 100
 """How often one request is refused before it is given up, while others get their replies."""
 
@@ -58,11 +65,15 @@ _SHORTEST_SECRET = 8
 
 
 class UnansweredError(Exception):
-    """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help."""
+    """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help.
 
-    def __init__(self, message: str, *, lasting: bool = False, advice: str = "") -> None:
+    `of_answer` if the cause is the length or the content of the answer, which says nothing about other requests.
+    """
+
+    def __init__(self, message: str, *, lasting: bool = False, of_answer: bool = False, advice: str = "") -> None:
         super().__init__(message)
         self.lasting = lasting
+        self.of_answer = of_answer
         self.advice = advice
 
 
@@ -175,7 +186,7 @@ class Endpoint:
             except UnansweredError as fault:
                 self.pace.go_on()
                 message = " ".join(filter(None, (self._redact(str(fault)), fault.advice)))
-                raise UnansweredError(message, lasting=fault.lasting) from None
+                raise UnansweredError(message, lasting=fault.lasting, of_answer=fault.of_answer) from None
             else:
                 self.pace.go_on()
                 return exchange
@@ -245,14 +256,15 @@ class Endpoint:
         if advice := self._advise(fault):
             return UnansweredError(message, lasting=True, advice=advice)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
-            return UnansweredError(message)
+            return UnansweredError(message, of_answer=True)
         is_overload = status in _OVERLOADED or tells_overload(fault.body)
         if is_overload or status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS
             text = response.text if is_refusal or is_overload else ""
             wait = read_wait(response.headers, text) or None
             return _TryAgainError(message, wait, is_refusal=is_refusal, is_overload=is_overload)
-        return UnansweredError(message)
+        is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        return UnansweredError(message, of_answer=is_too_large or bool(_OF_ANSWER.search(response.text)))
 
     def _advise(self, fault: Any) -> str:
         """Return advice for an error about the response format, or an empty string."""

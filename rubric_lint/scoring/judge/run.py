@@ -28,6 +28,7 @@ class _LostError(Exception):
     def __init__(self, fault: UnansweredError, model: str) -> None:
         super().__init__(f"`{model}`: {fault}" if model else str(fault))
         self.is_lasting = fault.lasting
+        self.is_of_answer = fault.of_answer
         self.model = model
 
 
@@ -123,11 +124,12 @@ class JudgeRun:
 
     def _take_loss(self, answer: Answer, lost: _LostError) -> None:
         self.tally.unanswered += 1
-        self._lost_in_a_row += 1
+        # An answer that is too long would stop every later run at the same place.
+        self._lost_in_a_row += not lost.is_of_answer
         self._watch(answer.key, f"not judged: {lost}")
         if lost.is_lasting:
             raise StoppedError(f"all other requests {f'to `{lost.model}` ' if lost.model else ''}would fail too")
-        if self._lost_in_a_row == _IN_A_ROW and self.panel.is_live:
+        if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
     async def _judge_one(self, answer: Answer) -> Judgement:
