@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sys
 import threading
 
 import pytest
@@ -71,6 +72,12 @@ def test_a_run_with_another_seed_or_body_is_not_resumed():
         (["--extra-body", '{"seed": 2}'], "Invalid value for '--extra-body': cannot set `seed`; use --seed"),
         (["--extra-body", '{"temperature": 2}'], "Invalid value for '--extra-body': cannot set `temperature`; use -"),
         (["--extra-body", '{"response_format": {}}'], "Invalid value for '--extra-body': cannot set `response_forma"),
+        (["--extra-body", '{"x": 1e999}'], "Invalid value for '--extra-body': is not JSON: the number 1e999 is too "),
+        (["--extra-body", '{"x": {"y": 1, "y": 2}}'],
+         "Invalid value for '--extra-body': is not JSON: `y` is given twice in one object"),
+        (["--extra-body", r'{"x": "\ud800"}'],
+         "Invalid value for '--extra-body': has half of a surrogate pair, which cannot be sent"),
+        (["--model", "m\udcff"], "Invalid value for '--model': has bytes in its name that are not UTF-8"),
         (["--max-tokens", "9", "--extra-body", '{"max_completion_tokens": 8}'],
          "--extra-body sets `max_completion_tokens`, and --max-tokens as well; give one of them"),
         (["--header", "x"], "Invalid value for '--header': expected NAME=VALUE, where NAME is the name of a header"),
@@ -125,6 +132,25 @@ def test_what_the_client_takes_from_the_environment_or_the_address_is_never_show
         server.url = server.url.replace("://", "://user-0123:pass-0123@")
         code, _, err = judge(server, "--concurrency", "1", OPENAI_CUSTOM_HEADERS=f"x-inherited: {TEAM_KEY}")
     assert (code, err.splitlines()[0]) == (1, 'rubric-score: answer "a0": not judged: HTTP 400: *** Basic ***')
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:1",
+         "{} names a SOCKS proxy, which needs the package socksio; install it with: pip install socksio"),
+        ("ALL_PROXY", "foo://me:secret-0123@host", "{} is not the address of a proxy, such as http://HOST:PORT"),
+        ("HTTP_PROXY", "http://me:secret-0123@h:port", "{} is not the address of a proxy, such as http://HOST:PORT"),
+        ("SSL_CERT_FILE", "none.pem",
+         "the certificates of SSL_CERT_FILE or SSL_CERT_DIR cannot be used: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_a_proxy_or_certificates_that_cannot_be_used_are_named(folder, monkeypatch, variable, value, message):
+    monkeypatch.setitem(sys.modules, "socksio", None)  # not installed
+    with serving(SCORED) as server:
+        told = judge(server, **{variable: value})
+    assert told == (2, "", message.format("HTTP_PROXY, HTTPS_PROXY or ALL_PROXY"))
+    assert not (folder / "answers.judged.jsonl").exists()
 
 
 def test_a_header_with_the_key_takes_the_place_of_the_key():
@@ -273,6 +299,26 @@ def test_the_cost_is_exact(folder, form):
     assert err == "3 of 3 answers judged; 300 input tokens (270 cached), 30 output tokens; cost 0.0000984 USD\n"
 
 
+def test_no_digit_of_the_cost_is_lost_and_no_reply_has_more_cached_tokens_than_input(folder):
+    price = "[models.m-2026]\ninput = 123456789.12345678901234567891\ncached = 0\noutput = 0.00000000000000000001\n"
+    (folder / "prices.toml").write_text(price, encoding="utf-8")
+
+    def behave(asked):
+        return priced(cached=150) if "0" in asked.answer else priced(cached=0)
+
+    with serving(behave) as server:
+        _, _, err = judge(server, "--prices", "prices.toml")
+    assert err.endswith("; cost 24691.3578246913578024691357823\n")
+
+
+def test_a_model_that_an_endpoint_names_cannot_write_on_the_terminal(folder):
+    (folder / "prices.toml").write_text(TOML, encoding="utf-8")
+    write_answers(folder, 1)
+    with serving(priced("\x1b]0;x\x07\nm")) as server:
+        _, _, err = judge(server, "--prices", "prices.toml")
+    assert err.endswith("not counted in the cost: 1 request of `\\x1b]0;x\\x07\\nm`, which has no price\n")
+
+
 def test_the_price_may_be_that_of_the_name_that_was_asked_for(folder):
     (folder / "prices.toml").write_text("[models.judge-1]\ninput = 1\noutput = 0\n", encoding="utf-8")
     with serving(priced()) as server:
@@ -313,6 +359,22 @@ def test_what_has_no_price_or_no_counts_is_not_counted_in_silence(folder):
             "`input` of `m` must be a number from 0, the price of a million tokens",
         ),
         ("[models.m]\ninput = 1\nouput = 1", "`m` has an unknown field `ouput`; did you mean `output`?"),
+        (
+            "[models.m]\ninput = 1e99999999999999999999\noutput = 1",
+            "`input` of `m` must be a number from 0, the price of a million tokens",
+        ),
+        (
+            "[models.m]\ninput = 1e1000000\noutput = 1",
+            "`input` of `m` is too large or has too many digits: at most 1000000000, with 20 decimal places",
+        ),
+        (
+            "[models.m]\ninput = 1e-21\noutput = 1",
+            "`input` of `m` is too large or has too many digits: at most 1000000000, with 20 decimal places",
+        ),
+        (
+            '{"models": {"m": {"input": 1, "output": 1}, "m": {"input": 2, "output": 2}}}',
+            "is neither TOML nor JSON: `m` is given twice in one object",
+        ),
         ("currency = 1\n[models.m]\ninput = 1\noutput = 1", "`currency` must be a string, such as USD"),
     ],
 )

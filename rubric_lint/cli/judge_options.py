@@ -49,12 +49,18 @@ class Finite(click.FloatRange):
 
 def read_extra_body(ctx: click.Context, param: click.Parameter, value: str | None) -> Mapping[str, Any]:
     """Read further fields of the body; refuse those that the run depends on."""
+    from rubric_lint.scoring.judge.reply import refuse_duplicates  # noqa: PLC0415
+
     if value is None:
         return {}
     try:
-        body = json.loads(value, parse_constant=_refuse_constant)
+        body = json.loads(
+            value, parse_constant=_refuse_constant, parse_float=_read_float, object_pairs_hook=refuse_duplicates
+        )
     except (ValueError, RecursionError) as fault:
         raise click.BadParameter(f"is not JSON: {fault}", ctx, param) from None
+    if not is_encodable(json.dumps(body, ensure_ascii=False)):
+        raise click.BadParameter("has half of a surrogate pair, which cannot be sent", ctx, param)
     if not isinstance(body, dict):
         raise click.BadParameter("is not a JSON object; expected for example '{\"top_p\": 0.9}'", ctx, param)
     for name in body:
@@ -67,6 +73,21 @@ def read_extra_body(ctx: click.Context, param: click.Parameter, value: str | Non
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _read_float(text: str) -> float:
+    if math.isfinite(number := float(text)):
+        return number
+    raise ValueError(f"the number {text[:20]} is too large")
+
+
+def is_encodable(text: str) -> bool:
+    """Return whether a text can be sent as UTF-8; arguments with other bytes have lone surrogates in their place."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_call(asking: Mapping[str, Any]) -> None:

@@ -214,7 +214,7 @@ def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_
     parts += word_cost(tally.spending.find_cost(prices), prices.currency) if prices else []
     paused = run.panel.paused
     parts += [f"paused {paused:.0f} s for the rate limit"] if paused else []
-    click.echo("; ".join(parts), err=True)
+    click.echo(visible("; ".join(parts)), err=True)
 
 
 def _describe_outputs(tally: JudgeTally, models: int, samples: int) -> Iterator[str]:

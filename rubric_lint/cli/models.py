@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from rubric_lint.cli.judge_options import check_call
+from rubric_lint.cli.judge_options import check_call, is_encodable
 from rubric_lint.messages import join_words
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def read_models(ctx: click.Context, param: click.Parameter, values: tuple[str, .
     for value in values:
         found = _WITH_URL.fullmatch(value)
         name, url = (found["name"], found["url"]) if found else (value, None)
+        if not is_encodable(name):
+            raise click.BadParameter("has bytes in its name that are not UTF-8", ctx, param)
         if not name.strip():
             raise click.BadParameter("has no name before the @" if found else "is blank", ctx, param)
         if url and not _is_sound(url):
@@ -113,20 +115,24 @@ class Access(NamedTuple):
 
         Raises:
             ImportError: without the package that calls endpoints.
+            click.UsageError: if a variable of the environment names a proxy or certificates that cannot be used.
         """
         from rubric_lint.scoring.judge.endpoint import Endpoint  # noqa: PLC0415
         from rubric_lint.scoring.judge.pace import Pace  # noqa: PLC0415
         from rubric_lint.scoring.judge.panel import Panel  # noqa: PLC0415
+        from rubric_lint.scoring.judge.transfer import ClientError  # noqa: PLC0415
 
         paces = {call.endpoint: Pace(rpm, tpm=tpm, concurrency=concurrency) for call in self.calls}
-        return Panel(
-            [
-                Endpoint(call, key, paces[call.endpoint], headers=headers, takes_variables=is_default)
-                for call, key, headers, is_default in zip(
-                    self.calls, self.keys, self.headers, self.are_default, strict=True
-                )
-            ]
-        )
+        given = zip(self.calls, self.keys, self.headers, self.are_default, strict=True)
+        try:
+            return Panel(
+                [
+                    Endpoint(call, key, paces[call.endpoint], headers=headers, takes_variables=is_default)
+                    for call, key, headers, is_default in given
+                ]
+            )
+        except ClientError as fault:
+            raise click.UsageError(str(fault)) from None
 
 
 def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bool = True) -> Access:

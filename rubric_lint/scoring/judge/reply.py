@@ -64,7 +64,7 @@ def read_reply(body: str) -> Reply:
         UnreadableError: when it is not a chat completion.
     """
     try:
-        completion = json.loads(body.removeprefix("\ufeff"), object_pairs_hook=_refuse_duplicates)
+        completion = json.loads(body.removeprefix("\ufeff"), object_pairs_hook=refuse_duplicates)
     except (ValueError, RecursionError):
         completion = None
     match completion:
@@ -87,15 +87,17 @@ def read_reply(body: str) -> Reply:
     raise UnreadableError(f"the response is not a chat completion: {body.strip() or 'it is empty'}")
 
 
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; of two values for one key, none is known to be the right one.
+def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; of two values for one key, none is known to be the right one.
 
     Raises:
         ValueError: if a key occurs twice.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"`{shorten(name, 60)}` is given twice in one object")
+        found[name] = value
     return found
 
 

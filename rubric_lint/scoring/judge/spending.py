@@ -4,15 +4,21 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
-from rubric_lint.scoring.judge.reply import Reply, Tokens
+from rubric_lint.scoring.judge.reply import Reply, Tokens, refuse_duplicates
 
 _MILLION = Decimal(1_000_000)
 _FIELDS = ("input", "cached", "output")
+
+_HIGHEST, _PLACES = 1_000_000_000, 20
+"""The highest price and its most decimal places."""
+
+_DIGITS = 100
+"""More digits than any sum of such prices has, so that it is exact."""
 
 
 class PricesError(Exception):
@@ -56,21 +62,23 @@ class Spending:
             self._uncounted += 1
             return
         key = asked, reply.model
-        self._tokens[key] = self._tokens.get(key, Tokens()).plus(reply.tokens)
+        cached = min(reply.tokens.cached or 0, reply.tokens.input)
+        self._tokens[key] = self._tokens.get(key, Tokens()).plus(reply.tokens._replace(cached=cached))
         self._requests[key] += 1
 
     def find_cost(self, prices: Prices) -> Cost:
         """Return the exact cost: by the price of the model that answered, else of the model that was asked."""
         amount = Decimal(0)
         without: Counter[str] = Counter()
-        for (asked, answered), tokens in self._tokens.items():
-            price = prices.models.get(answered or asked) or prices.models.get(asked)
-            if price is None:
-                without[answered or asked] += self._requests[asked, answered]
-                continue
-            cached = min(tokens.cached or 0, tokens.input or 0)
-            fresh = (tokens.input or 0) - cached
-            amount += (fresh * price.input + cached * price.cached + (tokens.output or 0) * price.output) / _MILLION
+        with localcontext(prec=_DIGITS):
+            for (asked, answered), tokens in self._tokens.items():
+                price = prices.models.get(answered or asked) or prices.models.get(asked)
+                if price is None:
+                    without[answered or asked] += self._requests[asked, answered]
+                    continue
+                cached = tokens.cached or 0
+                fresh = (tokens.input or 0) - cached
+                amount += (fresh * price.input + cached * price.cached + (tokens.output or 0) * price.output) / _MILLION
         return Cost(amount, without, self._uncounted)
 
 
@@ -104,14 +112,24 @@ def read_prices(path: str) -> Prices:
     try:
         text = data.decode("utf-8-sig")
         if text.lstrip().startswith("{"):
-            table = json.loads(text, parse_float=Decimal, parse_constant=_refuse_constant)
+            table = json.loads(
+                text, parse_float=_read_decimal, parse_constant=_refuse_constant, object_pairs_hook=refuse_duplicates
+            )
         else:
-            table = tomllib.loads(text, parse_float=Decimal)
+            table = tomllib.loads(text, parse_float=_read_decimal)
     except UnicodeDecodeError as fault:
         raise PricesError(f"is not UTF-8 at byte {fault.start + 1}") from None
     except (ValueError, RecursionError) as fault:
         raise PricesError(f"is neither TOML nor JSON: {fault}") from None
     return _read_table(table)
+
+
+def _read_decimal(text: str) -> Decimal:
+    """Return the number; infinity if its exponent has more digits than a decimal can have."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal("inf")
 
 
 def _refuse_constant(name: str) -> Any:
@@ -143,6 +161,11 @@ def _read_number(name: str, field: str, value: Any) -> Decimal:
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         number = Decimal(value)
         if number.is_finite() and number >= 0:
+            if number > _HIGHEST or int(number.as_tuple().exponent) < -_PLACES:
+                raise PricesError(
+                    f"`{field}` of `{name}` is too large or has too many digits: at most {_HIGHEST}, with {_PLACES} "
+                    "decimal places"
+                )
             return number
     raise PricesError(f"`{field}` of `{name}` must be a number from 0, the price of a million tokens")
 

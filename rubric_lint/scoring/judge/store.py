@@ -1,6 +1,7 @@
 """Keep valid replies for later runs, by everything that affects them."""
 
 import json
+import math
 import random
 import time
 from collections.abc import Mapping
@@ -100,8 +101,8 @@ class ReplyStore:
         except self._errors as fault:
             self._fail(fault)
             return None
-        with suppress(ValueError, TypeError, KeyError):  # of another program, or damaged
-            return _unpack(json.loads(found[0])) if found else None
+        with suppress(ValueError, TypeError, KeyError, RecursionError):  # of another program, or damaged
+            return _unpack(json.loads(found[0], parse_constant=_refuse_constant)) if found else None
         return None
 
     def put(self, key: str, exchange: Exchange) -> None:
@@ -136,10 +137,16 @@ def _pack(exchange: Exchange) -> str:
     )
 
 
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
 def _unpack(packed: Any) -> Exchange:
     text, model, seconds = packed["text"], packed["model"], packed["seconds"]
     if not isinstance(text, str) or not isinstance(model, str | None) or not isinstance(seconds, float | int | None):
         raise TypeError
-    tokens = Tokens(*(each if type(each) is int else None for each in packed["tokens"]))
+    if seconds is not None and not math.isfinite(seconds):
+        raise ValueError
+    tokens = Tokens(*(each if type(each) is int and each >= 0 else None for each in packed["tokens"]))
     sent = None if packed["sent"] is None else datetime.fromisoformat(packed["sent"])
     return Exchange(Reply(text, None, tokens, model), sent, seconds, is_cached=True)

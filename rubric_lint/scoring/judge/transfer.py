@@ -14,6 +14,13 @@ class BodyError(Exception):
     """A body that cannot be read, and why."""
 
 
+class ClientError(Exception):
+    """A client that cannot be made, because a variable of the environment is wrong, and which."""
+
+
+_PROXIES = "HTTP_PROXY, HTTPS_PROXY or ALL_PROXY"
+
+
 def make_client(timeout: float) -> Any:
     """Return an HTTP client for the openai package.
 
@@ -21,6 +28,7 @@ def make_client(timeout: float) -> Any:
     the body of a response only up to a limit, unpacked, and refuses a body that is packed wrongly.
 
     Raises:
+        ClientError: if the environment names a proxy or certificates that cannot be used.
         ImportError: without that package.
     """
     import openai  # noqa: PLC0415
@@ -37,7 +45,17 @@ def make_client(timeout: float) -> Any:
             headers = [(name, value) for name, value in response.headers.multi_items() if name not in dropped]
             return type(response)(response.status_code, headers=headers, content=body, request=request)
 
-    return Client(timeout=timeout, follow_redirects=False, headers={"accept-encoding": "gzip, deflate"})
+    try:
+        return Client(timeout=timeout, follow_redirects=False, headers={"accept-encoding": "gzip, deflate"})
+    except ImportError:
+        raise ClientError(
+            f"{_PROXIES} names a SOCKS proxy, which needs the package socksio; install it with: pip install socksio"
+        ) from None
+    except OSError as fault:
+        why = fault.strerror or "they cannot be read"
+        raise ClientError(f"the certificates of SSL_CERT_FILE or SSL_CERT_DIR cannot be used: {why}") from None
+    except Exception:  # ValueError, or an error of httpx, which has several names; its text may have a password
+        raise ClientError(f"{_PROXIES} is not the address of a proxy, such as http://HOST:PORT") from None
 
 
 async def read_body(chunks: AsyncIterator[bytes], packing: str) -> bytes:
