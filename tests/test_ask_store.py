@@ -33,7 +33,14 @@ def test_only_the_latest_are_kept(tmp_path):
         assert [number for number in range(5) if store.get(f"{number}")] == [1, 3, 4]
 
 
-@pytest.mark.parametrize("reply", ["", "[]", "{}", '{"text": 7}', '{"text": "8", "model": null, "seconds": "x"}'])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("", "[]", "{}", '{"text": 7}', '{"text": "8", "model": null, "seconds": "x"}', "[" * 100_000),
+        *(f'{{"text": "8", "model": null, "sent": null, "seconds": {odd}, "tokens": []}}' for odd in ("NaN", "1e999")),
+    ],
+    ids=lambda reply: reply[:40],
+)
 def test_a_damaged_reply_is_none(tmp_path, reply):
     with ReplyStore(tmp_path):
         pass

@@ -8,6 +8,12 @@ from rubric_lint.scoring.extract import OutputError
 
 _INDENT = "    "
 
+_HOLDING = frozenset({"content", "refusal", "tool_calls", "function_call"})
+"""The fields of a message with what it says; one without any of them has another form."""
+
+_UNREADABLE = frozenset({"audio", "images", "parts"})
+"""The fields in which some write sound, images, or what belongs into `content`."""
+
 
 def is_conversation(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
     """Return whether a value is meant as a list of messages."""
@@ -33,6 +39,7 @@ def _write(number: int, message: Mapping[str, Any]) -> Iterator[str]:
     role, name = message["role"], message.get("name")
     if not isinstance(role, str) or not role.isidentifier():
         raise OutputError("the role of a message must be a word, such as user or assistant", f"{path}/role")
+    _require_text(message, path)
     named = f" ({json.dumps(name, ensure_ascii=False)})" if isinstance(name, str) else ""
     yield f"[{number}] {role}{named}:"
     for text in _list_texts(message, path):
@@ -51,9 +58,25 @@ def _list_texts(message: Mapping[str, Any], path: str) -> Iterator[str]:
         raise OutputError("the content of a message must be a string or a list of parts", f"{path}/content")
     if isinstance(refusal := message.get("refusal"), str) and refusal:
         yield f"refuses: {refusal}"
-    calls = message.get("tool_calls")
-    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+    for number, call in enumerate(message.get("tool_calls") or ()):
         yield _write_call(call, f"{path}/tool_calls/{number}")
+    if (function := message.get("function_call")) is not None:  # as endpoints wrote calls before `tool_calls`
+        yield _write_call({"function": function}, f"{path}/function_call")
+
+
+def _require_text(message: Mapping[str, Any], path: str) -> None:
+    """Refuse a message of which something would be left out in silence.
+
+    Raises:
+        OutputError: if it has sound, calls of tools that are not a list, or a form of its own.
+    """
+    for field in sorted(message.keys() & _UNREADABLE):
+        if message[field]:
+            raise OutputError(f"`{field}` of a message cannot be judged; only text and calls of tools can", path)
+    if not isinstance(message.get("tool_calls"), list | None):
+        raise OutputError("`tool_calls` must be a list of calls", f"{path}/tool_calls")
+    if not message.keys() & _HOLDING:
+        raise OutputError("the message has no `content`", path)
 
 
 def _read_part(part: Any, path: str) -> str:

@@ -171,7 +171,7 @@ class Endpoint:
             turn = await self.pace.wait_turn(self._estimate.guess(size, self.call.max_tokens))
             used = None
             try:
-                exchange = await self._post(body)
+                exchange = self._clean(await self._post(body), body)
                 used = self._learn(size, exchange)
             except _TryAgainError as fault:
                 reason = self._redact(str(fault))
@@ -240,7 +240,7 @@ class Endpoint:
             raise _TryAgainError(f"cannot read the response: {fault}") from None
         if (wait := read_used_up(response.headers)) and wait <= _LONGEST_WAIT:
             self.pace.rest(wait)
-        return Exchange(self._clean(reply), sent, time.monotonic() - start)
+        return Exchange(reply, sent, time.monotonic() - start)
 
     def _judge_status(self, fault: Any) -> Exception:
         """Return the exception for an error response: retry, give up this request, or give up all."""
@@ -277,15 +277,33 @@ class Endpoint:
         """Return the message on one line without secrets; they are removed first, so that a cut leaves no part."""
         return shorten(self._hide(message))
 
-    def _clean(self, reply: Reply) -> Reply:
-        """Return a reply without secrets, which an endpoint may echo."""
-        fault, model = (text and self._hide(text) for text in (reply.fault, reply.model))
-        return reply._replace(text=self._hide(reply.text), fault=fault, model=model)
+    def _clean(self, exchange: Exchange, body: Mapping[str, Any]) -> Exchange:
+        """Return the exchange without secrets, which an endpoint may echo.
+
+        What is short or in the prompt may be a word of the output, which would become invalid without it.
+        """
+        reply = exchange.reply
+        texts = (reply.text, reply.fault, reply.model)
+        found = [
+            each
+            for each in self._secrets
+            if len(each) >= _SHORTEST_SECRET and any(each in (text or "") for text in texts)
+        ]
+        if not found:
+            return exchange
+        sent = json.dumps([body["messages"], body.get("response_format")], ensure_ascii=False)
+        secrets = [each for each in found if each not in sent]
+        text, fault, model = (each and _replace(each, secrets) for each in texts)
+        return exchange._replace(reply=reply._replace(text=text or "", fault=fault, model=model))
 
     def _hide(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+        return _replace(text, self._secrets)
+
+
+def _replace(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
 
 
 def _list_inherited() -> Iterator[str]:
