@@ -17,6 +17,7 @@ from rubric_lint.cli.options import VERSION, Choice, FileName, choice, open_page
 from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.rubric_argument import extract_option, load
 from rubric_lint.cli.score_files import STDIN, are_readable, find_files, label, read_mapping_option, total_size
+from rubric_lint.cli.score_output import ResultOutput, check_output
 from rubric_lint.cli.score_page import prepare_extras, start_report, title_of
 from rubric_lint.cli.terminal import columns
 from rubric_lint.project.opening import open_stream
@@ -86,6 +87,15 @@ _EXAMPLES = {
     type=Choice(["jsonl", "json", "table"]),
     help="Output format.  [default: table on a terminal, else jsonl]",
 )
+@option(
+    "Output",
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FileName(),
+    help="Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file.",
+)
+@option("Output", "--compact", is_flag=True, help="Write JSON Lines without criteria and the records' other fields.")
 @option("Output", "-q", "--quiet", is_flag=True, help="Do not print the counts that jsonl and json add on stderr.")
 @option(
     "Report",
@@ -135,6 +145,8 @@ def score(
     mapping: dict[str, str],
     jobs: int | None,
     form: str | None,
+    output: str | None,
+    compact: bool,
     pass_at: Decimal | None,
     borderline_at: Decimal | None,
     fail_on: str,
@@ -153,12 +165,13 @@ def score(
     also in gzip or zstd, or batch results of OpenAI or Anthropic; - reads stdin. An entry is a judge output, or a
     record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
     """
-    from rubric_lint.report.scores import FORMS  # noqa: PLC0415
+    from rubric_lint.report.scores import FORMS, Compact  # noqa: PLC0415
     from rubric_lint.run.batch import count_processors  # noqa: PLC0415
     from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
 
     _check_report(outputs, report, compare, labels)
+    check_output(output, form, report, compact=compact)
     rubrics = load(rubric, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
     found = None if rubrics is None else find_files(outputs)
     if rubrics is None or found is None or not are_readable((*found, *([compare] if compare else []), *labels)):
@@ -167,7 +180,9 @@ def score(
     extras = prepare_extras(rubrics, outputs, compare, labels, extract=extract, mapping=mapping) if report else None
     if report and extras is None:
         return Exit.USAGE
-    form = form or ("table" if sys.stdout.isatty() else "jsonl")
+    inputs = rubric, *outputs, *([compare] if compare else []), *labels
+    results = ResultOutput(output, rubrics, inputs, compact=compact) if output else None
+    form = form or ("table" if sys.stdout.isatty() and not (compact or output) else "jsonl")
     progress = Progress(sys.stderr, "scoring", "outputs", total_size(outputs))
     shares_terminal = sys.stdout.isatty()
 
@@ -176,7 +191,7 @@ def score(
             progress.clear()
         _write_all(text.encode("utf-8", "backslashreplace"))
 
-    writer = FORMS[form](write, columns())
+    writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, columns()))
     page = start_report(rubrics, extras) if extras else None
     several = len(outputs) > 1
     scoring = Scoring(
@@ -192,15 +207,18 @@ def score(
     # Collect no garbage: everything loaded stays, and entries are freed without it.
     gc.freeze()
     gc.set_threshold(100_000)
-    inputs = rubric, *outputs, *([compare] if compare else []), *labels
-    with closing(page) if page else nullcontext(), open_page(report, *inputs) as file, scoring:
+    with (
+        closing(page) if page else nullcontext(),
+        closing(results) if results else nullcontext(),
+        open_page(report, *inputs) as file,
+        scoring,
+    ):
         code = _score_streams(scoring, outputs, progress)
         writer.end(scoring.totals)
-        for warning in scoring.warnings():
+        if results and code is not Exit.INTERRUPTED:
+            results.finish()
+        for warning in (*scoring.warnings(), *(extras.warnings() if extras else ())):
             complain(warning)
-        if extras and extras.other and compare:
-            for warning in extras.other.warnings():
-                complain(f"warning: --compare: {label(compare)}: {warning}")
         if code is not Exit.INTERRUPTED and form != "table" and not quiet:
             complain(str(scoring.totals))
         if page and file and extras:

@@ -12,7 +12,7 @@ from rubric_lint.cli.score_files import STDIN, label
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.compare.runs import OtherRun
@@ -24,6 +24,12 @@ class Prepared(NamedTuple):
 
     other: "OtherRun | None"
     told: "Extras"
+    name: str = ""
+
+    def warnings(self) -> "Iterator[str]":
+        """Yield warnings about the other run."""
+        for warning in self.other.warnings() if self.other else ():
+            yield f"warning: --compare: {self.name}: {warning}"
 
 
 def prepare_extras(
@@ -55,7 +61,7 @@ def prepare_extras(
         if agreement is None:
             return None
         told = told._replace(agreement=agreement)
-    return Prepared(other, told)
+    return Prepared(other, told, label(compare or ""))
 
 
 def _read_date() -> date:

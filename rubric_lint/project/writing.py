@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from rubric_lint.project.interrupts import STOPS, holding
 from rubric_lint.project.opening import LIMIT, RefusedError, read_file
@@ -58,6 +58,51 @@ def open_whole(name: str) -> Iterator[TextIO]:
                     os.fsync(descriptor)
             if is_replaced:
                 beside.replace(path)
+
+
+class PartFile:
+    """A file that is written over a long time, under the name with `.part` behind it until `finish` renames it.
+
+    So a file of the right name is always complete. A device or a pipe is written to directly.
+
+    Raises:
+        WriteError: if it cannot be opened for writing.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.part: str | None = None
+        try:
+            mode = _writable_mode(Path(name))
+            path = Path(name)
+            if mode is None or stat.S_ISREG(mode):
+                self._path = path.resolve()
+                path = self._path.with_name(f"{self._path.name}.part")
+                self.part = f"{name}.part"
+            flags = os.O_WRONLY | (os.O_CREAT | os.O_TRUNC if self.part else 0) | getattr(os, "O_BINARY", 0)
+            self.stream: BinaryIO = os.fdopen(os.open(path, flags, 0o666), "wb")
+        except (OSError, ValueError, RuntimeError) as fault:  # as in open_whole
+            raise WriteError(_explain(name, fault)) from None
+
+    def finish(self) -> None:
+        """Give the complete file its name.
+
+        Raises:
+            OSError: if the rest cannot be written; it names the file.
+        """
+        with _naming(self.name):
+            self.stream.flush()
+            if self.part:
+                os.fsync(self.stream.fileno())
+            self.stream.close()
+            if self.part:
+                self._path.with_name(f"{self._path.name}.part").replace(self._path)
+        self.part = None
+
+    def leave(self) -> None:
+        """Close the file as it is."""
+        with contextlib.suppress(OSError):
+            self.stream.close()
 
 
 def _writable_mode(path: Path) -> int | None:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.messages import join_words, visible_json
+from rubric_lint.report.result_rows import shorten
 from rubric_lint.report.visible import cut, visible, width
-from rubric_lint.scoring.grading import Verdict
+from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.totals import CriterionTotals, Panel, RubricTotals, Totals
 
 Write = Callable[[str], object]
@@ -43,6 +44,18 @@ class Lines:
 
     def end(self, totals: Totals) -> None:
         """Write nothing: the totals are not a result."""
+
+
+class Compact(Lines):
+    """A writer of one short result per line, without criteria and other fields."""
+
+    def __init__(self, write: Write, rubrics: Mapping[str, ScoringRubric]) -> None:
+        super().__init__(write)
+        self._rubrics = rubrics
+
+    def add(self, results: list[str]) -> None:
+        """Write the results."""
+        super().add([shorten(result, self._rubrics) for result in results])
 
 
 class Whole:

@@ -1,0 +1,185 @@
+"""Where `rubric-score -o` writes: every kind of file, complete or named .part, and equal to what stdout says."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import rubric_lint
+from rubric_lint.cli.score import score
+
+RUBRIC = """\
+rubrics:
+  - id: accuracy
+    weight: 2.0
+    required_min_score: 3
+    score_ranges: {0: Wrong facts, 3: Several errors, 7: Small omissions, 9: Fully correct}
+  - id: depth
+    score_ranges: {0: No detail given, 3: Some detail, 6: Most details, 9: All the details}
+"""
+PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
+
+
+def output(accuracy, depth):
+    return {"checks": [{"id": "accuracy", "score": accuracy}, {"id": "depth", "score": depth}]}
+
+
+RECORDS = [
+    {"id": "a", "output": output(10, 7), "notes": "kept"},
+    {"id": "=b", "output": output(2, 10)},
+    {"id": 3, "outputs": [output(7, 7), output(8, 8)]},
+    {"id": "ä", "output": "none"},
+    output(9, 9),
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
+    Path("in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in RECORDS), "utf-8")
+    return tmp_path
+
+
+def call(*args):
+    """What is written to stdout and stderr, and the exit code."""
+    done = CliRunner().invoke(score, ["r.rubric.yaml", "in.jsonl", *args], standalone_mode=False)
+    if isinstance(done.exception, click.ClickException):
+        return done.stdout, done.exception.format_message(), done.exception.exit_code
+    assert done.exception is None
+    return done.stdout, done.stderr, done.return_value
+
+
+def unpack(name):
+    data = Path(name).read_bytes()
+    if name.endswith(".gz"):
+        data = gzip.decompress(data)
+    if name.endswith(".zst"):
+        data = pa.input_stream(io.BytesIO(data), compression="zstd").read()
+    return data.decode()
+
+
+def test_files_of_json_lines_hold_what_stdout_shows():
+    out, err, code = call("--format", "jsonl")
+    for name in ("o.jsonl", "o.jsonl.gz", "o.ndjson.zst"):
+        assert call("-o", name) == ("", err, code)
+        assert unpack(name) == out
+    assert not [*Path().glob("*.part")]
+
+
+TOLD = 'in the raw text: no JSON object in this text: "none"'
+COMPACT = [
+    {"id": "a", "rubric": "r", "points": 27, "full": 30, "score": 0.9, "verdict": "pass", "gates_missed": []},
+    {
+        "id": "=b",
+        "rubric": "r",
+        "points": 14,
+        "full": 30,
+        "score": 14 / 30,
+        "verdict": "fail",
+        "gates_missed": ["accuracy"],
+    },
+    {"id": 3, "rubric": "r", "points": 45, "full": 60, "score": 0.75, "verdict": "borderline", "gates_missed": []},
+    {"id": "ä", "rubric": "r", "error": {"line": 4, "path": "", "message": TOLD}},
+    {"rubric": "r", "points": 27, "full": 30, "score": 0.9, "verdict": "pass", "gates_missed": []},
+]
+
+
+def test_compact_results_have_the_exact_score_and_no_more():
+    call("-o", "o.jsonl.gz", "--compact")
+    assert [json.loads(line) for line in unpack("o.jsonl.gz").splitlines()] == COMPACT
+    out, _, _ = call("--compact")
+    assert [json.loads(line) for line in out.splitlines()] == COMPACT
+
+
+def test_a_table_has_a_row_for_each_result():
+    _, err, code = call("-o", "o.csv")
+    head, *rows = csv.reader(unpack("o.csv").splitlines())
+    assert (code, "1 invalid" in err) == (1, True)
+    assert head == [
+        *("id", "rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed"),
+        *("criteria.accuracy", "criteria.depth", "error", "error_path", "file", "line"),
+    ]
+    assert [[row[0], *row[3:]] for row in rows] == [
+        ["a", "27", "30", "0.9", "pass", "", "10", "7", "", "", "", ""],
+        ["'=b", "14", "30", str(14 / 30), "fail", "accuracy", "2", "10", "", "", "", ""],
+        ["3", "45", "60", "0.75", "borderline", "", *rows[2][8:10], "", "", "", ""],
+        ["ä", "", "", "", "", "", "", "", TOLD, "", "", "4"],
+        ["", "27", "30", "0.9", "pass", "", "9", "9", "", "", "", ""],
+    ]
+
+
+def test_parquet_has_the_columns_of_score_batch():
+    call("-o", "o.parquet")
+    rubrics = rubric_lint.load_rubrics("r.rubric.yaml", RUBRIC.encode())
+    expected = rubric_lint.score_batch(rubrics, Path("in.jsonl").read_bytes()).to_arrow().to_pylist()
+    found = pq.read_table("o.parquet").to_pylist()
+    for row in found:
+        if row["error"]:
+            assert row["error"].pop("file") is None
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["-o", "o.txt"], "end it in .jsonl, .csv (also with .gz or .zst) or .parquet"),
+        (["-o", "o.parquet.gz"], "o.parquet.gz: the name does not say what to write"),
+        (["-o", "in.jsonl"], "--output: in.jsonl: is also an input; name another file"),
+        (["-o", "none/o.csv"], "--output: none/o.csv: the folder none does not exist; create it first"),
+        (["-o", "o.jsonl", "--format", "json"], "--format is for stdout; the name of --output"),
+        (["-o", "o.csv", "--compact"], "--output: --compact is for JSON Lines; CSV has one row for each result anyway"),
+        (["--format", "json", "--compact"], "--compact is for JSON Lines; leave out --format"),
+    ],
+)  # fmt: skip
+def test_files_that_cannot_be_meant_are_refused(args, told):
+    out, err, code = call(*args)
+    assert (out, code, told in err) == ("", 2, True)
+    assert {path.name for path in Path().iterdir()} == {"r.rubric.yaml", "in.jsonl"}
+
+
+def run(*args, **streams):
+    command = [sys.executable, "-c", PROGRAM, "r.rubric.yaml", *args]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **streams)
+
+
+@needs_posix
+def test_an_interrupted_run_leaves_the_file_that_was_there_and_a_part():
+    Path("o.jsonl").write_text("old", "utf-8")
+    process = run("-", "-o", "o.jsonl", stdin=subprocess.PIPE)
+    process.stdin.write(Path("in.jsonl").read_bytes() * 100)
+    process.stdin.flush()
+    while not (Path("o.jsonl.part").exists() and Path("o.jsonl.part").stat().st_size):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    lines = Path("o.jsonl.part").read_text("utf-8").splitlines()
+    assert process.returncode == 130
+    assert f"after {len(lines)} output" in told.decode()
+    assert told.decode().splitlines()[-1].endswith("o.jsonl was not written; o.jsonl.part has the results so far")
+    assert Path("o.jsonl").read_text("utf-8") == "old"
+
+
+@needs_posix
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("name", ["full.jsonl", "full.csv.gz", "full.parquet"])
+def test_a_disk_that_fills_is_told(name):
+    Path(f"{name}.part").symlink_to("/dev/full")
+    process = run("in.jsonl", "-o", name)
+    _, told = process.communicate(timeout=60)
+    lines = told.decode().splitlines()
+    assert (process.returncode, Path(name).exists()) == (2, False)
+    assert f"rubric-score: {name}: No space left on device" in lines
+    assert not [line for line in lines if "Traceback" in line or "ignored" in line]
