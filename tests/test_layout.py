@@ -21,6 +21,7 @@ FLOORS = """
     api arrow rewards
     show
     fix
+    cluster
     scoring
     run
     lint

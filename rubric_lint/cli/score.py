@@ -16,8 +16,9 @@ from rubric_lint.cli.judge import judge
 from rubric_lint.cli.options import VERSION, Choice, FileName, choice, open_page, with_settings
 from rubric_lint.cli.prompt import prompt, schema
 from rubric_lint.cli.rubric_argument import extract_option, load
+from rubric_lint.cli.score_engine import check_engine, score_by_engine
 from rubric_lint.cli.score_files import STDIN, are_readable, find_files, label, read_mapping_option, total_size
-from rubric_lint.cli.score_output import ResultOutput, check_output
+from rubric_lint.cli.score_output import ResultOutput
 from rubric_lint.cli.score_page import prepare_extras, start_report, title_of
 from rubric_lint.cli.terminal import columns
 from rubric_lint.project.opening import open_stream
@@ -93,10 +94,22 @@ _EXAMPLES = {
     "--output",
     metavar="FILE",
     type=FileName(),
-    help="Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file.",
+    help="Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file; with --engine, to a folder.",
 )
 @option("Output", "--compact", is_flag=True, help="Write JSON Lines without criteria and the records' other fields.")
 @option("Output", "-q", "--quiet", is_flag=True, help="Do not print the counts that jsonl and json add on stderr.")
+@option(
+    "Cluster",
+    "--engine",
+    type=Choice(["ray"]),
+    help="Score Parquet files in parts with Ray Data. Run it again to resume.",
+)
+@option(
+    "Cluster",
+    "--address",
+    metavar="HOST:PORT",
+    help="Cluster to use, or auto.  [default: RAY_ADDRESS, else one on this machine]",
+)
 @option(
     "Report",
     "--report",
@@ -153,6 +166,8 @@ def score(
     extract: str,
     allow_invalid: bool,
     quiet: bool,
+    engine: str | None,
+    address: str | None,
     report: str | None,
     compare: str | None,
     labels: tuple[str, ...],
@@ -171,12 +186,26 @@ def score(
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
 
     _check_report(outputs, report, compare, labels)
-    check_output(output, form, report, compact=compact)
+    check_engine(engine, outputs, output, address, report=report, compact=compact, jobs=jobs, form=form)
     rubrics = load(rubric, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
     found = None if rubrics is None else find_files(outputs)
     if rubrics is None or found is None or not are_readable((*found, *([compare] if compare else []), *labels)):
         return Exit.USAGE
     outputs = found
+    if engine:
+        return score_by_engine(
+            rubrics,
+            outputs,
+            str(output),
+            _write_all,
+            address=address,
+            jobs=jobs,
+            strict=extract == "strict",
+            mapping=mapping,
+            form=form,
+            quiet=quiet,
+            judge=lambda totals: _judge_run(totals, fail_on, allow_invalid=allow_invalid),
+        )
     extras = prepare_extras(rubrics, outputs, compare, labels, extract=extract, mapping=mapping) if report else None
     if report and extras is None:
         return Exit.USAGE

@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from rubric_lint.project.interrupts import STOPS, holding
 from rubric_lint.project.opening import LIMIT, RefusedError, read_file
@@ -24,8 +24,7 @@ class Written:
         self.others = others
 
 
-@contextlib.contextmanager
-def open_whole(name: str) -> Iterator[TextIO]:
+def open_whole(name: str) -> contextlib.AbstractContextManager[TextIO]:
     """Yield a text stream that replaces the file `name` when the block ends without an exception.
 
     A symbolic link stays one. A device or a pipe is written to directly and never replaced.
@@ -34,6 +33,22 @@ def open_whole(name: str) -> Iterator[TextIO]:
         WriteError: if the file cannot be opened for writing.
         OSError: if writing fails later; it names the file.
     """
+    return _open_whole(name, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def open_whole_bytes(name: str) -> contextlib.AbstractContextManager[BinaryIO]:
+    """Yield a binary stream as `open_whole` yields one of text.
+
+    Raises:
+        WriteError: as `open_whole`.
+        OSError: as `open_whole`.
+    """
+    return _open_whole(name, "wb")
+
+
+@contextlib.contextmanager
+def _open_whole(name: str, *how: Any, **options: Any) -> Iterator[Any]:
+    """Yield a stream that is opened with these options of `open`."""
     with contextlib.ExitStack() as cleaning:
         try:
             mode = _writable_mode(Path(name))
@@ -48,7 +63,7 @@ def open_whole(name: str) -> Iterator[TextIO]:
         except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
             raise WriteError(_explain(name, fault)) from None
         with _naming(name):
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            with os.fdopen(descriptor, *how, **options) as stream:
                 yield stream
                 stream.flush()
                 if is_replaced:

@@ -101,7 +101,6 @@ class Table:
         self._write = write
         self._columns = columns
         self._first: list[str] = []
-        self._added = 0
         self._errors: Counter[str] = Counter()
         self._hidden: dict[str, str] = {}
         self._listed = 0
@@ -109,7 +108,6 @@ class Table:
     def add(self, results: list[str]) -> None:
         """Write the errors, and only the first ones of each cause; keep the first results for the end."""
         self._first += results[: _MOST_OUTPUTS - len(self._first)]
-        self._added += len(results)
         for result in results:
             if '"error": {' in result:
                 found = json.loads(result)
@@ -147,7 +145,7 @@ class Table:
                 self._write(("\n" if self._listed else "") + _tabulate(rubric) + "\n")
         if totals.outputs == totals.invalid:
             pass  # the errors say everything
-        elif self._added > _MOST_OUTPUTS:
+        elif totals.outputs > _MOST_OUTPUTS:
             self._write("--format jsonl shows the score and verdict of each output\n")
         else:
             listed = _read_listed([*map(json.loads, self._first)], has_several=len(totals.rubrics) > 1)

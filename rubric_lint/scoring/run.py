@@ -14,6 +14,7 @@ from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import Ids, RecordPlace
 from rubric_lint.scoring.part_scorer import Observer, PartScorer, Results
+from rubric_lint.scoring.run_warnings import warn_of_other_rubric, warn_of_repeated
 from rubric_lint.scoring.streams import CHUNK, Asked, read_parts
 from rubric_lint.scoring.totals import Totals
 
@@ -24,9 +25,6 @@ Write = Callable[[list[str]], object]
 
 _MOST_PENDING = 1_000
 """The number of results from which they are written."""
-
-_MOST_PLACES = 5
-"""The most places that a warning lists."""
 
 _WORTH_PROCESSES = 4_000_000
 """The bytes after which a run takes more processes: smaller ones end before those would have begun."""
@@ -201,19 +199,9 @@ class Scoring:
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings about the run: repeated ids, and outputs judged by a different rubric."""
-        repeated, firsts = self._ids.repeated(_MOST_PLACES)
-        if repeated:
-            listed = [f"{self._name(first)} and {self._name(second)}" for first, second in firsts]
-            listed += [f"{repeated - len(firsts):,} more"] if repeated > len(firsts) else []
-            again = "1 record has" if repeated == 1 else f"{repeated:,} records have"
-            yield f"warning: {again} the id of an earlier one, and all are counted: {'; '.join(listed)}"
+        yield from warn_of_repeated(self._ids, self._name)
         if place := self._first_otherwise:
-            count = self._judged_otherwise
-            told = "1 output was" if count == 1 else f"{count:,} outputs were"
-            yield (
-                f"warning: {told} judged by a rubric with a different meaning (`rubric_hash` differs), the "
-                f"first at {self._name(place)}"
-            )
+            yield warn_of_other_rubric(self._judged_otherwise, self._name(place))
 
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"

@@ -1,7 +1,11 @@
 """The environment of `make engines`, where Ray, Spark and the others are, and how programs run there."""
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,7 +30,16 @@ def environment(folder: Path) -> dict[str, str]:
     """Return the environment of programs: the packages are on the path as after activating them, `folder` is home."""
     kept = {name: os.environ[name] for name in ("LC_ALL", "TZ", "TERM") if name in os.environ}
     path = os.pathsep.join([str(PYTHON.parent), os.environ["PATH"]])
-    return {**kept, **QUIET, "PATH": path, "HOME": str(folder), "HF_HOME": str(folder / "hf")}
+    own = {"HOME": str(folder), "HF_HOME": str(folder / "hf"), "RAY_TMPDIR": _make_short(folder)}
+    return {**kept, **QUIET, **own, "PATH": path}
+
+
+@cache
+def _make_short(_home: Path) -> str:
+    """Return a folder of its own for the clusters of a test; the names of sockets in it must be short."""
+    made = tempfile.mkdtemp(prefix="ray-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def find_java() -> str:

@@ -7,6 +7,7 @@ from rubric_lint.scoring.batch import score_batch
 from rubric_lint.scoring.batch.arrow import pa
 from rubric_lint.scoring.batch.arrow_columns import check_columns, keep_column, name_spark_type, read_kept
 from rubric_lint.scoring.batch.arrow_writing import schema, write_ids
+from rubric_lint.scoring.batch.scored import ScoredBatch
 from rubric_lint.scoring.grading import ScoringRubric
 
 
@@ -77,6 +78,15 @@ class MapBatches:
         return pa.concat_batches(found) if found else pa.RecordBatch.from_pylist([], schema=self.schema)
 
     def _score(self, table: pa.Table) -> pa.Table:
+        return self.score(table)[0]
+
+    def score(self, table: pa.Table) -> tuple[pa.Table, ScoredBatch]:
+        """Score a table; return the results as a call does, and the batch, which has the totals.
+
+        Raises:
+            TypeError: as a call.
+            ValueError: as a call.
+        """
         self.check(table.schema)
         form = self.schema
         batch = score_batch(self._rubrics, table, strict=self._strict)
@@ -84,7 +94,8 @@ class MapBatches:
         kept = {name: keep_column(table, name, kind) for name, kind in self._kept.items()}
         if "id" not in kept:
             kept["id"] = write_ids(batch.id, pa.string())
-        return pa.Table.from_arrays([kept[name] if name in kept else found[name] for name in form.names], schema=form)
+        columns = [kept[name] if name in kept else found[name] for name in form.names]
+        return pa.Table.from_arrays(columns, schema=form), batch
 
     def __repr__(self) -> str:
         return f"<rubric_lint.arrow.map_batches: {self._rubrics!r}>"

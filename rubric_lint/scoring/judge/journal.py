@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from rubric_lint.project.locking import lock
 from rubric_lint.project.opening import LIMIT, open_stream
 
 
@@ -99,14 +100,8 @@ class Journal:
             raise JournalError("is not a regular file; results need a file that can be read again")
 
     def _lock(self) -> None:
-        try:
-            import fcntl  # noqa: PLC0415  (missing on Windows, where the file is not locked)
-        except ImportError:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise JournalError("another run is writing to it") from None
+        if not lock(self._file):
+            raise JournalError("another run is writing to it")
 
     def _read(self) -> Iterator[tuple[str, str, bool]]:
         line = torn = b""
