@@ -171,7 +171,9 @@ def measure(rows: int) -> None:
         bare = "import time\nbegin = time.monotonic()\n" + READ + f"print({rows}, time.monotonic() - begin)\n"
         programs = {"bare reading, pyarrow": bare, "plain Arrow, one process": plain}
         for name, text in (("Ray", RAY), ("Spark", SPARK)):
-            programs.update({f"{name}, {n} worker{'s' * (n > 1)}": text.format(workers=n) for n in (1, 2, 4)})
+            programs.update(
+                {f"{name}, {n} worker{'s' * (n > 1)}": text.replace("{workers}", str(n)) for n in (1, 2, 4)}
+            )
         for name, program in programs.items():
             written, _, cpu = run(folder, program)
             done, seconds = written.split()[-2:]
