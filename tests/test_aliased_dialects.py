@@ -9,6 +9,7 @@ from dialect_samples import SAMPLES
 from pages import read_pages
 from said import found
 
+from rubric_lint.dialects.search.locate import search
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.text.kinds import DATA, kind_of
 from rubric_lint.text.reading import read_documents
@@ -70,3 +71,23 @@ def test_an_aliased_rubric_is_told_once_at_its_definition():
         "empty-outcome 3:37: criterion `a`: `description` is blank; say what an observer sees",
         "unknown-field 3:82: criterion `b`: unknown field `requird`; did you mean `required`?",
     ]
+
+
+def test_a_merge_key_leaves_a_rubric_of_agentv_to_agentv():
+    text = dedent("""\
+        tests:
+          - id: greeting
+            assert:
+              - type: llm-rubric
+                value:
+                  - &first
+                    id: polite
+                    outcome: The answer is polite.
+                    min_score: 0.7
+                  - <<: *first
+                    id: short
+                    outcome: The answer is short.
+        """)
+    document = read_documents(Source("suite.yaml", text))[0][0]
+    (location,) = search(document).rubrics
+    assert (location.path, location.view.dialect.name) == (("tests", 0, "assert", 0, "value"), "agentv-a7")

@@ -236,7 +236,8 @@ def find_views(document: "Document", families: "Iterable[Family]") -> list["View
         again = document.with_last_paths()
         for view in (view for module in modules for view in module.find(again)):
             first = known.get(id(document.value(view.path)))
-            if first is None or (view.beside and not found[first].beside):  # what is around it is known only here
+            is_elsewhere = first is not None and first != view.path
+            if first is None or (is_elsewhere and view.beside and not found[first].beside):  # known only here
                 found.pop(first or view.path, None)
                 found[view.path] = replace(view, document=document)
                 known[id(document.value(view.path))] = view.path
