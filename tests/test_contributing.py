@@ -15,7 +15,7 @@ GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 STEP = re.compile(
     r"^`(?P<file>[\w/.]+)`[^\n]*:\n\n(?P<fence>`{3,})(?P<kind>\w+)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL
 )
-PARTS = ("rubric_lint", "schemas", "tools", "docs", "conformance", "README.md")
+PARTS = ("rubric_lint", "schemas", "tests", "tools", "docs", "conformance", "pyproject.toml", "Makefile", "README.md")
 
 
 class Step(NamedTuple):
@@ -52,7 +52,7 @@ class Copy:
         for name in PARTS:
             source = ROOT / name
             if source.is_dir():
-                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
             else:
                 shutil.copy(source, folder / name)
 

@@ -37,6 +37,9 @@ _RESTATED = {
 }
 """What the scores of the others are restated from."""
 
+UNHELD = "nothing yet"
+"""What the table says of a dialect that neither list names."""
+
 _CASE = re.compile(r'^    "(?P<name>[a-z-]+)": [a-z_]+\(', re.MULTILINE)
 _FINDING = re.compile(r"^(?P<place>example\.\w+:\d+:\d+) \w+ (?P<rule>[\w-]+):", re.MULTILINE)
 _PIN = re.compile(r"([\w-]+)==([\w.]+)")
@@ -69,7 +72,7 @@ def _describe(module: str, dialects: list[str], drawn: list[str], pins: dict[str
     page = f"../rubric_lint/dialects/{module}.md"
     found = _FINDING.search((ROOT / "docs" / page).read_text("utf-8"))
     finding = f"`{found['place']} {found['rule']}`" if found else ""
-    against = f"the original: {asked}" if asked else _RESTATED[module]
+    against = f"the original: {asked}" if asked else _RESTATED.get(module, UNHELD)
     return f"| [{name}]({page}) | [{cases}](../tests/{file}.py) | {against} | {finding} |"
 
 

@@ -15,7 +15,7 @@ _UNPACKED = re.compile(r"Rubric\(\s*\*\*")
 _NAMED = re.compile(r"[\w.]+")
 _MADE = "partial"
 _KEY = r"score(?:-?\d{1,4}|\{[^{}]*\}|%[ds])_description"
-_ASSIGNED = re.compile(rf"(?P<name>[\w.]+)\[\s*[rf]?[\"']{_KEY}[\"']")
+_ASSIGNED = re.compile(rf"(?<![\w.])(?P<name>[\w.]+)\[\s*[rf]?[\"']{_KEY}[\"']")
 _COMPREHENSION = re.compile(rf"\{{\s*[rf]?[\"']{_KEY}[\"']")
 _LEVEL = re.compile(r"score-?\d{1,4}_description")
 
