@@ -13,10 +13,14 @@ from rubric_lint.scoring.chat_tokens import break_tokens
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
 
 if TYPE_CHECKING:
-    from rubric_lint.scoring.remarks import Words
+    from rubric_lint.scoring.words import Words
 
 _MOST = 50
 """The most objects to look up in the judged answer. Each look-up scans the whole answer; no judge gives more."""
+
+
+_BEGINS_JSON, _ENDS_JSON = '["-0123456789tfnNI', ']"0123456789elyN'
+"""The characters that JSON other than an object begins and ends with, as Python reads it: `NaN`, `-Infinity`."""
 
 
 class Extract(StrEnum):
@@ -99,6 +103,8 @@ def _read_whole(body: str, text: str, *, strict: bool) -> list[_Given]:
 
 def _refuse_other_json(body: str) -> None:
     """Raise an error if the whole text is a JSON value other than an object."""
+    if body[0] not in _BEGINS_JSON or body[-1] not in _ENDS_JSON:
+        return
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

@@ -61,7 +61,15 @@ def names_score(text: str, start: int, end: int) -> bool:
     return _NAMES_SCORE.search(text, start, end) is not None
 
 
+def find_closing(text: str, marks: str, start: int, end: int) -> re.Match[str] | None:
+    """Return the line that closes a fence which opens with these marks; `start` is the end of its first line."""
+    found = text.find(marks, start, end)  # a line is sought from there on, as most lines have none of them
+    if found < 0:
+        return None
+    return _closing_fence(marks[0], len(marks)).search(text, max(start, text.rfind("\n", start, found)), end)
+
+
 @cache
-def closing_fence(mark: str, length: int) -> re.Pattern[str]:
+def _closing_fence(mark: str, length: int) -> re.Pattern[str]:
     """Return the pattern of a line that closes a fence which opens with so many of these marks."""
     return re.compile(rf"^[{IN_LINE}]*{mark}{{{length},}}[{IN_LINE}]*$", re.MULTILINE)

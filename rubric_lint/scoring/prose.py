@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from rubric_lint.scoring.blanks import BLANK, IN_LINE, blank_spans, ends_item, following, previous
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of, shorten
-from rubric_lint.scoring.fences import Label, closing_fence, names_score, read_label
-from rubric_lint.scoring.remarks import Words
+from rubric_lint.scoring.fences import Label, find_closing, names_score, read_label
 from rubric_lint.scoring.thoughts import MOST_BROKEN, blank_thoughts
-from rubric_lint.scoring.turns import blank_quotes, refuse_other_turns, refuse_tool_calls, skip_end_tokens
+from rubric_lint.scoring.turns import may_have_tokens, refuse_other_turns, refuse_tool_calls, skip_end_tokens
+from rubric_lint.scoring.words import Words, dot_quotes, leave_words
 
 
 class Kind(Enum):
@@ -58,22 +58,22 @@ def find_given(text: str, is_quote: Callable[[str], bool]) -> Given:
     reader = _Reader(rest)
     reader.read()
     objects = reader.settle()
-    turns = rest[: skip_end_tokens(rest)]
-    words = blank_quotes(turns, [(each.start, each.end) for each in objects])
-    refuse_tool_calls(words)
+    turns = rest[: reader.end]
+    spans = [(each.start, each.end) for each in objects]
+    told = dot_quotes(blank_spans(turns, spans)) if may_have_tokens(turns, spans) else ""
+    refuse_tool_calls(told)
     given = [each for each in objects if each.kind is Kind.GIVEN]
     if not given:
         raise _explain(body, objects, rest)
-    refuse_other_turns(words)
+    refuse_other_turns(told)
     for each in objects:
         where = _RIVALS.get(each.kind)
-        is_other = each.kind is Kind.FENCED or each.value != given[0].value
-        if where and is_other and _is_verdict(each.value) and not is_quote(rest[each.start : each.end]):
+        is_other = where and (each.kind is Kind.FENCED or each.value != given[0].value)
+        if is_other and _is_verdict(each.value) and not is_quote(rest[each.start : each.end]):
             line = line_of(rest, each.start)
             lines = f"one at line {line_of(rest, given[0].start)}, one {where} line {line}"
             raise OutputError(f"2 JSON objects, {lines}; expected one", line=line)
-    asides = sorted([*reader.asides, *((each.start, each.end) for each in objects)])
-    return Given(given, Words(blank_spans(words, asides), asides))
+    return Given(given, leave_words(turns, reader.asides, spans))
 
 
 def _explain(body: str, objects: list[Object], rest: str) -> OutputError:
@@ -155,7 +155,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._end = skip_end_tokens(text)
+        self.end = skip_end_tokens(text)
         self._position = 0
         self._drafts: list[_Draft] = []
         self._marks = [0] * 7
@@ -192,7 +192,7 @@ class _Reader:
 
     def _find_token(self) -> re.Match[str] | None:
         """Return the next token. It is sought from the line of its first character on, which is found much faster."""
-        text, position, end = self._text, self._position, self._end
+        text, position, end = self._text, self._position, self.end
         mark = _IN_TOKEN.search(text, position, end)
         line = text.rfind("\n", position, mark.start()) + 1 if mark else 0
         return _TOKEN.search(text, max(line, position), end) if mark else None
@@ -217,9 +217,9 @@ class _Reader:
     def _read_fence(self, opening: re.Match[str]) -> None:
         text, start = self._text, opening.end()
         label = read_label(opening["label"])
-        closing = closing_fence(opening["fence"][0], len(opening["fence"])).search(text, start, self._end)
-        stop = closing.start() if closing else self._end
-        self._position = closing.end() if closing else self._end
+        closing = find_closing(text, opening["fence"], start, self.end)
+        stop = closing.start() if closing else self.end
+        self._position = closing.end() if closing else self.end
         self.asides.append((opening.start(), self._position))
         content = text[start:stop].rstrip()
         if not closing:
@@ -257,7 +257,7 @@ class _Reader:
                 self._position = end
                 behind = end + len(emphasis[0]) if emphasis and text.startswith(emphasis[0], end) else end
                 is_even = not emphasis or behind > end
-                is_alone = begins_line and is_even and _ENDS_LINE.match(text, behind, self._end)
+                is_alone = begins_line and is_even and _ENDS_LINE.match(text, behind, self.end)
                 if is_alone or _is_verdict(value):
                     kind = Kind.GIVEN if is_alone else Kind.INLINE
                     self._keep(Kind.BLOCK_QUOTE if line_end == self._block_end else kind, start, end, value)
@@ -289,7 +289,7 @@ class _Reader:
                 self._tagged.append((opened.pop(), token.end()))
             return
         self._open_tags.setdefault(name, []).append(token.start())
-        hides = name.lower() == "details" or _ENDS_LINE.match(self._text, token.end(), self._end)
+        hides = name.lower() == "details" or _ENDS_LINE.match(self._text, token.end(), self.end)
         if hides and self._begins_line(token.start())[0]:
             self._lone_tags.add(token.start())
 
@@ -303,7 +303,7 @@ class _Reader:
         Raises:
             OutputError: if a possible verdict is inside something broken.
         """
-        unclosed = [(start, self._end) for starts in self._open_tags.values() for start in starts]
+        unclosed = [(start, self.end) for starts in self._open_tags.values() for start in starts]
         tagged = sorted([*self._tagged, *(span for span in unclosed if span[0] in self._lone_tags)])
         starts, ends = [start for start, _ in tagged], [*accumulate((end for _, end in tagged), max)]
         objects: list[Object] = []

@@ -7,35 +7,30 @@ not name another score. Hypothetical sentences do not count as naming a score.
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.scoring.blanks import BLANK, IN_LINE
 from rubric_lint.scoring.extract import OutputError, line_of, shorten
+from rubric_lint.scoring.words import Words
 
 _INTRODUCTION = 300
 """The number of characters before an object to search for what they call it."""
 
 
-class Words(NamedTuple):
-    """A text with spaces for its thoughts, objects, fences and block quotes, and the spans of the last three."""
-
-    text: str
-    asides: list[tuple[int, int]]
-
-
 def refuse_overruled(beside: Words, start: int, value: Mapping[str, Any]) -> None:
-    """Raise an error if the words around an object at `start` overrule it.
+    """Raise an error if the words around an object at `start` of the whole text overrule it.
 
     Raises:
         OutputError: quoting the words, with their line.
     """
     words = beside.text
     if words.strip(BLANK):
+        start = beside.places[start]
         _refuse_introduction(words, max((end for _, end in beside.asides if end <= start), default=0), start)
         _refuse_continuation(
             words, start, min((begin for begin, _ in beside.asides if begin > start), default=len(words))
         )
-        # Most of what is left are the blanks of the object, which searches would go through again and again.
+        # Most of what is left may be the blanks of thoughts, which searches would go through again and again.
         before = _shorten_blank_lines(words[:start])
         words, start = before + _shorten_blank_lines(words[start:]), len(before)
         _refuse_retraction(words, start)
@@ -44,6 +39,8 @@ def refuse_overruled(beside: Words, start: int, value: Mapping[str, Any]) -> Non
 
 def _shorten_blank_lines(text: str) -> str:
     """Return the text with at most four spaces in each blank line, which no pattern takes for fewer."""
+    if "     " not in text:
+        return text
     return "\n".join([line if line.strip(" ") else line[:4] for line in text.split("\n")])
 
 

@@ -22,6 +22,8 @@ def blank_thoughts(text: str) -> str:
         OutputError: if a thought is never closed, so that the rest may be a draft; or if a closing tag makes it unclear
             whether an object before it is a draft.
     """
+    if not _may_think(text):
+        return text
     messages = _read_messages(text) if _HARMONY.search(text) else [(_end_of_bare_channels(text), len(text))]
     kept = [span for message in messages for span in _remove_tags(text, *message)]
     pieces: list[str] = []
@@ -31,6 +33,18 @@ def blank_thoughts(text: str) -> str:
         done = end
     return "".join([*pieces, blank(text[done:])])
 
+
+def _may_think(text: str) -> bool:
+    """Return whether a text may have a thought, or so many brackets that reading its objects is refused."""
+    return (
+        any(sign in text for sign in _SIGNS)
+        or _BARE_CHANNEL.match(text) is not None
+        or text.count("{") + text.count("[") > MOST_BROKEN
+    )
+
+
+_SIGNS = ("<", "&", "\uff1c", "\u25c1", "THINK]")
+"""Each tag of a thought and each token of Harmony has one of these."""
 
 _HARMONY = re.compile(r"<\|(?:channel|message)\|>")
 _TOKEN = re.compile(r"<\|(start|channel|constrain|message|end|return|call)\|>")

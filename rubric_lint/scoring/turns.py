@@ -2,7 +2,7 @@
 
 import re
 
-from rubric_lint.scoring.blanks import BLANK, blank, blank_spans
+from rubric_lint.scoring.blanks import BLANK, blank
 from rubric_lint.scoring.chat_tokens import TEMPLATE_TOKEN
 from rubric_lint.scoring.extract import OutputError, line_of, shorten
 
@@ -22,21 +22,15 @@ _END_TOKENS = (
 )
 """The tokens that chat templates put after a message, which servers sometimes leave there."""
 
-_QUOTED = re.compile(r'`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”|«[^«»\n]*»')
 _WHOLE_TOKEN = re.compile(r"[^\s>\]]{1,70}[>\]]?")
 
 
 _TOOL_CALL = re.compile(r"<(?:\||｜)?(?:tool|function)[_▁]calls?\b|\[TOOL_CALLS\]")  # noqa: RUF001 (as models write it)
 
 
-def blank_quotes(text: str, objects: list[tuple[int, int]]) -> str:
-    """Replace the objects of a text with spaces, and quotes within its lines with dots."""
-    return _QUOTED.sub(_blank_quote, blank_spans(text, objects))
-
-
-def _blank_quote(found: re.Match[str]) -> str:
-    """Return dots for a quote, unless it is a number and so probably a score."""
-    return found[0] if found[0][1:-1].strip().isdigit() else "…" * len(found[0])
+def may_have_tokens(text: str, objects: list[tuple[int, int]]) -> bool:
+    """Return whether a text has a bracket outside its objects, as each token and each call of a tool has."""
+    return any(text.count(sign) > sum([text.count(sign, *span) for span in objects]) for sign in "<[]")
 
 
 def refuse_tool_calls(words: str) -> None:
