@@ -95,8 +95,8 @@ def read_entry(text: bytes | OutputError) -> dict[str, Any]:
     return value
 
 
-def read_again(text: bytes | OutputError) -> dict[str, Any]:
-    """Decode an entry like `read_entry`, but with the fast reader if that sees all there is.
+def read_again(text: bytes | OutputError) -> tuple[dict[str, Any], bool]:
+    """Decode an entry like `read_entry`, but with the fast reader if that sees all there is; then return true with it.
 
     Raises:
         OutputError: if the text is not JSON or not an object.
@@ -107,8 +107,8 @@ def read_again(text: bytes | OutputError) -> dict[str, Any]:
         except _REFUSALS:
             value = None
         if type(value) is dict and count_quotes(text) == 2 * count_texts(value):
-            return value
-    return read_entry(text)
+            return value, True
+    return read_entry(text), False
 
 
 def count_texts(value: Any) -> int:

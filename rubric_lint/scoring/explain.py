@@ -18,21 +18,26 @@ def explain(
 ) -> Outcome:
     """Return the outcome of a refused entry: this error, or the first value that is not valid JSON."""
     try:
-        entry = read_again(text)
+        entry, is_sound = read_again(text)
     except OutputError as found:
         return Outcome(line, file, error=found)
-    return explain_value(entry, fault, rubrics, line, file)
+    return _explain(entry, fault, None if is_sound else _find_flaw(entry), rubrics, line=line, file=file)
 
 
-def explain_value(
+def explain_value(entry: dict[str, Any], fault: OutputError, rubrics: Mapping[str, ScoringRubric]) -> Outcome:
+    """Return the outcome of a refused entry that is decoded."""
+    return _explain(entry, fault, _find_flaw(entry), rubrics)
+
+
+def _explain(
     entry: dict[str, Any],
     fault: OutputError,
+    flaw: OutputError | None,
     rubrics: Mapping[str, ScoringRubric],
-    line: int,
+    *,
+    line: int = 0,
     file: str | None = None,
 ) -> Outcome:
-    """Return the outcome of a refused entry that is decoded."""
-    flaw = _find_flaw(entry)
     if HELD.isdisjoint(entry):
         head = {"id": entry["id"]} if "id" in entry and not flaw else {}
         return Outcome(line, file, head, error=flaw or fault)

@@ -1,7 +1,7 @@
 """Validate the object that a judge returned against the schema of its shape, and describe what is wrong."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -229,32 +229,31 @@ def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
     Raises:
         OutputError: if an id is unknown, repeated or missing.
     """
-    known = [criterion.id for criterion in rubric.criteria]
+    known = tuple([criterion.id for criterion in rubric.criteria])
     found: dict[str, int] = {}
-    for fault in _find_wrong_ids(enumerate(checks), known, found):
-        raise fault
+    for place in _find_wrong_ids(enumerate(checks), known, found):
+        name, path = checks[place]["id"], pointer(("checks", place, "id"))
+        if name in found:
+            raise OutputError(f'"{name}" is judged twice, here and in check {found[name] + 1}', path)
+        raise OutputError(f'the rubric has no criterion "{name}"{_hint(name, known)}', path)
     if missing := [name for name in known if name not in found]:
         raise OutputError(f"no check for {_quote(missing)}", "/checks")
     return [found[name] for name in known]
 
 
-def _find_wrong_ids(
-    checks: Iterable[tuple[int, Any]], known: list[str], found: dict[str, int]
-) -> Iterator[OutputError]:
-    """Yield an error for each check with an unknown or repeated id, and put the indexes of the others into `found`."""
+def _find_wrong_ids(checks: Iterable[tuple[int, Any]], known: Collection[str], found: dict[str, int]) -> Iterator[int]:
+    """Yield the index of each check with an unknown or repeated id, and put those of the others into `found`."""
     for place, check in checks:
-        name, path = check["id"], pointer(("checks", place, "id"))
-        if name not in known:
-            yield OutputError(f'the rubric has no criterion "{name}"{_hint(name, known)}', path)
-        elif name in found:
-            yield OutputError(f'"{name}" is judged twice, here and in check {found[name] + 1}', path)
+        name = check["id"]
+        if name not in known or name in found:
+            yield place
         else:
             found[name] = place
 
 
 def _count_others(fault: OutputError, value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> OutputError:
     """Return the error with the number of others in its message: at most one for each check, so none counts twice."""
-    others = {_name_check(path) for path in _find_wrong(value, faults, rubric)} - {_name_check(fault.path)}
+    others = {*_find_wrong(value, faults, rubric)} - {_name_check(fault.path)}
     if not others:
         return fault
     told = f"{fault.message} (and {len(others)} more {'error' if len(others) == 1 else 'errors'})"
@@ -267,28 +266,28 @@ def _name_check(path: str) -> str:
 
 
 def _find_wrong(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> Iterator[str]:
-    """Yield a JSON Pointer to each error; `faults` are those that break the schema."""
+    """Yield the part of a JSON Pointer that names the check of each error; `faults` are those that break the schema."""
     form = form_of(rubric.shape)
-    yield from (fault.path for fault in faults)
+    refused = {_name_check(fault.path) for fault in faults}
+    yield from refused
     checks = value.get("checks") if isinstance(value, Mapping) else None
     if rubric.shape is Shape.HOLISTIC or not isinstance(checks, list | tuple):
         return
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
     named = [(at, each) for at, each in enumerate(checks) if isinstance(each, Mapping) and type(each.get("id")) is str]
     found: dict[str, int] = {}
-    wrong = [fault.path for fault in _find_wrong_ids(named, [*criteria], found)]
+    wrong = [f"/checks/{place}" for place in _find_wrong_ids(named, criteria, found)]
     yield from wrong
     if len(criteria) - len(found) > len(wrong) + len(checks) - len(named):  # a misspelt id explains a missing one
         yield "/checks"
-    refused = {_name_check(fault.path) for fault in faults}
     for name, place in found.items():
-        path = ("checks", place, form.field)
-        answer = checks[place].get(form.field)
-        if pointer(path[:2]) not in refused and not criteria[name].grade(_as_answer(answer)):
-            yield pointer(path)
+        check = f"/checks/{place}"
+        if check not in refused and not criteria[name].grade(_as_answer(checks[place].get(form.field))):
+            yield check
 
 
-def _hint(name: str, known: list[str]) -> str:
+@lru_cache(maxsize=1000)
+def _hint(name: str, known: tuple[str, ...]) -> str:
     for criterion in known:
         if unicodedata.normalize("NFC", name) == unicodedata.normalize("NFC", criterion):
             return f'; "{criterion}" looks the same but is made of other Unicode characters'

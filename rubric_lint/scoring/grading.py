@@ -55,7 +55,10 @@ class ScoringCriterion:
 
     def grade(self, answer: AnswerValue) -> Grade | None:
         """Return the grade of an answer, or None if the answer is not allowed."""
-        return next((grade for grade in self.grades if grade.answer == answer), None)
+        for grade in self.grades:  # faster than a generator
+            if grade.answer == answer:
+                return grade
+        return None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

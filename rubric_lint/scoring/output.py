@@ -143,7 +143,7 @@ class Reader:
             return Judged(found[0], 1, found[1])
         value = find_verdict(output, answer=answer, extract=extract)
         judged = self._convert(value)
-        return judged._replace(texts=1) if judged else self._read_checked(value, 1)
+        return judged._replace(texts=1) if judged else self._read_checked(value, "")
 
     def glance(self, lines: Sequence[bytes], extract: Extract) -> tuple[list[Seen], list[int]]:
         """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
@@ -215,11 +215,12 @@ class Reader:
         """
         if not has_halves and (plain := self.types.convert(value)) and (found := self.look_up(plain)):
             return Judged(*found, plain)
-        return self._read_checked(value, count_texts(value))
+        return self._read_checked(value, value)
 
-    def _read_checked(self, value: Any, texts: int) -> Judged:
+    def _read_checked(self, value: Any, source: Any) -> Judged:
+        """Read an object by the schema; `source` is the JSON value that it is, or the text that holds it."""
         output = read_object(value, self.rubric)
-        return Judged(self._know(output.answers), texts, output)
+        return Judged(self._know(output.answers), count_texts(source), output)
 
     def look_up(self, output: Any) -> tuple[Known, int] | None:
         """Return the result for an output of exactly the expected form, and its number of strings; else None."""

@@ -26,9 +26,9 @@ def refuse_overruled(beside: Words, start: int, value: Mapping[str, Any]) -> Non
     words = beside.text
     if words.strip(BLANK):
         start = beside.places[start]
-        _refuse_introduction(words, max((end for _, end in beside.asides if end <= start), default=0), start)
+        _refuse_introduction(words, max([end for _, end in beside.asides if end <= start], default=0), start)
         _refuse_continuation(
-            words, start, min((begin for begin, _ in beside.asides if begin > start), default=len(words))
+            words, start, min([begin for begin, _ in beside.asides if begin > start], default=len(words))
         )
         # Most of what is left may be the blanks of thoughts, which searches would go through again and again.
         before = _shorten_blank_lines(words[:start])
@@ -98,7 +98,7 @@ _DISOWNS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _STOPS = ".!?。！？"  # noqa: RUF001 (in many languages)
-_SENTENCE_END = re.compile(rf"[{_STOPS}]\s|\n(?![a-z])")
+_SENTENCE_END = re.compile(rf"[{_STOPS}\n](?:(?<=\n)(?![a-z])|(?<!\n)\s)")
 
 
 def _refuse_introduction(words: str, floor: int, start: int) -> None:

@@ -141,7 +141,7 @@ class Scorer:
 
     def explain_value(self, value: dict[str, Any], fault: OutputError) -> Outcome:
         """Return the full outcome of a decoded entry that `score_value` rejected."""
-        return explain_value(value, fault, self._rubrics, 0)
+        return explain_value(value, fault, self._rubrics)
 
     def _score_record(self, decoded: Decoded) -> Entry:
         record = decoded.value

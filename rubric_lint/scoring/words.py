@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rubric_lint.scoring.blanks import blank
+from rubric_lint.scoring.blanks import blank, blank_spans
 
 Spans = Sequence[tuple[int, int]]
 
@@ -59,7 +59,11 @@ def leave_words(text: str, asides: Spans, objects: Spans) -> Words:
         if done == reach:
             left.append((begin, length))
     pieces.append(text[done:])
-    return Words(dot_quotes("".join(pieces)), left, places)
+    words = "".join(pieces)
+    dotted = dot_quotes(words)
+    if dotted != words:  # an object may be in quotes
+        dotted = blank_spans(dotted, left)
+    return Words(dotted, left, places)
 
 
 def _blank_lines(text: str, start: int, end: int) -> str:
