@@ -178,6 +178,42 @@ def test_an_arrow_table_gives_what_its_records_give(case, random):
     assert as_results(batch.to_arrow()) == expected
 
 
+FORM = pa.struct([
+    ("overall_reasoning", pa.string()),
+    ("checks", pa.list_(pa.struct([("reasoning", pa.large_string()), ("satisfied", pa.bool_()), ("id", pa.string())]))),
+])  # fmt: skip
+YEAR, COST = YES["checks"]
+STRUCTS = [
+    {"checks": [YEAR, COST]},
+    {"checks": [YEAR, {**COST, "satisfied": False, "reasoning": "No."}], "overall_reasoning": "Half."},
+    {"checks": [COST, {**YEAR, "satisfied": False}]},
+    *({"checks": checks} for checks in ([YEAR], [YEAR, COST, COST], [YEAR, YEAR], [YEAR, None], [], None)),
+    {"checks": [YEAR, {**COST, "id": "Cost"}]},
+    {"checks": [YEAR, {**COST, "satisfied": None}]},
+    None,
+]
+
+
+@pytest.mark.parametrize("names", [["id", "output"], ["output"], ["id", "output", "answer"]])
+def test_structs_give_what_their_objects_give_whatever_they_lack(names):
+    outputs = STRUCTS * 3
+    columns = {"id": [*range(len(outputs))], "output": pa.array(outputs, FORM), "answer": ["It is."] * len(outputs)}
+    table = pa.table({name: columns[name] for name in names})
+    table = pa.concat_tables([table.slice(0, 5), table.slice(5)])
+    expected = rows(score_batch(RUBRICS["tower"], table.to_pylist()))
+    assert [row["points"] for row in expected[:4]] == [4, 1, 3, None]
+    batches = [*score_batches(RUBRICS["tower"], table, size=7)]
+    assert [row for part in batches for row in rows(part)] == expected
+    assert rows(score_batch(RUBRICS["tower"], table)) == expected
+
+
+def test_structs_of_another_form_are_refused_as_their_objects_are():
+    for outputs in ([{"score": True}], [{"score": 7.5}, {"score": 7.0}], [{"score": 7, "final": False}], [{"a": 1}]):
+        table = pa.table({"output": outputs})
+        assert rows(score_batch(LENGTH, table)) == rows(score_batch(LENGTH, table.to_pylist()))
+        assert score_batch(LENGTH, table).error[0] is not None
+
+
 def test_without_pyarrow_it_is_said_what_to_install():
     program = (
         "import sys\n"

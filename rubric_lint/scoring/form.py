@@ -66,16 +66,19 @@ _EXTRAS = {
 
 
 class Form:
-    """The form of the judge outputs of one shape, from the schema; the answer is in the field named `field`."""
+    """The form of the judge outputs of one shape, from the schema; the answer is in the field named `field`.
+
+    `holds_checks` says whether there is one for each criterion, in `checks`.
+    """
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
         definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
         self._extras = {name: definitions[name] for name in _EXTRAS}
         self._validator = open_validator({"$ref": f"#/definitions/{shape}", "definitions": definitions})
-        self._holds_checks = "checks" in definitions[shape]["required"]
+        self.holds_checks = "checks" in definitions[shape]["required"]
         inner = definitions[shape]
-        if self._holds_checks:
+        if self.holds_checks:
             inner = definitions[definitions[shape]["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
         self.field: str = inner["required"][-1]
 
@@ -130,7 +133,7 @@ class Form:
         return OutputError(message, pointer(path))
 
     def _required(self, path: Path) -> tuple[str, ...]:
-        if not self._holds_checks:
+        if not self.holds_checks:
             return (self.field,)
         return ("id", self.field) if path else ("checks",)
 
@@ -158,7 +161,7 @@ class Form:
 
     def __str__(self) -> str:
         """Return the form as a short example."""
-        return f'{{"checks": [{{"id", "{self.field}"}}, ...]}}' if self._holds_checks else f'{{"{self.field}"}}'
+        return f'{{"checks": [{{"id", "{self.field}"}}, ...]}}' if self.holds_checks else f'{{"{self.field}"}}'
 
 
 @cache

@@ -220,13 +220,13 @@ class Reader:
     def _read_checked(self, value: Any, source: Any) -> Judged:
         """Read an object by the schema; `source` is the JSON value that it is, or the text that holds it."""
         output = read_object(value, self.rubric)
-        return Judged(self._know(output.answers), count_texts(source), output)
+        return Judged(self.find(output.answers), count_texts(source), output)
 
     def look_up(self, output: Any) -> tuple[Known, int] | None:
         """Return the result for an output of exactly the expected form, and its number of strings; else None."""
         try:
             if self._is_holistic:
-                return self._know((output.score,)), 1 if output.reasoning is None else 3
+                return self.find((output.score,)), 1 if output.reasoning is None else 3
             texts = 1 if output.overall_reasoning is None else 3
             ids = []
             answers = []
@@ -238,7 +238,7 @@ class Reader:
                 if len(ids) != len(self._ids):
                     return None
                 answers = [answers[ids.index(name)] for name in self._ids]
-            return self._know(tuple(answers)), texts
+            return self.find(tuple(answers)), texts
         except (AttributeError, LookupError, ValueError):  # the first for None
             return None
 
@@ -253,12 +253,12 @@ class Reader:
             given = f"{len(output.answers)} answers and {len(output.reasons)} reasons"
             raise OutputError(f"{named}: {given}; expected one of each for {len(self._ids)} criteria")
         try:
-            return self._know(tuple(output.answers))
+            return self.find(tuple(output.answers))
         except (KeyError, TypeError):
             raise OutputError(f"{named}: an answer that the rubric does not allow") from None
 
-    def _know(self, answers: Answers) -> Known:
-        """Look up the result for some answers.
+    def find(self, answers: Answers) -> Known:
+        """Return the result for some answers, in the rubric's order.
 
         Raises:
             KeyError: if an answer is not allowed.

@@ -9,7 +9,7 @@ from rubric_lint.scoring.decoding import Decoded, count_texts, decode_entry
 from rubric_lint.scoring.explain import explain, explain_value
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
-from rubric_lint.scoring.output import MOST_KNOWN, Judged, Known, Reader, Seen
+from rubric_lint.scoring.output import MOST_KNOWN, Answers, Judged, Known, Reader, Seen
 from rubric_lint.scoring.panels import count_votes, name_outputs, read_panel, refuse_missing_votes
 from rubric_lint.scoring.records import COVERING, HELD, SHOWN, Entry, Outcome, find_rubric, refuse_what_is_no_output
 from rubric_lint.scoring.samples import combine_samples
@@ -101,6 +101,18 @@ class Scorer:
         # A text without a brace is not quoted by an output.
         is_shown = any(text is not None and (type(text) is not str or "{" in text) for text in texts)
         return None if is_shown else reader.glance_text(entry, self._extract)
+
+    @property
+    def only(self) -> ScoringRubric | None:
+        """The only rubric, or None if there are several."""
+        return self._only.rubric if self._only else None
+
+    def look_up(self, answers: Answers | None) -> Known | None:
+        """Return the result of some answers by the only rubric; None if it does not allow them."""
+        try:
+            return self._only.find(answers) if self._only and answers else None
+        except KeyError:
+            return None
 
     def score_text(self, text: str) -> Known:
         """Score a raw text by the only rubric.

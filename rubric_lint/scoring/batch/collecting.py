@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rubric_lint.scoring.batch.items import is_null
+from rubric_lint.scoring.batch.items import Items, Plain, is_null
 from rubric_lint.scoring.batch.portions import Portion
 from rubric_lint.scoring.batch.rows import Invalid, Kind, RowError, Rows
 from rubric_lint.scoring.batch.scored import ScoredBatch
@@ -40,6 +40,9 @@ class Collector:
                     self._add_entry(entries.text, entries.line)
             return
         self._rows.id_type = portion.id_type
+        if not isinstance(portion, Items):
+            self._add_plain(portion)
+            return
         items = portion.items
         if all(type(item) is bytes for item in items):
             for entries in self._scorer.scan_lines(items):
@@ -62,6 +65,19 @@ class Collector:
     def _add(self, name: Any, kind: Kind) -> None:
         self._rows.ids.append(name)
         self._rows.kinds.append(kind)
+
+    def _add_plain(self, portion: Plain) -> None:
+        """Add records by their columns, and what needs a second look one by one."""
+        found = portion.glance(self._scorer)
+        others = [place for place, known in enumerate(found) if known is None]
+        done = 0
+        for place, record in zip(others, portion.gather(others), strict=True):
+            self._rows.ids += portion.ids[done:place]
+            self._rows.kinds += [known for known in found[done:place] if known]
+            self._add_value(record)
+            done = place + 1
+        self._rows.ids += portion.ids[done:]
+        self._rows.kinds += [known for known in found[done:] if known]
 
     def _add_entry(self, text: bytes | OutputError, line: int | None = None) -> None:
         """Add one entry of JSON; `line` is where it begins, if it is in a file."""

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.records import HELD, SHOWN
+from rubric_lint.scoring.scorer import Scorer
 
 READ = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
 """The columns of a table that are read."""
@@ -15,6 +17,24 @@ class Items(NamedTuple):
 
     items: list[Any]
     id_type: Any = None
+
+
+class Plain(Protocol):
+    """Some records that have just an id, or None, and an output."""
+
+    @property
+    def ids(self) -> list[Any]:
+        """The id of each."""
+
+    @property
+    def id_type(self) -> Any:
+        """The Arrow type of the ids."""
+
+    def glance(self, scorer: Scorer) -> list[Known | None]:
+        """Return the result of each that has just the fields of the expected form, else None."""
+
+    def gather(self, places: list[int]) -> list[Any]:
+        """Return the records at these places."""
 
 
 def gather(columns: Mapping[Any, list[Any]], rows: int, id_type: Any = None) -> Items:

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from rubric_lint.scoring.batch.items import Items, gather
+from rubric_lint.scoring.batch.items import Items, Plain, gather
 from rubric_lint.scoring.streams import CHUNK, Block, read_blocks
 
 _MOST = 65_536
 """The most rows in a portion."""
 
 
-Portion = Block | Items
+Portion = Block | Items | Plain
 
 
 def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
@@ -49,7 +49,7 @@ def _is_frame(outputs: Any) -> bool:
     return hasattr(outputs, "columns") and hasattr(outputs, "iloc")
 
 
-def _divide_table(table: Any, size: int) -> Iterator[Items]:
+def _divide_table(table: Any, size: int) -> Iterator[Items | Plain]:
     if hasattr(table, "iloc"):  # of pandas, which has columns that Arrow cannot hold
         for start in range(0, len(table), size):
             part = table.iloc[start : start + size]
@@ -63,7 +63,7 @@ def _divide_table(table: Any, size: int) -> Iterator[Items]:
     yield from read_arrow(table, size)
 
 
-def _divide_items(outputs: Iterable[Any], size: int) -> Iterator[Items]:
+def _divide_items(outputs: Iterable[Any], size: int) -> Iterator[Items | Plain]:
     rest = iter(outputs.tolist() if hasattr(outputs, "tolist") else outputs)
     while items := [*islice(rest, size)]:
         if not any(map(_is_batch, items)):
