@@ -87,6 +87,11 @@ def main() -> int:
     lines = [*mix(options.outputs)]
     whole, plain = b"\n".join(lines), b"\n".join(mix(options.outputs, odd=0))
     decode = msgspec.json.Decoder().decode
+    import pyarrow as pa  # noqa: PLC0415 (the streams import this file, and do not need the memory of Arrow)
+
+    records = [decode(line) for line in plain.split(b"\n")]
+    structs = pa.Table.from_pylist(records)
+    texts = pa.table({"id": structs["id"], "output": [json.dumps(record["output"]) for record in records]})
     promised = "score_batch, the mix, columns"
     field: dict[str, Callable[[], object]] = {
         "json.loads of each line": lambda: [json.loads(line) and None for line in lines],
@@ -97,6 +102,8 @@ def main() -> int:
         "score_batches of 10,000, the mix, Arrow": lambda: [
             part.to_arrow().num_rows for part in score_batches(rubrics, whole, size=10_000)
         ],
+        "score_batch, Arrow texts of the expected form, Arrow": lambda: score_batch(rubrics, texts).to_arrow(),
+        "score_batch, Arrow structs of the expected form, Arrow": lambda: score_batch(rubrics, structs).to_arrow(),
     }
     gc.freeze()
     gc.set_threshold(100_000)  # as the command does
