@@ -35,6 +35,7 @@ FINE = judged(VERDICT)
 BODY = completion(VERDICT).body
 JUDGED = ("judged", {"reasoning": "Right.", "score": 8})
 HUGE = 10_000_001
+WITHOUT_REPLY = {"a byte now and then", "silence"}
 NO_REDIRECT = "and no request follows with the key (name the right address with --base-url)"
 
 
@@ -338,7 +339,8 @@ async def ask(url, name):
     """What becomes of an answer, its record if it has one, and all that was said."""
     line = json.dumps({"id": "a", "answer": name}).encode()
     said, kept = [], Kept()
-    call = Call("judge-1", url, timeout=0.6, retries=1)
+    timeout = 0.6 if name in WITHOUT_REPLY else 45  # the others take long only on a busy machine
+    call = Call("judge-1", url, timeout=timeout, retries=1)
     panel = Panel([Endpoint(call, KEY, headers={"x-team": HEADER})])
     panel.watch_pauses(lambda *what: said.append(str(what)))
     run = JudgeRun(panel, kept, Plan(max_attempts=1), lambda _, fault: said.append(fault))
