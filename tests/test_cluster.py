@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import warm
 from hypothesis import given
 from hypothesis import strategies as st
 from random_outputs import cases, load
@@ -33,7 +33,7 @@ def call(tmp_path):
 
     def run(*arguments):
         command = [PROGRAM, "length.rubric.yaml", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = warm.run(command, cwd=tmp_path, text=True)
         assert done.stdout == ""
         return done.returncode, done.stderr.replace("Usage: rubric-score", "")
 
