@@ -96,16 +96,23 @@ class View:
     def _sources(self) -> frozenset[Path]:
         return frozenset(place for place, _ in self._places.values())
 
-    def _find(self, path: Path) -> tuple[Path, bool]:
-        """Return the place, and whether the value is in the key there; for an unwritten value, its container."""
+    def find_written(self, path: Path) -> tuple[Path, bool] | None:
+        """Return the place of a value, and whether it is in the key there; None if the document does not have it."""
         for length in range(len(path), -1, -1):
             if path[:length] in self._places:
                 place, is_key = self._places[path[:length]]
                 rest = path[length:]
                 if not rest:
                     return place, is_key
-                return ((*place, *rest), False) if self._exists((*place, *rest)) else (place, is_key)
-        return path, False
+                return ((*place, *rest), False) if self._exists((*place, *rest)) else None
+        return None
+
+    def _find(self, path: Path) -> tuple[Path, bool]:
+        """Return the place, and whether the value is in the key there; for an unwritten value, its container."""
+        if found := self.find_written(path):
+            return found
+        known = (path[:length] for length in range(len(path), -1, -1))
+        return next((self._places[each] for each in known if each in self._places), (path, False))
 
     def _exists(self, path: Path) -> bool:
         value = self.document.data

@@ -65,6 +65,10 @@ class Located(NamedTuple):
         """Return the path in the document for a path of the model."""
         return self.rubric.view.place(path) if self.rubric.view else path
 
+    def find_written(self, path: Path) -> tuple[Path, bool] | None:
+        """Return the path in the document, and whether the value is in the key there; None if it is not written."""
+        return self.rubric.view.find_written(path) if self.rubric.view else (path, False)
+
 
 @dataclass(frozen=True)
 class Analysis:

@@ -15,6 +15,7 @@ class Options(NamedTuple):
 
     `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`, `completion`: whether to
     report what a server with our JSON Schemas also reports; `auto`: if there is none. `debounce`: milliseconds.
+    `share_hints`, `verdict_hints`, `range_hints`: which hints to show between the words of a rubric.
     """
 
     enable: bool = True
@@ -22,6 +23,9 @@ class Options(NamedTuple):
     shape_errors: When = "auto"
     completion: When = "auto"
     debounce: int = 150
+    share_hints: bool = True
+    verdict_hints: bool = True
+    range_hints: bool = True
 
 
 _NAMES = {
@@ -30,6 +34,9 @@ _NAMES = {
     "shapeErrors": "shape_errors",
     "completion": "completion",
     "debounce": "debounce",
+    "shareHints": "share_hints",
+    "verdictHints": "verdict_hints",
+    "rangeHints": "range_hints",
 }
 _WHEN = ("auto", "always", "never")
 _LONGEST_DEBOUNCE = 10_000

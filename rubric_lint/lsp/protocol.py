@@ -18,6 +18,8 @@ from rubric_lint.version import __version__
 _LONGEST_WAIT = 10.0
 _MAGIC = re.compile(r"[*?{}\[\]!,]")  # the special characters of glob patterns
 
+_REFRESHED = {types.WORKSPACE_INLAY_HINT_REFRESH: "inlay_hint"}
+
 
 class Protocol(LanguageServerProtocol):
     """A protocol that passes on document changes as they arrive.
@@ -146,6 +148,12 @@ class Connection(LanguageServer):
         """Register for features that the client enables on request."""
         if registrations:
             await self.ask(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams(registrations))
+
+    def refresh(self) -> None:
+        """Have the client request again what depends on settings, not only on the text."""
+        for method, capability in _REFRESHED.items():
+            if self.can(f"workspace.{capability}.refresh_support"):
+                self.protocol.send_request(method, None)
 
     def can(self, capability: str) -> Any:
         """Return the client's value for one of its capabilities."""

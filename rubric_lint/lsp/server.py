@@ -12,6 +12,7 @@ from rubric_lint.lsp.actions import KINDS, Abilities, Deferred, find_edit, make_
 from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.diagnostics import has_schema
+from rubric_lint.lsp.hints import make_hints
 from rubric_lint.lsp.hover import make_hover
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import SECTION, Options, read_options
@@ -69,6 +70,7 @@ class Server:
             types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._outline,
             types.TEXT_DOCUMENT_FOLDING_RANGE: self._fold,
             types.TEXT_DOCUMENT_COMPLETION: self._complete,
+            types.TEXT_DOCUMENT_INLAY_HINT: self._hint,
         }
         options: dict[str, Any] = {
             types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(KINDS, resolve_provider=True),
@@ -140,6 +142,7 @@ class Server:
     def _reload(self, _params: Any) -> None:
         """Reload settings files and baselines."""
         self._desk.use(build_workspace(self._folder_uris(), self._options))
+        self._connection.refresh()
 
     def _note_schema_server(self, params: Any) -> None:
         active = _as_data(params)
@@ -212,6 +215,17 @@ class Server:
             return None
         text = found.state.text
         return await self._desk.run(text, make_hover, found, text.offset(params.position))
+
+    async def _hint(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        uri = params.text_document.uri
+        options = self._desk.options_for(uri)
+        if not (options.share_hints or options.verdict_hints or options.range_hints):
+            return None
+        found = await self._desk.analysis(uri)
+        if found is None:
+            return None
+        text = found.state.text
+        return await self._desk.run(text, make_hints, found, text.span(params.range), options) or None
 
     async def _outline(
         self, params: types.DocumentSymbolParams

@@ -207,9 +207,14 @@ class ScoringRubric:
             points += grade.points
             gates_met = gates_met and grade.gate_met
         points = max(points, 0)  # criteria that cost points may cost more than the others earn
+        return points, self.decide(points, gates_met=gates_met)
+
+    def decide(self, points: int, *, gates_met: bool) -> Verdict:
+        """Return the verdict for a sum of points, which may be below 0."""
+        points = max(points, 0)
         if not gates_met or points < self.borderline_from:
-            return points, Verdict.FAIL
-        return points, Verdict.PASS if points >= self.pass_from else Verdict.BORDERLINE
+            return Verdict.FAIL
+        return Verdict.PASS if points >= self.pass_from else Verdict.BORDERLINE
 
     def grade(self, output: JudgeOutput) -> Scored:
         """Return the score and verdict of a valid output."""

@@ -15,6 +15,7 @@ from rubric_lint.rules import RULES
 from rubric_lint.rules.rule import Rule
 from website import commands
 from website.originals import list_originals
+from website.sources import ROOT
 
 
 class ListError(Exception):
@@ -165,6 +166,25 @@ def list_tools() -> str:
     return "\n".join(["| tool | what it does | can write |", "|---|---|---|", *rows])
 
 
+def list_editor_settings() -> str:
+    """Return the table of the settings that the language server reads, as the VS Code extension describes them."""
+    properties = json.loads(_MANIFEST.read_text("utf-8"))["contributes"]["configuration"]["properties"]
+    rows = [
+        f"| `{name}` | `{json.dumps(each['default'])}` | {_cell(_describe_editor_setting(each))} |"
+        for name, each in properties.items()
+        if each["scope"] == "resource"
+    ]
+    return "\n".join(["| setting | default | what it does |", "|---|---|---|", *rows])
+
+
+_MANIFEST = ROOT / "vscode/package.json"
+
+
+def _describe_editor_setting(setting: dict[str, Any]) -> str:
+    values = zip(setting.get("enum", ()), setting.get("enumDescriptions", ()), strict=True)
+    return " ".join([setting["markdownDescription"], *(f"`{value}`: {text}" for value, text in values)])
+
+
 LISTS = {
     "agents": list_agents,
     "tools": list_tools,
@@ -180,6 +200,7 @@ LISTS = {
     "baseline": lambda: list_fields("baseline/v1.json"),
     "headers": list_headers,
     "originals": list_originals,
+    "editor settings": list_editor_settings,
 }
 """What stands between `<!-- list: NAME -->` and `<!-- /list -->` on a page."""
 

@@ -67,8 +67,8 @@ class Equivalence:
             cuts |= {-((points - limit) // scale) for limit in (rubric.pass_from, rubric.borderline_from)}
         starts = sorted(cut for cut in cuts if cut >= least)
         for low, stop in zip(starts, [*starts[1:], None], strict=True):
-            old = _judge(self._rubric, low + old_points, is_met=before is None or before.gate_met)
-            new = _judge(mutant.rubric, mutant.scale * low + new_points, is_met=after is None or after.gate_met)
+            old = self._rubric.decide(low + old_points, gates_met=before is None or before.gate_met)
+            new = mutant.rubric.decide(mutant.scale * low + new_points, gates_met=after is None or after.gate_met)
             if old is not new:
                 yield low, stop, old, new
 
@@ -91,8 +91,3 @@ class Equivalence:
             grades = [grade for grade in criterion.grades if grade.gate_met and grade.points == wanted]
             found[criterion.id] = grades[-1].answer
         return found
-
-
-def _judge(rubric: ScoringRubric, points: int, *, is_met: bool) -> Verdict:
-    """Return the verdict for a number of points, as `ScoringRubric.weigh` does, of which this is one term."""
-    return rubric.weigh([Grade(0, rubric.criteria[0].grades[0].score, points, is_met, None)])[1]

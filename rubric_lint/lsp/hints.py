@@ -1,0 +1,99 @@
+"""Show what rubric-score makes of a rubric between its words: shares, the verdicts of bands, and ranges of keys."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from lsprotocol import types
+
+from rubric_lint.format.criterion import Shape
+from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.options import Options
+from rubric_lint.lsp.scored_rubrics import Scored, Step, score_criteria
+from rubric_lint.messages import list_scores, percent
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.source import Span
+
+
+class _Piece(NamedTuple):
+    """A part of a hint at an offset; with `is_before`, what it is about follows."""
+
+    at: int
+    text: str
+    is_before: bool = False
+
+
+def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types.InlayHint]:
+    """Return the hints in a part of the text. What two uses of one anchor would say differently is left out."""
+    text, found = analysis.state.text, dict[tuple[int, bool], list[list[str]]]()
+    for located in analysis.rubrics:
+        document, rubric = located
+        extent = document.span(rubric.path)
+        if not document.may_borrow and (extent.end < within.start or within.end < extent.start):
+            continue  # with anchors, its parts may be written elsewhere
+        for scored in score_criteria(analysis, located):
+            pieces = sorted(_find_pieces(scored, options), key=lambda piece: piece.at)
+            for (at, is_before), here in groupby(pieces, lambda piece: (piece.at, piece.is_before)):
+                if within.start <= at <= within.end:
+                    found.setdefault((at, is_before), []).append([piece.text for piece in here])
+    hints = []
+    for (at, is_before), said in sorted(found.items()):
+        if label := "; ".join(_agree(said)):
+            position = text.range(Span(at, at)).start
+            hints.append(types.InlayHint(position, label, padding_left=not is_before, padding_right=is_before))
+    return hints
+
+
+def _agree(said: list[list[str]]) -> list[str]:
+    """Return what all uses of one place say."""
+    return said[0] if all(each == said[0] for each in said) else []
+
+
+def _find_pieces(scored: Scored, options: Options) -> Iterator[_Piece]:
+    if options.share_hints and len(scored.rubric.criteria) > 1:
+        yield from _show(scored, ("weight", "id"), f"{percent(scored.scoring.share)} of the score")
+    if scored.rubric.shape is Shape.CHECKLIST:
+        if options.verdict_hints:
+            label = ", ".join(_word_answers(scored))
+            yield from _show(scored, ("required_min_score", "required", "weight", "id"), label) if label else ()
+        return
+    for step in scored.steps:
+        at = _end(scored, step.place, step.part)
+        if options.range_hints and step.is_short and step.high > step.low:
+            yield _Piece(at, f"to {step.high}")
+        if options.verdict_hints and (label := word_verdicts(step)):
+            yield _Piece(at, label)
+
+
+def _word_answers(scored: Scored) -> Iterator[str]:
+    """Yield what is certain about the verdict if a checklist criterion is not met, and if it is."""
+    for answer, word in ((False, "not met"), (True, "met")):
+        if certainty := scored.answers[answer].certainty:
+            yield f"{word}: {certainty}"
+
+
+def word_verdicts(step: Step) -> str:
+    """Write what is certain about the verdict with the answers of a band or level; empty if nothing is."""
+    groups: dict[str, list[int]] = {}
+    for answer in step.answers:
+        groups.setdefault(answer.certainty, []).append(int(answer.grade.answer))
+    if len(groups) == 1:
+        return next(iter(groups))
+    return ", ".join(f"{list_scores(scores)}: {word}" for word, scores in groups.items() if word)
+
+
+def _show(scored: Scored, fields: tuple[str, ...], text: str) -> Iterator[_Piece]:
+    """Yield a piece after the first of some fields that is written on one line, else before the criterion."""
+    document = scored.located.document
+    for field in fields:
+        if (place := scored.find_place(field)) and "\n" not in document.source.slice(document.extent(place)):
+            yield _Piece(document.extent(place).end, text)
+            return
+    if head := scored.head:
+        yield _Piece(head.start, text, is_before=True)
+
+
+def _end(scored: Scored, place: Path, part: Part) -> int:
+    """Return the end of a value or key as it is written there; of an alias, not that of the definition."""
+    document = scored.located.document
+    return document.span(place, part).end if part is Part.KEY else document.extent(place).end

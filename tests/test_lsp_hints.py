@@ -1,0 +1,302 @@
+"""The hints between the words of a rubric: shares, what is certain about verdicts, and ranges of keys."""
+
+import asyncio
+import re
+
+import pytest
+from editor import start, uri_of
+from lsprotocol import types
+from test_lsp import UNITS, run
+from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
+
+from rubric_lint.lsp.analysis import State, analyse
+from rubric_lint.lsp.hints import make_hints
+from rubric_lint.lsp.options import Options
+from rubric_lint.lsp.positions import Text
+from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.text.source import Span
+
+
+def shown(text, name="/a.yaml", within=None, encoding="utf-16", **options):
+    """The text with its hints in guillemets, where an editor shows them."""
+    settings = SettingsFinder(isolated=True).for_file(name)
+    state = State("file:///a", name, "yaml", 1, Text.of(text, encoding), settings)
+    place = within or Span(0, len(text))
+    return insert(text, make_hints(analyse(state), place, Options(**options)), encoding)
+
+
+def insert(text, hints, encoding="utf-16"):
+    lines = text.split("\n")
+    for hint in reversed(hints):
+        line = lines[hint.position.line]
+        units = [UNITS[encoding](line[:end]) for end in range(len(line) + 1)]
+        at = units.index(hint.position.character)
+        label = f"{' ' * bool(hint.padding_left)}«{hint.label}»{' ' * bool(hint.padding_right)}"
+        lines[hint.position.line] = line[:at] + label + line[at:]
+    return "\n".join(lines)
+
+
+def plain(annotated):
+    """The text without its hints."""
+    return re.sub(r" «[^»]*»(?! )| «[^»]*»(?= #)|«[^»]*» ", "", annotated)
+
+
+SHAPES = {
+    "score ranges": """\
+rubrics:
+  - id: accuracy
+    weight: 2.0 «66.7% of the score»
+    required_min_score: 7
+    score_ranges:
+      - score_range: [0, 6] «fail (gate missed)»
+        expected_outcome: States a wrong period
+      - score_range: [7, 10] «9 and 10: at least borderline»
+        expected_outcome: States the right period
+  - id: length «33.3% of the score»
+    score_ranges: {0 «to 5; 0 to 3: at most borderline»: Has over 50 words, 6 «to 9»: Has 20 to 50, "10": Has under 20}
+""",
+    "holistic": """\
+rubrics:
+  - score_range: [0, 4] «fail»
+    expected_outcome: States a wrong period
+  - score_range: [5, 10] «5: fail, 6 and 7: borderline, 8 to 10: pass»
+    expected_outcome: States the right period
+""",
+    "levels": """\
+rubrics:
+  - id: quality
+    required_min_level: 3
+    levels:
+      - {level: 5 «pass», name: Full, expected_outcome: Names every cause}
+      - {level: 3 «fail», name: Main, expected_outcome: Names the main cause}
+      - {level: 1 «fail (gate missed)», name: None, expected_outcome: Names no cause}
+""",
+    "short levels": """\
+rubrics:
+  - id: quality
+    levels: {1 «fail»: Names no cause, 4 «borderline»: Names the main cause, 5 «pass»: Names every cause}
+""",
+    "checklist": """\
+rubrics:
+  - «16.7% of the score» Names the cause
+  - id: source
+    weight: 3 «50% of the score»
+    required_min_score: 10 «not met: fail (gate missed)»
+    expected_outcome: Names a source
+  - {«16.7% of the score» expected_outcome: Names the day}
+  - id: "long" «16.7% of the score» # an id in quotes
+    expected_outcome: >-
+      Explains the cause
+      in one sentence
+""",
+    "one text": "rubrics: [«not met: fail, met: pass» Names the cause]\n",
+    "a block of text": """\
+rubrics:
+  - «50% of the score; not met: fail» |-
+    Names the cause
+    and the day
+  - «50% of the score; not met: fail» Names a source
+""",
+    "the old format": """\
+rubrics:
+  - id: cause
+    description: Names the cause
+    required: true «not met: fail (gate missed), met: pass»
+""",
+}
+
+
+@pytest.mark.parametrize("annotated", SHAPES.values(), ids=SHAPES)
+def test_hints_say_shares_ranges_and_what_is_certain(annotated):
+    assert shown(plain(annotated), "/a.rubric.yaml") == annotated
+
+
+DIALECTS = {
+    "points to lose": """\
+rubrics:
+  - {criterion: Names the dose, points: 5 «62.5% of the score; not met: fail», tags: []}
+  - {criterion: Names a source, points: 3 «37.5% of the score; not met: at most borderline», tags: []}
+  - {criterion: Invents a dose, points: -6 «-75% of the score; met: fail», tags: []}
+""",
+    "met by not doing it, no borderline": """\
+tests:
+  - assert:
+      - {type: llm-rubric, value: Names the cause, weight: 3 «60% of the score; not met: fail (gate missed)»}
+      - {type: not-llm-rubric, value: Blames the customer, weight: 2 «40% of the score; met: fail (gate missed)»}
+""",
+    "a threshold of its own": """\
+metrics:
+  - name: tone
+    criteria: Judge the tone
+    threshold: 0.5
+    rubric:
+      - {score_range: [0, 4] «fail», expected_outcome: Blames the customer}
+      - {score_range: [5, 10] «pass», expected_outcome: Thanks the customer}
+""",
+}
+
+
+@pytest.mark.parametrize("annotated", DIALECTS.values(), ids=DIALECTS)
+def test_hints_in_files_of_other_systems_are_those_of_their_scores(annotated):
+    assert shown(plain(annotated)) == annotated
+
+
+def test_a_rubric_with_errors_has_no_hints_and_the_others_have_theirs():
+    annotated = """\
+tests:
+  - id: one
+    rubrics:
+      - score_range: [0, 4]
+        expected_outcome: States a wrong period
+      - score_range: [4, 10]
+        expected_outcome: States the right period
+  - id: two
+    rubrics:
+      - score_range: [0, 7] «0 to 5: fail, 6 and 7: borderline»
+        expected_outcome: States a wrong period
+      - score_range: [8, 10] «pass»
+        expected_outcome: States the right period
+"""
+    assert shown(plain(annotated)) == annotated
+
+
+def test_a_text_that_cannot_be_read_has_no_hints():
+    assert shown("rubrics: [a, {b\n") == "rubrics: [a, {b\n"
+    assert shown("rubrics:\n  - id: a\n    weight: 0\n").count("«") == 0
+    assert shown("") == ""
+
+
+def test_where_uses_of_an_anchor_differ_it_says_what_all_have():
+    annotated = """\
+low: &low {score_range: [0, 4], expected_outcome: Names no cause at all}
+all: &all {score_range: [5, 10], expected_outcome: Names the cause}
+both: &both {weight: 3}
+rubrics:
+  - id: cause
+    weight: &two 2 «28.6% of the score»
+    required_min_score: 5
+    score_ranges: [*low, *all]
+  - id: day
+    weight: *two «28.6% of the score»
+    score_ranges: [*low, *all]
+  - id: source «42.9% of the score»
+    <<: *both
+    score_ranges:
+      0 «to 4; 0: fail, 1 to 4: at most borderline»: Names none
+      5 «to 10; 5: at most borderline»: Names one
+"""
+    assert shown(plain(annotated)) == annotated
+
+
+def test_an_alias_of_a_whole_rubric_says_it_once():
+    annotated = """\
+tests:
+  - id: one
+    rubrics: &r
+      - score_range: [0, 7] «0 to 5: fail, 6 and 7: borderline»
+        expected_outcome: States a wrong period
+      - score_range: [8, 10] «pass»
+        expected_outcome: States the right period
+  - id: two
+    rubrics: *r
+"""
+    assert shown(plain(annotated)) == annotated
+
+
+HIGH, LOW = "5 to 7: at most borderline, 8 to 10: at least borderline", "0 and 1: at most borderline"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"share_hints": False}, ["to 4; fail", f"to 10; {HIGH}", f"to 10; {LOW}"]),
+        ({"verdict_hints": False}, ["75% of the score", "to 4", "to 10", "25% of the score", "to 10"]),
+        ({"range_hints": False}, ["75% of the score", "fail", HIGH, "25% of the score", LOW]),
+        ({"share_hints": False, "verdict_hints": False, "range_hints": False}, []),
+    ],
+)
+def test_each_kind_can_be_switched_off(options, expected):
+    text = """\
+rubrics:
+  - {id: a, weight: 3, score_ranges: {0: Names no cause, 5: Names the cause}}
+  - {id: b, score_ranges: {0: Names a source}}
+"""
+    found = shown(text, **options)
+    assert [part.partition("»")[0] for part in found.split("«")[1:]] == expected
+
+
+def test_only_what_the_editor_shows_is_said():
+    text = "tests:\n" + "".join(f"  - {{id: t{n}, rubrics: [Names the cause {n}]}}\n" for n in range(4))
+    place = text.index("Names the cause 2")
+    assert [
+        n
+        for n in range(4)
+        if f"«not met: fail, met: pass» Names the cause {n}" in shown(text, within=Span(place, place))
+    ] == [2]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_places_are_those_that_the_editor_counts(encoding, line_end):
+    annotated = """\
+\ufeffrubrics:
+  - {expected_outcome: Names the cause 😀 é, weight: 3 «75% of the score; not met: fail, met: at least borderline»}
+  - {id: "é😀" «25% of the score; not met: at most borderline», expected_outcome: Names the day}
+""".replace("\n", line_end)
+    assert shown(plain(annotated), encoding=encoding) == annotated
+
+
+def test_json_has_hints_too():
+    annotated = """\
+{"rubrics": [{"id": "a", "score_ranges": {
+  "0" «to 9; 0 to 5: fail, 6 and 7: borderline, 8 and 9: pass»: "Names no cause",
+  "10" «pass»: "Names it"}}]}
+"""
+    assert shown(plain(annotated), "/a.rubric.json") == annotated
+
+
+TEXT = """\
+rubrics:
+  - {score_range: [0, 6], expected_outcome: Wrong period}
+  - {score_range: [7, 10], expected_outcome: Right period}
+"""
+
+
+async def ask(editor, uri):
+    params = types.InlayHintParams(
+        types.TextDocumentIdentifier(uri), types.Range(types.Position(0, 0), types.Position(9, 0))
+    )
+    return [hint.label for hint in await editor.client.text_document_inlay_hint_async(params) or []]
+
+
+def test_hints_follow_the_text_and_the_settings(tmp_path):
+    async def session():
+        uri, settings = uri_of(tmp_path / "a.rubric.yaml"), tmp_path / "rubric-lint.toml"
+        refreshed = []
+
+        def adapt(capabilities):
+            capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
+
+        async with start(tmp_path, adapt=adapt) as editor:
+            editor.client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(lambda _: refreshed.append(1))
+            assert editor.result.capabilities.inlay_hint_provider
+            editor.open(uri, TEXT)
+            assert await ask(editor, uri) == ["0 to 5: fail, 6: borderline", "7: borderline, 8 to 10: pass"]
+            editor.replace(uri, 2, TEXT.replace("6]", "5]").replace("[7", "[6"))
+            assert await ask(editor, uri) == ["fail", "6 and 7: borderline, 8 to 10: pass"]
+            settings.write_text("pass = 0.9\n", "utf-8")
+            change = types.FileEvent(uri_of(settings), types.FileChangeType.Created)
+            before = len(refreshed)
+            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+            assert await ask(editor, uri) == ["fail", "6 to 8: borderline, 9 and 10: pass"]
+            assert len(refreshed) > before
+            editor.client.set_configuration({"rubric-lint": {"verdictHints": False}})
+            editor.client.set_configuration({"rubric-lint": {"verdictHints": False}}, scope_uri=uri_of(tmp_path))
+            before = len(refreshed)
+            editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
+            while len(refreshed) == before:
+                await asyncio.sleep(0.01)
+            assert await ask(editor, uri) == []
+            assert await editor.end() == 0
+
+    run(session())
