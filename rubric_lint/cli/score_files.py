@@ -29,11 +29,16 @@ def read_mapping_option(_ctx: click.Context, _param: click.Parameter, values: tu
         raise click.BadParameter(str(fault)) from None
 
 
-def find_files(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the files that the arguments name, and say what is not read; None, after saying why, if one has none."""
+def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[str, ...] | None:
+    """Return the files that the arguments name, and say what is not read; None, after saying why, if one has none.
+
+    What is not read in folders is added to `left`.
+    """
     from rubric_lint.project.inputs import find_inputs  # noqa: PLC0415
 
     found = find_inputs(names)
+    if left is not None:
+        left += found.others
     for told in (*found.notes, *found.missing):
         complain(told)
     return None if found.missing else tuple(found.files)

@@ -77,7 +77,7 @@ def _read_date() -> date:
         raise click.UsageError(f"SOURCE_DATE_EPOCH: {given!r} is not a number of seconds since 1970") from None
 
 
-def start_report(rubrics: "dict[str, ScoringRubric]", extras: Prepared) -> "HtmlReport":
+def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: Prepared) -> "HtmlReport":
     """Return an empty report."""
     from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
 

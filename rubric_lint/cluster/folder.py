@@ -11,12 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rubric_lint.cluster.plan import Part, Plan
+from rubric_lint.project.inputs import OF_ENGINE
 from rubric_lint.project.locking import lock
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.writing import write_file
-
-_ABOUT = "_rubric-score.json"
-"""The file that says what the folder is for; engines skip names that begin with an underscore."""
 
 KEY = b"rubric-score"
 """The key of the metadata in the footer of each part."""
@@ -37,6 +35,26 @@ class Done(NamedTuple):
     totals: Mapping[str, Any]
     judged_otherwise: int = 0
     first_otherwise: int = 0
+
+
+class Progress(NamedTuple):
+    """How many rows of a folder's inputs are scored, and how many there are."""
+
+    rows: int
+    of: int
+
+
+def find_progress(folder: Path) -> Progress | None:
+    """Return how far the run of a folder has come, or None if it cannot be told."""
+    rows = 0
+    try:
+        of = sum(int(each["rows"]) for each in json.loads(read_file(str(folder / OF_ENGINE), LIMIT))["inputs"])
+        for part in folder.glob("part-*.parquet"):
+            with contextlib.suppress(pa.ArrowException):
+                rows += pq.read_metadata(part).num_rows
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return Progress(rows, of)
 
 
 class Folder:
@@ -61,14 +79,14 @@ class Folder:
             FolderError: if it holds something else than parts of this plan.
             WriteError: if it cannot be written.
         """
-        about = self.path / _ABOUT
+        about = self.path / OF_ENGINE
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._take()
             present = {each.name for each in self.path.iterdir()}
         except OSError as fault:
             raise FolderError(f"cannot be a folder for results: {fault.strerror}") from None
-        if present and _ABOUT not in present:
+        if present and OF_ENGINE not in present:
             raise FolderError("is not empty and holds no results of --engine; name a new folder")
         if not any(name.endswith(".parquet") for name in present):
             write_file(str(about), (json.dumps(self._plan.describe(), indent=1) + "\n").encode())
@@ -76,7 +94,7 @@ class Folder:
             described = json.loads(read_file(str(about), LIMIT))
             difference = self._plan.compare(described)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
-            difference = f"{_ABOUT} in it cannot be read"
+            difference = f"{OF_ENGINE} in it cannot be read"
         if difference:
             raise FolderError(f"holds the results of another run: {difference}; name a new folder, or delete this one")
         self.clean()

@@ -13,16 +13,23 @@ from rubric_lint.messages import join_words, list_names
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 """The suffixes of the files that are read in folders."""
 
+OF_ENGINE = "_rubric-score.json"
+"""The file in which a folder of results of `--engine` says what run they are of; engines skip such names."""
+
 PACKED = (".gz", ".zst")
 """The suffixes that may follow those."""
 
 
 class Found(NamedTuple):
-    """The names of files, notes on what is not read, and names that stand for no file, each with the reason."""
+    """The names of files, notes on what is not read, and names that stand for no file, each with the reason.
+
+    `others` has the paths in folders that are not read.
+    """
 
     files: list[str]
     notes: list[str]
     missing: list[str]
+    others: list[str]
 
 
 def find_inputs(names: Iterable[str]) -> Found:
@@ -30,16 +37,14 @@ def find_inputs(names: Iterable[str]) -> Found:
 
     A name of a file, and `-`, stays as it is, and so does one that nothing has.
     """
-    found = Found([], [], [])
+    found = Found([], [], [], [])
     for name in names:
         is_folder = os.path.isdir(name)
         if not is_folder and (os.path.lexists(name) or not glob.has_magic(name)):
             found.files.append(name)
             continue
         matches = [name] if is_folder else sorted(glob.glob(name, recursive=True))
-        reached = [
-            file for match in matches for file in (_search(match, found.notes) if os.path.isdir(match) else [match])
-        ]
+        reached = [file for match in matches for file in (_search(match, found) if os.path.isdir(match) else [match])]
         if not reached:
             found.missing.append(
                 f"{name}: {'no files with outputs in this folder' if is_folder else 'no file matches'}"
@@ -48,8 +53,8 @@ def find_inputs(names: Iterable[str]) -> Found:
     return found
 
 
-def _search(folder: str, notes: list[str]) -> list[str]:
-    """Return the files in a folder, and add a note on the others."""
+def _search(folder: str, found: Found) -> list[str]:
+    """Return the files in a folder; add the others, and a note on them, to `found`."""
     files: list[str] = []
     others: list[str] = []
     for path, is_file in _walk(folder):
@@ -62,7 +67,8 @@ def _search(folder: str, notes: list[str]) -> list[str]:
         listed = list_names([os.path.relpath(path, folder) for path in others], 3)
         verb = "was" if len(others) == 1 else "were"
         suffixes = join_words(SUFFIXES)
-        notes.append(
+        found.others.extend(others)
+        found.notes.append(
             f"{folder}: {listed} {verb} not read; in a folder, files named {suffixes} (also with "
             f"{join_words(PACKED, 'or')}) are read, unless their names begin with `.` or `_`"
         )

@@ -11,8 +11,10 @@ from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import make_key
+from rubric_lint.scoring.merging import ResultScorer
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.records import OtherVersionError, Outcome
+from rubric_lint.scoring.run_warnings import Others
 from rubric_lint.scoring.scorer import Run, Scorer
 from rubric_lint.scoring.totals import Totals
 
@@ -45,31 +47,40 @@ class Results(NamedTuple):
     """The results of some entries of one file, in order.
 
     `keys` has the keys of ids on consecutive lines, each list with its first line. `line` is the last entry's line, 0
-    without one. `judged_otherwise` counts the outputs whose judge used a rubric with another meaning, the first one
-    in the line `first_otherwise`.
+    without one. `judged` counts the outputs whose judge used a rubric with another meaning, `scored` the results by
+    another version of the rubric.
     """
 
     lines: list[str]
     keys: list[tuple[int, Sequence[int]]]
     line: int
-    judged_otherwise: int
-    first_otherwise: int
+    judged: Others
+    scored: Others
 
 
 class PartScorer:
-    """A scorer of parts, which counts in `totals`; `file` is the file that errors name, `pending` what is not taken."""
+    """A scorer of parts, which counts in `totals`; `file` is the file that errors name, `pending` what is not taken.
+
+    With `merges`, the entries are results, which it checks and takes over.
+    """
 
     def __init__(
-        self, rubrics: Mapping[str, ScoringRubric], totals: Totals, extract: Extract, observer: Observer | None = None
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        totals: Totals,
+        extract: Extract,
+        observer: Observer | None = None,
+        *,
+        merges: bool = False,
     ) -> None:
         self.file: str | None = None
         self.pending: list[str] = []
         self.totals = totals
-        self._scorer = Scorer(rubrics, extract)
+        self._scorer = ResultScorer(rubrics) if merges else Scorer(rubrics, extract)
         self._observer = observer
         self._line = 0
         self._keys: list[tuple[int, Sequence[int]]] = []
-        self._judged_otherwise = self._first_otherwise = 0
+        self._judged = self._scored = Others()
 
     def score(self, part: Part, is_stopped: Callable[[], bool] = lambda: False) -> bool:
         """Score a part; return False if it was stopped after an entry."""
@@ -86,9 +97,10 @@ class PartScorer:
         """Return the results since the last call."""
         if self._scorer.is_full:
             self.count()
-        taken = Results(self.pending, self._keys, self._line, self._judged_otherwise, self._first_otherwise)
+        taken = Results(self.pending, self._keys, self._line, self._judged, self._scored)
         self.pending, self._keys = [], []
-        self._line = self._judged_otherwise = self._first_otherwise = 0
+        self._line = 0
+        self._judged = self._scored = Others()
         return taken
 
     def count(self) -> None:
@@ -148,8 +160,9 @@ class PartScorer:
         named = outcome.name if "id" in outcome.head else None
         self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
         if outcome.has_other_meaning:
-            self._first_otherwise = self._first_otherwise or outcome.line
-            self._judged_otherwise += 1
+            self._judged = self._judged.count_at(outcome.line)
+        if isinstance(outcome.error, OtherVersionError):
+            self._scored = self._scored.count_at(outcome.line)
         if outcome.result:
             self.totals.take(outcome.result)
         else:

@@ -14,7 +14,7 @@ from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import Ids, RecordPlace
 from rubric_lint.scoring.part_scorer import Observer, PartScorer, Results
-from rubric_lint.scoring.run_warnings import warn_of_other_rubric, warn_of_repeated
+from rubric_lint.scoring.run_warnings import Others, warn_of_other_rubric, warn_of_other_version, warn_of_repeated
 from rubric_lint.scoring.streams import CHUNK, Asked, read_parts
 from rubric_lint.scoring.totals import Totals
 
@@ -77,7 +77,7 @@ class Scoring:
 
     `several`: errors name their file. `mapping` has for each field the column that it has in the streams. With several
     `jobs`, as many processes score long streams, unless there is an observer; the results are the same. Use it as a
-    context manager then.
+    context manager then. With `merges`, the streams hold results, which are checked and taken over.
     """
 
     def __init__(
@@ -91,6 +91,7 @@ class Scoring:
         extract: Extract = Extract.STANDARD,
         mapping: Mapping[str, str] | None = None,
         jobs: int = 1,
+        merges: bool = False,
     ) -> None:
         self.totals = Totals(rubrics.values())
         self.line = 0
@@ -98,8 +99,9 @@ class Scoring:
         self._progress = progress
         self._several = several
         self._mapping = mapping or {}
-        self._setting = rubrics, extract
-        self._scorer = PartScorer(rubrics, self.totals, extract, observer)
+        self._setting = rubrics, extract, merges
+        self._merges = merges
+        self._scorer = PartScorer(rubrics, self.totals, extract, observer, merges=merges)
         self._jobs = 1 if observer else jobs
         self._crew: Crew | None = None
         self._gathered: list[Part] = []
@@ -107,8 +109,8 @@ class Scoring:
         self._entries = 0
         self._ids = Ids()
         self._files: list[str] = []
-        self._judged_otherwise = 0
-        self._first_otherwise: RecordPlace | None = None
+        self._judged: dict[int, Others] = {}
+        self._scored: dict[int, Others] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -128,7 +130,8 @@ class Scoring:
         self.line = 0
         self._files.append(name)
         self._scorer.file = name if self._several else None
-        asked = Asked(self._mapping, name, stream if stream.seekable() else None, needs_output=True)
+        file = stream if stream.seekable() else None
+        asked = Asked(self._mapping, name, file, needs_output=not self._merges, holds_results=self._merges)
         with Interruption() as interruption:
             try:
                 for part in read_parts(self._chunks(stream, interruption), asked):
@@ -161,7 +164,8 @@ class Scoring:
 
         self._flush()
         if self._crew is None:
-            self._crew = Crew(*self._setting, self._jobs)
+            rubrics, extract, merges = self._setting
+            self._crew = Crew(rubrics, extract, self._jobs, merges=merges)
         gathered, self._gathered, self._size = self._gathered, [], 0
         self._collect(self._crew.give(Task(gathered, self._scorer.file)), interruption)
 
@@ -200,8 +204,12 @@ class Scoring:
     def warnings(self) -> Iterator[str]:
         """Yield warnings about the run: repeated ids, and outputs judged by a different rubric."""
         yield from warn_of_repeated(self._ids, self._name)
-        if place := self._first_otherwise:
-            yield warn_of_other_rubric(self._judged_otherwise, self._name(place))
+        if self._scored:
+            yield warn_of_other_version({self._files[file]: each for file, each in self._scored.items()})
+        if self._judged:
+            file, first = next(iter(self._judged.items()))
+            count = sum(each.times for each in self._judged.values())
+            yield warn_of_other_rubric(count, self._name(RecordPlace(file, first.first)))
 
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"
@@ -215,9 +223,9 @@ class Scoring:
         for line, keys in results.keys:
             self._ids.add(file, line, keys)
         self.line = results.line or self.line
-        if results.judged_otherwise:
-            self._first_otherwise = self._first_otherwise or RecordPlace(file, results.first_otherwise)
-            self._judged_otherwise += results.judged_otherwise
+        for counted, more in ((self._judged, results.judged), (self._scored, results.scored)):
+            if more.times:
+                counted[file] = counted.get(file, Others()).add(more)
         self._progress.done += len(results.lines)
         self._entries += len(results.lines)
         if results.lines:

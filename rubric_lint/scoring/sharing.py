@@ -32,6 +32,14 @@ class Task(NamedTuple):
     file: str | None
 
 
+class _Setting(NamedTuple):
+    """How tasks are scored: by these rubrics, in raw texts as `extract` says; with `merges`, they hold results."""
+
+    rubrics: Mapping[str, ScoringRubric]
+    extract: Extract
+    merges: bool
+
+
 class _Worker:
     """A process, the ends of the pipes to it and from it, and its tasks, of which the first one comes next."""
 
@@ -48,9 +56,11 @@ class Crew:
     If a process dies or cannot start, this one scores its tasks: no task is lost.
     """
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract, jobs: int) -> None:
-        self._setting = dict(rubrics), extract
-        self._scorer = _TaskScorer(*self._setting)
+    def __init__(
+        self, rubrics: Mapping[str, ScoringRubric], extract: Extract, jobs: int, *, merges: bool = False
+    ) -> None:
+        self._setting = _Setting(dict(rubrics), extract, merges)
+        self._scorer = _TaskScorer(self._setting)
         self._workers: list[_Worker] = []
         self._tasks: dict[int, Task] = {}
         self._done: dict[int, Counted] = {}
@@ -75,7 +85,7 @@ class Crew:
                 # A forked process inherits the ends of this one, too; unless it closes them, it misses its end.
                 ours = [end for each in self._workers for end in (each.tasks, each.results)] + [tasks, results]
                 inherited = ours if _CAN_FORK else []
-                process = context.Process(target=_work, args=(given, found, inherited, *self._setting), daemon=True)
+                process = context.Process(target=_work, args=(given, found, inherited, self._setting), daemon=True)
                 process.start()
                 given.close()
                 found.close()
@@ -166,9 +176,9 @@ def _outliving_pipes() -> Iterator[None]:
 class _TaskScorer:
     """A scorer of tasks."""
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract) -> None:
-        self._rubrics = rubrics
-        self._scorer = PartScorer(rubrics, Totals(()), extract)
+    def __init__(self, setting: _Setting) -> None:
+        self._rubrics = setting.rubrics
+        self._scorer = PartScorer(setting.rubrics, Totals(()), setting.extract, merges=setting.merges)
 
     def score(self, task: Task) -> Counted:
         """Score a task."""
@@ -181,9 +191,7 @@ class _TaskScorer:
         return found, totals
 
 
-def _work(
-    given: Any, found: Any, inherited: Sequence[Any], rubrics: Mapping[str, ScoringRubric], extract: Extract
-) -> None:
+def _work(given: Any, found: Any, inherited: Sequence[Any], setting: _Setting) -> None:
     """Score tasks as they come, until there are no more or the other process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process handles interrupts
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # and ends this one with it
@@ -193,13 +201,13 @@ def _work(
         end.close()
     tasks: SimpleQueue[Task | None] = SimpleQueue()
     Thread(target=_receive, args=(given, tasks), daemon=True).start()
-    scorer = _TaskScorer(rubrics, extract)
+    scorer = _TaskScorer(setting)
     with suppress(OSError):  # nobody reads: the other process ended
         while task := tasks.get():
             try:
                 counted = scorer.score(task)
             except Exception:  # the other process meets it again, and reports it
-                scorer = _TaskScorer(rubrics, extract)
+                scorer = _TaskScorer(setting)
                 found.send(None)
             else:
                 found.send(counted)

@@ -30,13 +30,15 @@ _MAGIC_BYTES = 8
 class Asked(NamedTuple):
     """How to read a stream: the columns of fields, its name, and itself as a file if it can be sought in.
 
-    `needs_output`: a table without outputs is refused.
+    `needs_output`: a table without outputs is refused. `holds_results`: text tables are refused, as they do not keep a
+    result as it is.
     """
 
     mapping: Mapping[str, str] = {}
     name: str = ""
     file: BinaryIO | None = None
     needs_output: bool = False
+    holds_results: bool = False
 
 
 PLAIN = Asked()
@@ -102,6 +104,10 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[P
         return
     chunks = chain([head], source)
     if dialect := find_dialect(head, asked.mapping.values(), asked.name):
+        if asked.holds_results:
+            raise InputError(
+                f"{dialect.called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"
+            )
         from rubric_lint.scoring.inputs.text_tables import read_table  # noqa: PLC0415  (most files are JSON)
 
         yield from read_table(chunks, dialect, asked.mapping, needs_output=asked.needs_output)

@@ -1,0 +1,227 @@
+"""Read results that `rubric-score` wrote, and check each against its rubric, so that results of parts can be joined."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from rubric_lint.scoring.blocks import Block
+from rubric_lint.scoring.compare.other_results import OtherResult, is_result, read_result
+from rubric_lint.scoring.decoding import read_again
+from rubric_lint.scoring.extract import OutputError, refuse_flaws
+from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.output import Judged, Known, Reader, render
+from rubric_lint.scoring.records import RESERVED, Entry, OtherVersionError, Outcome, find_rubric
+from rubric_lint.scoring.scorer import Scorer, Unclear
+
+_TABLED = frozenset({"points", "full", "gates_missed"})
+"""The fields that a result has in a table, and that follow from the others."""
+
+_FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+_CHANGED = "the result was changed after it was written, or cut"
+
+
+class _KeptError(OutputError):
+    """The error of an output that was invalid when it was scored."""
+
+
+class ResultScorer(Scorer):
+    """A scorer of results: it takes over each one that its rubric would give for the same answers, and no other."""
+
+    def __init__(self, rubrics: Mapping[str, ScoringRubric]) -> None:
+        super().__init__(rubrics)
+        self._named = {name: Reader(rubric) for name, rubric in rubrics.items()}
+        self._readers = self._named
+
+    def scan(self, block: Block) -> Iterator[Unclear]:
+        """Yield the entries of a block; blank lines are skipped."""
+        for line, text in block.split():
+            yield Unclear(line, text)
+
+    def score(self, text: bytes | OutputError) -> Entry:
+        """Read a result.
+
+        Raises:
+            OutputError: if it has no score, if its rubric would not give it, or if it is not a result.
+        """
+        entry = read_again(text)
+        refuse_flaws(entry)
+        if not is_result(entry):
+            raise OutputError(_say_what_it_is(entry))
+        if "error" in entry:
+            error = entry["error"]
+            message, path = error.get("message"), error.get("path")
+            raise _KeptError(
+                message if isinstance(message, str) else "invalid, without a reason",
+                path if isinstance(path, str) else "",
+            )
+        found = read_result(entry)
+        reader = find_rubric(entry, self._named)
+        _check_version(found, reader.rubric)
+        value = {name: item for name, item in entry.items() if name not in RESERVED}
+        is_whole = "shape" in entry
+        if not is_whole:
+            value = {name: item for name, item in value.items() if name not in _TABLED}
+        line = _as_line(text, entry) if is_whole else None
+        known = _look_up(found, reader)
+        if "verdicts" in entry or any("share" in each for each in entry["criteria"]):
+            median = _read_median(entry, found, known)
+            return Entry(value, True, reader.rubric, None, median, line)  # noqa: FBT003 (by name takes longer)
+        _compare(found, known)
+        output = JudgeOutput(known.answers, (None,) * len(known.answers))
+        return Entry(value, True, reader.rubric, Judged(known, 0, output), None, line)  # noqa: FBT003 (as above)
+
+    def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
+        """Return the full outcome of a result without a score, or of an entry that `score` refused."""
+        try:
+            entry = read_again(text)
+            refuse_flaws(entry)
+        except OutputError:
+            return super().explain(text, fault, line, file)
+        if not is_result(entry):
+            return super().explain(text, fault, line, file)
+        head = {"id": entry["id"]} if "id" in entry else {}
+        rest = {name: item for name, item in entry.items() if name not in RESERVED and name != "id"}
+        named = entry.get("rubric")
+        outcome = Outcome(line, file, head, named if isinstance(named, str) else None, rest, error=fault)
+        # An error that does not name its file would be of an unknown one among several; it gets its place in this one.
+        is_placed = isinstance(fault, _KeptError) and (file is None or "file" in entry["error"])
+        return replace(outcome, text=_as_line(text, entry)) if is_placed else outcome
+
+
+def _say_what_it_is(entry: Mapping[str, Any]) -> str:
+    """Return why an entry is not a result that can be merged."""
+    if "verdict" in entry and "score" in entry:
+        return (
+            "a compact result, which has no criteria and no `rubric_hash`; merge results that were written without "
+            "--compact"
+        )
+    if "output" in entry or "outputs" in entry or "checks" in entry:
+        return "a judge output, not a result; score it first: rubric-score RUBRIC FILE -o FILE.jsonl"
+    return f"not a result of rubric-score (found: {', '.join([*entry][:6]) or 'nothing'})"
+
+
+def _as_line(text: bytes | OutputError, entry: Mapping[str, Any]) -> str:
+    """Return a result on one line, as it was written."""
+    line = text.decode().strip() if isinstance(text, bytes) else ""
+    return line if line and "\n" not in line and "\r" not in line else render(entry)
+
+
+def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:
+    """Check that a result is by this version of its rubric.
+
+    Raises:
+        OtherVersionError: if it is not, or does not say it.
+    """
+    if found.hash == rubric.hash:
+        return
+    if not found.hash:
+        raise OutputError(
+            "the result has no `rubric_hash`, so it may be of another version of the rubric", "/rubric_hash"
+        )
+    raise OtherVersionError(
+        f"scored by another version of the rubric (`rubric_hash` {found.hash}, now {rubric.hash}); score the output "
+        "again",
+        "/rubric_hash",
+    )
+
+
+def _look_up(found: OtherResult, reader: Reader) -> Known:
+    """Return what the rubric gives for the answers of a result.
+
+    Raises:
+        OutputError: if they are not answers to its criteria.
+    """
+    given = {name: grade.answer for name, _, _, grade in found.criteria}
+    ids = [each.id for each in reader.rubric.criteria]
+    if given.keys() != set(ids):
+        raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
+    return reader.know(JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids)))
+
+
+def _compare(found: OtherResult, known: Known) -> None:
+    """Check that a result is the one that its answers come to.
+
+    Raises:
+        OutputError: if it is not.
+    """
+    if float(found.score) != known.score:
+        raise OutputError(
+            f"`score` is {float(found.score)!r}, but the criteria come to {known.score!r}: {_CHANGED}", "/score"
+        )
+    if found.verdict is not known.verdict:
+        raise OutputError(
+            f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
+        )
+    met = {piece.result.criterion.id: piece.result.grade.gate_met for piece in known.pieces}
+    if any(grade.gate_met is not met[name] for name, _, _, grade in found.criteria):
+        raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
+
+
+def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> Scored:
+    """Return the result of several outputs for one answer; tables do not keep how many there were.
+
+    Raises:
+        OutputError: if it cannot be one.
+    """
+    rubric = known.rubric
+    if rubric.cuts_mean:
+        raise OutputError("a result of several outputs, which does not keep scores below 0; score the records together")
+    score = Fraction(round(found.score * 2 * rubric.full), 2 * rubric.full)  # it may lie between two points
+    if float(score) != float(found.score):
+        raise OutputError(f"`score` is {float(found.score)!r}, which this rubric never gives: {_CHANGED}", "/score")
+    shares = {each["id"]: each.get("share") for each in entry["criteria"]}
+    criteria = tuple(
+        [
+            CriterionResult(
+                piece.result.criterion,
+                piece.result.grade,
+                share=Fraction(share) if isinstance(share := shares[piece.result.criterion.id], int | float) else None,
+            )
+            for piece in known.pieces
+        ]
+    )
+    median = Scored(rubric, score, found.verdict, criteria)
+    if "verdicts" not in entry:
+        return median
+    panel = entry.get("panel")
+    groups: list[Any] = panel if isinstance(panel, list) else [entry]
+    samples: list[Scored] = []
+    models: list[str] = []
+    for group in groups:
+        verdicts = _list_verdicts(group)
+        samples += [Scored(rubric, score, verdict, ()) for verdict in verdicts]
+        models += [group["model"]] * len(verdicts) if panel and isinstance(group.get("model"), str) else []
+    ordered = sorted([each.verdict for each in samples], key=_FROM_WORST.index)
+    if not ordered or ordered[(len(ordered) - 1) // 2] is not found.verdict or ordered != _sort(entry):
+        raise OutputError(f"`verdict` is not the median of `verdicts`: {_CHANGED}", "/verdicts")
+    votes = entry.get("independent_votes_at_most")
+    return replace(
+        median,
+        samples=tuple(samples),
+        models=tuple(models) if len(models) == len(samples) else (),
+        votes=votes if type(votes) is int else 0,
+    )
+
+
+def _sort(entry: Mapping[str, Any]) -> list[Verdict]:
+    return sorted(_list_verdicts(entry), key=_FROM_WORST.index)
+
+
+def _list_verdicts(group: Any) -> list[Verdict]:
+    """Return each verdict as often as `verdicts` says.
+
+    Raises:
+        OutputError: if that is not counts of verdicts.
+    """
+    given = group.get("verdicts") if isinstance(group, dict) else None
+    names = {str(verdict): verdict for verdict in Verdict}
+    if not isinstance(given, dict) or not all(
+        name in names and type(count) is int and 0 <= count <= _MOST_OUTPUTS for name, count in given.items()
+    ):
+        raise OutputError("`verdicts` must count pass, borderline and fail in a result", "/verdicts")
+    return [names[name] for name, count in given.items() for _ in range(count)]
+
+
+_MOST_OUTPUTS = 100_000
+"""The most outputs for one answer: an entry of the largest size has fewer."""

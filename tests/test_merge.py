@@ -1,0 +1,396 @@
+"""`rubric-score merge`: the results of parts together are those of the whole, and what does not fit is told."""
+
+import json
+import re
+from pathlib import Path
+
+import click
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from rubric_lint import load_rubrics
+from rubric_lint.arrow import map_batches
+from rubric_lint.cli.score import cli
+from rubric_lint.cluster.folder import Folder
+from rubric_lint.cluster.plan import make_plan
+from rubric_lint.cluster.work import Worker
+
+RUBRIC = """\
+rubrics:
+  - id: accuracy
+    weight: 2.0
+    required_min_score: 3
+    score_ranges: {0: Wrong facts, 3: Several errors, 7: Small omissions, 9: Fully correct}
+  - id: depth
+    score_ranges: {0: No detail given, 3: Some detail, 6: Most details, 9: All the details}
+"""
+SUITE = """\
+cases:
+  - id: one
+    rubrics: [{id: polite, outcome: Is polite}, {id: short, outcome: Has at most ten words, weight: 3}]
+  - id: two
+    rubrics:
+      - {score_range: [0, 4], expected_outcome: Wrong}
+      - {score_range: [5, 10], expected_outcome: Right}
+"""
+
+
+def output(accuracy, depth):
+    return {"checks": [{"id": "accuracy", "score": accuracy}, {"id": "depth", "score": depth}]}
+
+
+PANEL = {"panel": [{"model": "x", "outputs": 2}, {"model": "y", "outputs": 1}]}
+RECORDS = [
+    {"id": "a", "output": output(10, 7), "notes": "kept\u2026", "judge": {"model": "m"}},
+    {"id": "=b", "output": output(2, 10)},
+    {"id": 3, "outputs": [output(7, 7), output(8, 8)]},
+    {"id": "ä", "output": "none"},
+    output(9, 9),
+    {"id": "c", "outputs": [output(0, 7), output(8, 8), output(9, 9)]},
+    {"id": "d", "output": output(7, 11), "verdict_of": "people"},
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
+    write("in.jsonl", RECORDS)
+    return tmp_path
+
+
+def write(name, records):
+    Path(name).write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records), "utf-8")
+
+
+def call(*args, rubric="r.rubric.yaml", given=None):
+    """What is written to stdout and stderr, and the exit code."""
+    command, names = (args[:1], args[1:]) if args[0] == "merge" else ((), args)
+    done = CliRunner().invoke(cli, [*command, rubric, *names], input=given, standalone_mode=False)
+    if isinstance(done.exception, click.ClickException):
+        return done.stdout, done.exception.format_message(), done.exception.exit_code
+    assert done.exception is None
+    return done.stdout, done.stderr.replace("rubric-lint: ", ""), done.return_value
+
+
+def split(*sizes, suffix=".jsonl", rubric="r.rubric.yaml", name="in.jsonl"):
+    """Score parts of a file into a folder of shards, and return their names."""
+    Path("shards").mkdir(exist_ok=True)
+    lines = Path(name).read_text("utf-8").splitlines(keepends=True)
+    shards = []
+    for number, size in enumerate(sizes):
+        part, lines = lines[:size], lines[size:]
+        Path("part.jsonl").write_text("".join(part), "utf-8")
+        shards.append(f"shards/{number}{suffix}")
+        call("part.jsonl", "-o", shards[-1], rubric=rubric)
+    return shards
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".ndjson.zst"])
+def test_shards_merge_into_the_results_of_the_whole(suffix):
+    split(3, 1, 3, suffix=suffix)
+    out, err, code = call("in.jsonl", "--format", "jsonl")
+    merged, told, merged_code = call("merge", "shards", "--format", "jsonl")
+    whole, joined = (
+        [{name: item for name, item in json.loads(line).items() if name != "error"} for line in text.splitlines()]
+        for text in (out, merged)
+    )
+    assert (joined, told, merged_code) == (whole, err, code)
+    errors = [json.loads(line)["error"] for line in merged.splitlines() if '"error"' in line]
+    assert errors == [
+        {"file": f"shards/1{suffix}", "line": 1, **errors[0]},
+        {"file": f"shards/2{suffix}", "line": 3, **errors[1]},
+    ]
+
+
+def test_one_shard_is_written_as_it_is():
+    split(7)
+    out, _, _ = call("in.jsonl", "--format", "jsonl")
+    assert call("merge", "shards/0.jsonl", "--format", "jsonl")[0] == out
+    assert call("merge", "-", "--format", "jsonl", given=out)[0] == out
+
+
+def test_totals_and_page_are_those_of_the_whole():
+    split(3, 1, 3)
+    for form in ("table", "json"):
+        whole = call("in.jsonl", "--format", form)[0]
+        merged = call("merge", "shards", "--format", form)[0]
+        if form == "json":
+            assert json.loads(merged)["totals"] == json.loads(whole)["totals"]
+            assert json.loads(merged)["totals"]["rubrics"][0]["sampled"] == 2
+        else:
+            assert merged.partition("\n\n")[2] == whole.partition("\n\n")[2]
+    call("in.jsonl", "--report", "whole.html", "-q")
+    call("merge", "shards", "--report", "merged.html", "-q")
+    pages = [Path(name).read_text("utf-8") for name in ("whole.html", "merged.html")]
+    # In front of the worst answers and of the rows is what counts and measures.
+    figures = [re.sub(r"<title>.*?</title>|<p class=.subtitle.*", "", page) for page in pages]
+    cut = [text[text.index('id="distribution"') : text.index('id="worst"')] for text in figures]
+    assert cut[0] == cut[1]
+
+
+def test_merged_results_have_every_form_that_results_have():
+    split(3, 4)
+    whole = call("in.jsonl", "--format", "jsonl")[0]
+    Path("whole.jsonl").write_text(whole, "utf-8")
+    for name in ("m.csv", "m.parquet", "m.jsonl"):
+        call("merge", "whole.jsonl", "-o", name)
+        call("in.jsonl", "-o", f"w-{name}")
+        if name.endswith(".parquet"):
+            assert pq.read_table(name).equals(pq.read_table(f"w-{name}"))
+        else:
+            assert Path(name).read_bytes() == Path(f"w-{name}").read_bytes()
+    assert call("merge", "whole.jsonl", "--compact", "-q") == call("in.jsonl", "--compact", "-q")
+
+
+def test_parquet_shards_merge():
+    write("in.jsonl", [each for each in RECORDS if "outputs" not in each])
+    split(2, 3, suffix=".parquet")
+    whole = [json.loads(line) for line in call("in.jsonl", "--format", "jsonl")[0].splitlines()]
+    out, err, code = call("merge", "shards", "--format", "jsonl")
+    own = {"notes", "judge", "verdict_of", "error"}
+    kept = [{name: item for name, item in each.items() if name not in own} for each in whole]
+    merged = [{name: item for name, item in json.loads(line).items() if name != "error"} for line in out.splitlines()]
+    assert merged == kept
+    assert (err, code) == call("in.jsonl", "--format", "jsonl")[1:]
+
+
+def test_checklists_of_suites_merge_from_parquet():
+    Path("s.yaml").write_text(SUITE, "utf-8")
+    checks = [{"id": "polite", "satisfied": True}, {"id": "short", "satisfied": False}]
+    records = [
+        {"id": 1, "rubric": "one", "output": {"checks": checks}},
+        {"id": 1, "rubric": "two", "output": {"score": 7}},
+    ]
+    write("s.jsonl", records)
+    split(1, 1, suffix=".parquet", rubric="s.yaml", name="s.jsonl")
+    lines = call("s.jsonl", "--format", "jsonl", rubric="s.yaml")[0].splitlines()
+    merged = call("merge", "shards", "--format", "jsonl", rubric="s.yaml")
+    assert [json.loads(line) for line in merged[0].splitlines()] == [{**json.loads(line), "id": "1"} for line in lines]
+    assert merged[1:] == ("2 outputs: 0 pass, 1 borderline, 1 fail, 0 invalid; mean score 0.475\n", 1)
+
+
+def test_results_of_another_version_are_told_by_file_and_never_counted():
+    split(3)
+    Path("old").mkdir()
+    Path("old/r.rubric.yaml").write_text(RUBRIC.replace("required_min_score: 3", "required_min_score: 7"), "utf-8")
+    call("in.jsonl", "-o", "shards/1.jsonl", rubric="old/r.rubric.yaml")
+    out, err, code = call("merge", "shards", "--format", "jsonl")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [each["id"] for each in lines if "id" in each] == ["a", "=b", 3, "a", "=b", 3, "ä", "c", "d"]
+    old = json.loads(Path("shards/1.jsonl").read_text("utf-8").splitlines()[0])["rubric_hash"]
+    assert lines[3] == {
+        "id": "a",
+        "rubric": "r",
+        "error": {
+            "file": "shards/1.jsonl",
+            "line": 1,
+            "path": "/rubric_hash",
+            "message": (
+                f"scored by another version of the rubric (`rubric_hash` {old}, now {lines[0]['rubric_hash']}); score "
+                "the output again"
+            ),
+        },
+        "notes": "kept\u2026",
+        "judge": {"model": "m"},
+    }
+    assert err.splitlines()[-2:] == [
+        (
+            "warning: 5 results were scored by another version of the rubric (`rubric_hash` differs) and count "
+            "as invalid; score the outputs again: shards/1.jsonl (5, the first in line 1)"
+        ),
+        "10 outputs: 1 pass, 1 borderline, 1 fail, 7 invalid; mean score 0.706",
+    ]
+    assert code == 1
+
+
+def test_ids_that_two_shards_have_are_told():
+    split(3)
+    Path("shards/1.jsonl").write_bytes(Path("shards/0.jsonl").read_bytes())
+    _, err, _ = call("merge", "shards", "--format", "jsonl")
+    assert err.splitlines()[0] == (
+        "warning: 3 records have the id of an earlier one, and all are counted: shards/0.jsonl:1 and "
+        "shards/1.jsonl:1; shards/0.jsonl:2 and shards/1.jsonl:2; shards/0.jsonl:3 and shards/1.jsonl:3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("suffix", "told"),
+    [
+        (".jsonl", "not JSON at column"),
+        (".jsonl.gz", "the gzip file is cut off here; the rest is missing"),
+        (".jsonl.zst", "the zstd file is cut off here; the rest is missing"),
+        (".parquet", "the Parquet file is cut off or damaged, and nothing of it is read"),
+    ],
+)
+def test_a_shard_that_is_cut_off_is_told(suffix, told):
+    shards = split(3, 4, suffix=suffix)
+    data = Path(shards[1]).read_bytes()
+    Path(shards[1]).write_bytes(data[:-20])
+    out, _, code = call("merge", "shards", "--format", "jsonl")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["id"] for line in lines[:2]] == ["a", "=b"]
+    assert told in lines[-1]["error"]["message"]
+    assert lines[-1]["error"]["file"] == shards[1]
+    assert code == 1
+
+
+def test_what_a_run_did_not_complete_is_refused():
+    split(3, 4)
+    Path("shards/1.jsonl").rename("shards/1.jsonl.part")
+    expected = "shards/1.jsonl.part: not complete, as its run was interrupted; run it again, or delete the file"
+    for names in (["shards"], ["shards/0.jsonl", "shards/1.jsonl.part"], ["shards/*"]):
+        out, err, code = call("merge", *names, "-o", "all.jsonl")
+        assert (out, err.splitlines()[-1], code) == ("", expected, 2)
+    assert not Path("all.jsonl").exists()
+
+
+def test_an_empty_shard_is_told():
+    split(3)
+    Path("shards/1.jsonl").write_text("", "utf-8")
+    _, err, code = call("merge", "shards", "--format", "jsonl")
+    assert (err.splitlines()[0], code) == ("shards/1.jsonl: no outputs found", 2)
+
+
+def change(number, **fields):
+    """Change a line of the results of the whole."""
+    lines = [json.loads(line) for line in Path("whole.jsonl").read_text("utf-8").splitlines()]
+    lines[number].update(fields)
+    write("whole.jsonl", [{name: item for name, item in each.items() if item is not None} for each in lines])
+
+
+SCORE = 0.9
+CHANGED = "the result was changed after it was written, or cut"
+
+
+@pytest.mark.parametrize(
+    ("number", "fields", "path", "message"),
+    [
+        (0, {"score": 0.5}, "/score", f"`score` is 0.5, but the criteria come to {SCORE}: {CHANGED}"),
+        (0, {"score": "0.9"}, "/score", "`score` must be a number from 0 to 1 in a result"),
+        (0, {"score": True}, "/score", "`score` must be a number from 0 to 1 in a result"),
+        (0, {"verdict": "fail"}, "/verdict", f"`verdict` is fail, but the criteria come to pass: {CHANGED}"),
+        (0, {"verdict": ["fail"]}, "/verdict", "`verdict` must be pass, borderline or fail in a result"),
+        (0, {"criteria": []}, "/criteria", f"the criteria are not those of the rubric: {CHANGED}"),
+        (0, {"criteria": 7}, "/criteria", "`criteria` must be a list in a result"),
+        (
+            0,
+            {"criteria": ["accuracy"]},
+            "/criteria/0",
+            "a criterion of a result needs `id`, `raw`, `score` and `gate_met`",
+        ),
+        (0, {"rubric": "q"}, "/rubric", "no rubric is named `q`; there is `r`"),
+        (0, {"rubric": 7}, "/rubric", "`rubric` must be a string in a result"),
+        (
+            0,
+            {"rubric_hash": None},
+            "/rubric_hash",
+            "the result has no `rubric_hash`, so it may be of another version of the rubric",
+        ),
+        (2, {"verdict": "fail"}, "/verdicts", f"`verdict` is not the median of `verdicts`: {CHANGED}"),
+        (2, {"score": 0.123}, "/score", f"`score` is 0.123, which this rubric never gives: {CHANGED}"),
+        (2, {"verdicts": {"pass": -1}}, "/verdicts", "`verdicts` must count pass, borderline and fail in a result"),
+        (2, {"verdicts": {"pass": 10**30}}, "/verdicts", "`verdicts` must count pass, borderline and fail in a result"),
+        (2, {"verdicts": [2]}, "/verdicts", "`verdicts` must count pass, borderline and fail in a result"),
+        (2, {"verdicts": {}}, "/verdicts", f"`verdict` is not the median of `verdicts`: {CHANGED}"),
+    ],
+)
+def test_a_result_that_its_rubric_never_gave_is_invalid(number, fields, path, message):
+    Path("whole.jsonl").write_text(call("in.jsonl", "--format", "jsonl")[0], "utf-8")
+    change(number, **fields)
+    out, err, code = call("merge", "whole.jsonl", "--format", "jsonl")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert lines[number]["error"] == {"line": number + 1, "path": path, "message": message}
+    assert lines[number]["id"] == RECORDS[number]["id"]
+    assert (len(lines), code) == (7, 1)
+    assert "7 outputs:" in err
+    assert "3 invalid" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            {"id": 1, "output": {"score": 7}},
+            "a judge output, not a result; score it first: rubric-score RUBRIC FILE -o FILE.jsonl",
+        ),
+        (
+            {"id": 1, "rubric": "r", "points": 1, "full": 1, "score": 1.0, "verdict": "pass", "gates_missed": []},
+            (
+                "a compact result, which has no criteria and no `rubric_hash`; merge results that were written without "
+                "--compact"
+            ),
+        ),
+        ({"a": 1}, "not a result of rubric-score (found: a)"),
+        ({}, "not a result of rubric-score (found: nothing)"),
+        ({"error": {"message": 7}}, "invalid, without a reason"),
+        ({"error": "x"}, "not a result of rubric-score (found: error)"),
+        ([1], "expected an object, a judge output or a record that holds one"),
+    ],
+)
+def test_what_is_not_a_result_is_told(line, message):
+    write("x.jsonl", [{}, line])
+    found = [json.loads(each) for each in call("merge", "x.jsonl", "--format", "jsonl")[0].splitlines()]
+    assert found[1]["error"].get("message", message) in (message, 7)
+    assert found[1]["error"] == {"message": 7} or found[1]["error"]["message"] == message
+
+
+def test_tables_of_text_are_refused():
+    split(3, suffix=".csv")
+    assert call("merge", "shards/0.csv") == (
+        "",
+        (
+            "shards/0.csv: CSV does not keep results as they are; write them as .jsonl or .parquet, and merge "
+            "these\n0 outputs: 0 pass, 0 borderline, 0 fail, 0 invalid\n"
+        ),
+        2,
+    )
+
+
+def test_weights_in_another_notation_are_the_same_version():
+    split(7)
+    whole = call("merge", "shards", "--format", "jsonl")
+    doubled = RUBRIC.replace("weight: 2.0", "weight: 4.0").replace("id: depth", "id: depth\n    weight: 2")
+    Path("r.rubric.yaml").write_text(doubled, "utf-8")
+    assert call("merge", "shards", "--format", "jsonl") == whole
+
+
+def test_thresholds_are_those_of_the_shards():
+    Path("shards").mkdir()
+    call("in.jsonl", "--pass", "0.95", "-o", "shards/a.jsonl")
+    assert "another version of the rubric" in call("merge", "shards", "-q")[1]
+    assert call("merge", "shards", "--pass", "0.95")[0] == call("in.jsonl", "--pass", "0.95")[0]
+
+
+def test_several_processes_merge_the_same():
+    write("in.jsonl", [{**RECORDS[number % 7], "id": number, "notes": "x" * 900} for number in range(7_000)])
+    split(5_000, 2_000, suffix=".jsonl.gz")
+    one, two = (call("merge", "shards", "--format", "jsonl", "--jobs", str(jobs)) for jobs in (1, 2))
+    assert one == two
+    assert one[0].count("\n") == 7_000
+
+
+def test_a_folder_of_an_engine_is_merged_when_all_parts_are_there():
+    texts = [json.dumps(output(number, 7)) for number in range(4)]
+    for number, name in enumerate(("a.parquet", "b.parquet")):
+        pq.write_table(pa.table({"id": [f"{number}a", f"{number}b"], "output": texts[2 * number :][:2]}), name)
+    rubrics = load_rubrics("r.rubric.yaml", RUBRIC)
+    score = map_batches(rubrics)
+    plan = make_plan(["a.parquet", "b.parquet"], score, rubrics, strict=False, mapping={})
+    with Folder(Path("out"), plan) as kept:
+        kept.prepare()
+        work = Worker(score, "out", plan.key, plan.mapping)
+        work({"part": json.dumps(plan.parts[0])})
+        told = "out: not complete, 2 of 4 outputs are scored; run rubric-score --engine again to score the others"
+        out, err, code = call("merge", "out")
+        assert (out, err.splitlines()[-1], code) == ("", told, 2)
+        work({"part": json.dumps(plan.parts[1])})
+    merged = call("merge", "out", "--format", "jsonl")
+    whole = call("a.parquet", "b.parquet", "--format", "jsonl")
+    assert (merged[0], merged[1].splitlines()[-1], merged[2]) == (whole[0], whole[1].splitlines()[-1], whole[2])
+    Path("out/_rubric-score.json").write_text("{", "utf-8")
+    told = "out/_rubric-score.json: cannot be read, so it is unknown whether all parts are there"
+    assert call("merge", "out")[1].splitlines()[-1] == told
