@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.totals import Totals
 
 
+_HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
+"""What the title of a page adds if it does not have all outputs."""
+
+
 class Target(NamedTuple):
     """Where and how results are written: the format on stdout, or a file; and the page, if there is one."""
 
@@ -101,14 +105,14 @@ def score_files(
     ):
         code = _score_streams(scoring, outputs, progress)
         writer.end(scoring.totals)
-        if results and code is not Exit.INTERRUPTED:
+        if results and code is Exit.CLEAN:
             results.finish()
         for warning in (*scoring.warnings(), *(extras.warnings() if extras else ())):
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not quiet:
             complain(str(scoring.totals))
         if page and file and extras:
-            title = title_of(outputs, rubric) + (", interrupted" if code is Exit.INTERRUPTED else "")
+            title = title_of(outputs, rubric) + _HALF.get(code, "")
             page.write(file.write, scoring.totals, title, extras.told._replace(repeated=scoring.repeated))
     return code, scoring.totals
 
