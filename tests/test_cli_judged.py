@@ -215,7 +215,7 @@ def test_a_folder_is_not_a_file_of_results(run):
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
-        (b"id,id\na,1\n", "the column `id` occurs twice in the header; rename one"),
+        (b"id,id\na,1\n", "the column `id` occurs twice; rename one"),
         (gzip.compress(b"ARROW1\0\0", mtime=0), "this is an Arrow file; expected JSON Lines, JSON or CSV in UTF-8"),
         (b"\xff\xfe{\x00}\x00", "this is text in UTF-16; expected JSON Lines, JSON or CSV in UTF-8"),
         (b"rubrics: [a]\n", "not JSON at column 1: expecting value"),

@@ -98,8 +98,17 @@ def test_entries_are_told_apart_however_they_come_in(text, expected, size):
         (b"PK\x03\x04\0\0\0\0", "a ZIP file or an Excel workbook"),
         (gzip.compress(b"PK\x03\x04\0\0\0\0", mtime=0), "a ZIP file or an Excel workbook"),
         (b"a.jsonl".ljust(257, b"\0") + b"ustar\x0000", "a tar archive"),
+        ("id,output\na,1\n".encode("utf-16-le"), "text in UTF-16"),
+        ("id,output\na,1\n".encode("utf-16-be"), "text in UTF-16"),
+        (b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n", "a PDF"),
+        (b"<!DOCTYPE html>\n<html>\n", "an HTML page"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+            "a Git LFS pointer, which `git lfs pull` replaces by the file itself",
+        ),
+        (bytes(4096), "binary data"),
+        (b"\xf5\x1e\n\x99\n\n\xdc\n", "binary data"),
     ],
-    ids=["utf-16", "utf-16-le", "utf-16-be", "arrow", "zip", "zip-in-gzip", "tar"],
 )
 def test_g7_a_file_of_another_kind_is_named_once(data, kind):
     expected = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in gzip or zstd"

@@ -238,3 +238,13 @@ def test_the_program_of_the_guide_runs(tmp_path, monkeypatch, capsys):
     exec(program, {})  # noqa: S102
     assert capsys.readouterr().out.startswith("17 outputs: 9 pass, 2 borderline, 5 fail, 1 invalid; mean score 0.773")
     assert parquet.read_table("scores.parquet")["verdict"].to_pylist().count("pass") == 9
+
+
+def test_strings_that_are_not_utf_8_are_invalid_outputs():
+    def text(*values):
+        return pa.array(values, pa.binary()).view(pa.string())
+
+    table = pa.table({"id": text(b"a", b"b\xff"), "output": text(b'{"score": 7}\xff', b'{"score": 7}')})
+    columns = score_batch({"length": LENGTH}, table).to_arrow().to_pydict()
+    assert columns["id"] == ["a", "b\\udcff"]
+    assert columns["score"] == [None, 0.7]

@@ -381,7 +381,8 @@ def test_folders_and_patterns_are_searched_and_say_what_is_not_read():
         Path(name).write_bytes(gzip.compress(as_csv(row).encode()) if ".csv" in name else as_jsonl(row).encode())
     unread = (
         "d: `.x.jsonl`, `_SUCCESS` and `a/README.md` were not read; in a folder, files named .jsonl, .ndjson, .json, "
-        ".csv, .tsv and .parquet (also with .gz or .zst) are read, unless their names begin with `.` or `_`"
+        ".csv, .tsv and .parquet (also with .gz or .zst) are read, unless their names begin with `.` or `_` "
+        "or they are links to folders or to nothing"
     )
     counts = "{} outputs: 0 pass, {} borderline, 0 fail, 0 invalid; mean score 0.700".format
     results, told, code = call("d")
@@ -389,3 +390,78 @@ def test_folders_and_patterns_are_searched_and_say_what_is_not_read():
     results, told, _ = call("**/*.jsonl", "d/b.jsonl", "[x].jsonl")
     assert [each["id"] for each in results] == ["[x].jsonl", "d/b.jsonl", "e.jsonl", "d/b.jsonl", "[x].jsonl"]
     assert [line[:19] for line in told] == ["warning: 2 records ", "5 outputs: 0 pass, "]
+
+
+def test_bytes_that_are_not_text_cost_only_the_rows_that_need_them_as_text():
+    texts = [b'{"score": 7}', b'{"score": \xff}', b'{"score": 3}']
+    columns = {"id": [b"a", b"b", b"c\xfe"], "output": texts, "hash": [b'\x00\xff"', b"1", b"2"]}
+    binary = pa.table({name: pa.array(values, pa.binary()) for name, values in columns.items()})
+    # Writers that do not check have strings that are not UTF-8, also inside structs.
+    strings = pa.table(
+        {name: column.combine_chunks().view(pa.string()) for name, column in zip(columns, binary, strict=True)}
+    )
+    pq.write_table(binary, "binary.parquet")
+    pq.write_table(strings, "strings.parquet")
+    found = call("binary.parquet")
+    assert found == call("strings.parquet")
+    assert [(each.get("id"), each.get("score"), each.get("hash")) for each in found[0]] == [
+        ("a", 0.7, '\0\\xff"'),
+        (None, None, None),
+        ("c\\xfe", 0.3, "2"),
+    ]
+    assert errors(found[0]) == [(2, "byte ff in the column `output` is not UTF-8")]
+    inner = pa.StructArray.from_arrays([strings["output"].combine_chunks()], names=["text"])
+    pq.write_table(pa.table({"id": ["a", "b", "c"], "judged": inner}), "structs.parquet")
+    assert errors(call("structs.parquet", "--map", "output=judged.text")[0]) == [
+        (2, "byte ff in the column `judged` is not UTF-8")
+    ]
+
+
+def test_a_column_that_is_there_twice_is_refused():
+    twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["{}"]), pa.array(["b"])], names=["id", "output", "id"])
+    pq.write_table(twice, "a.parquet")
+    Path("b.csv").write_text("id,output,id\na,{},b\n", "utf-8")
+    assert call("a.parquet", "b.csv")[1:] == (
+        [
+            "a.parquet: the column `id` occurs twice; rename one",
+            "b.csv: the column `id` occurs twice; rename one",
+            "0 outputs: 0 pass, 0 borderline, 0 fail, 0 invalid",
+        ],
+        2,
+    )
+
+
+def test_line_ends_of_old_macs_are_named():
+    Path("a.csv").write_bytes(b"id,output\ra,1\r")
+    told = "a carriage return alone ends a line; save the file with LF or CRLF at the ends of lines"
+    assert call("a.csv")[1][0] == f"a.csv: the header, in line 1: {told}"
+    Path("b.csv").write_bytes(b'id,output\na,"{""score"": 7}"\nb\r,1\n')
+    assert errors(call("b.csv")[0]) == [(3, told)]
+
+
+def test_damage_in_parquet_with_checksums_is_told():
+    rows = [{"id": f"a{number}", "output": '{"score": 7}', "answer": "x" * 50} for number in range(20)]
+    data = as_parquet(
+        rows,
+        compression="none",
+        use_dictionary=False,
+        write_page_checksum=True,
+        write_statistics=False,
+        row_group_size=10,
+    )
+    place = data.rindex(b'{"score": 7}')
+    Path("a.parquet").write_bytes(data[:place] + b'{"score": 1}' + data[place + 12 :])
+    results, _, code = call("a.parquet")
+    assert ([each.get("score") for each in results], code) == ([None], 1)
+    assert "the Parquet file is cut off or damaged, and 20 of its 20 rows are not read" in errors(results)[0][1]
+
+
+def test_results_keep_the_name_of_a_part_if_an_input_cannot_be_read():
+    Path("a.jsonl").write_text('{"score": 7}\n', "utf-8")
+    Path("b.csv").write_text("id,text\n", "utf-8")
+    args = ["r.rubric.yaml", "a.jsonl", "b.csv", "-o", "o.jsonl", "--report", "p.html"]
+    done = CliRunner().invoke(score, args, standalone_mode=False)
+    assert done.return_value == 2
+    assert done.stderr.splitlines()[-1].endswith("o.jsonl was not written; o.jsonl.part has the results so far")
+    assert not Path("o.jsonl").exists()
+    assert "without files that cannot be read" in Path("p.html").read_text("utf-8")

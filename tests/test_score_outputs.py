@@ -183,3 +183,21 @@ def test_a_disk_that_fills_is_told(name):
     assert (process.returncode, Path(name).exists()) == (2, False)
     assert f"rubric-score: {name}: No space left on device" in lines
     assert not [line for line in lines if "Traceback" in line or "ignored" in line]
+
+
+@needs_posix
+def test_a_temporary_copy_that_does_not_fit_is_told():
+    import resource  # noqa: PLC0415  (only POSIX has it)
+
+    pq.write_table(pa.table({"output": ["no"] * 5_000, "n": [*range(5_000)]}), "in.parquet")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+
+    process = run("-", stdin=subprocess.PIPE, preexec_fn=limit)
+    _, told = process.communicate(Path("in.parquet").read_bytes(), timeout=60)
+    assert told.decode().splitlines()[0] == (
+        "rubric-score: stdin: the temporary copy that Parquet needs here cannot be written (File too large); name the "
+        "file itself, not packed, or set TMPDIR to a folder with more space"
+    )
+    assert process.returncode == 2

@@ -64,7 +64,7 @@ class Worker:
         rows = others = first_other = 0
         with (
             open_whole_bytes(str(place)) as stream,
-            pq.ParquetWriter(stream, self._score.schema, compression="zstd") as writer,
+            pq.ParquetWriter(stream, self._score.schema, compression="zstd", write_page_checksum=True) as writer,
         ):
             for table in _read(file, part, self._mapping):
                 results, batch = self._score.score(table)
@@ -85,7 +85,7 @@ def _read(name: str, part: Part, mapping: Mapping[str, str]) -> Iterator[pa.Tabl
     """Yield the rows of a part in tables, only the columns that are read."""
     groups = range(part.first_group, part.first_group + part.groups)
     try:
-        with pq.ParquetFile(name, pre_buffer=False) as file:
+        with pq.ParquetFile(name, pre_buffer=False, page_checksum_verification=True) as file:
             fields = name_fields(file.schema_arrow.names, mapping)
             columns = [column for column, field in fields.items() if field in READ]
             for batch in file.iter_batches(_AT_ONCE, row_groups=[*groups], columns=columns, use_threads=False):

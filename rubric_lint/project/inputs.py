@@ -70,7 +70,8 @@ def _search(folder: str, found: Found) -> list[str]:
         found.others.extend(others)
         found.notes.append(
             f"{folder}: {listed} {verb} not read; in a folder, files named {suffixes} (also with "
-            f"{join_words(PACKED, 'or')}) are read, unless their names begin with `.` or `_`"
+            f"{join_words(PACKED, 'or')}) are read, unless their names begin with `.` or `_` or "
+            "they are links to folders or to nothing"
         )
     return files
 

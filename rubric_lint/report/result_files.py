@@ -177,7 +177,7 @@ class _Parquet:
         place = form.get_field_index("error")
         error = pa.struct([*form.field(place).type, pa.field("file", pa.string())])
         self._schema = form.set(place, pa.field("error", error))
-        self._writer = pq.ParquetWriter(stream, self._schema)
+        self._writer = pq.ParquetWriter(stream, self._schema, write_page_checksum=True)
         self._rubrics = rubrics
         self._rows: list[Row] = []
 

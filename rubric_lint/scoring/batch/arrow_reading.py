@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
+from rubric_lint.scoring.arrow_values import list_values
 from rubric_lint.scoring.batch.arrow import pa
 from rubric_lint.scoring.batch.items import READ, Items, Plain, gather, is_null
 from rubric_lint.scoring.form import form_of
@@ -25,7 +26,7 @@ class Columns(NamedTuple):
     def glance(self, scorer: Scorer) -> list[Known | None]:
         """Return the result of each row that has just the fields of the expected form, else None."""
         if self.outputs.type in _TEXTS:
-            return [*map(scorer.glance, self.outputs.to_pylist())]
+            return [*map(scorer.glance, list_values(self.outputs))]
         rubric = scorer.only
         if rubric is None or not _is_plain(self.outputs.type, rubric):
             return [None] * len(self.ids)
@@ -36,7 +37,7 @@ class Columns(NamedTuple):
 
     def gather(self, places: list[int]) -> list[Any]:
         """Return these rows as records."""
-        outputs = self.outputs.take(pa.array(places, pa.int64())).to_pylist()
+        outputs = list_values(self.outputs.take(pa.array(places, pa.int64())))
         return gather({"id": [self.ids[place] for place in places], "output": outputs}, len(places)).items
 
 
@@ -93,7 +94,7 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Plain]:
     """Yield the rows of a table or a column of Arrow, in portions of at most `size`."""
     if isinstance(table, pa.Array | pa.ChunkedArray):
         for start in range(0, len(table), size):
-            yield Items(table.slice(start, size).to_pylist())
+            yield Items(list_values(table.slice(start, size)))
         return
     if not isinstance(table, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         if hasattr(table, "__arrow_c_stream__"):
@@ -111,12 +112,12 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Plain]:
 
 
 def _read_columns(rows: Any, id_type: Any) -> Plain:
-    named = rows.column("id").to_pylist() if "id" in rows.schema.names else [None] * len(rows)
+    named = list_values(rows.column("id")) if "id" in rows.schema.names else [None] * len(rows)
     outputs = rows.column("output")
     outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
     return Columns([None if is_null(name) else name for name in named], outputs, id_type)
 
 
 def _read_rows(rows: Any, id_type: Any) -> Items:
-    columns = {name: rows.column(place).to_pylist() for place, name in enumerate(rows.schema.names)}
+    columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
     return gather(columns, len(rows), id_type)

@@ -24,12 +24,33 @@ _MAGIC = {
     b"BZh": "a bzip2 file",
     b"\xfd7zXZ\0": "an xz file",
     b"SQLite format 3\0": "an SQLite database",
+    b"PARE": "an encrypted Parquet file",
+    b"FEA1": "a Feather file",
+    b"Obj\1": "an Avro file",
+    b"\x93NUMPY": "a NumPy file",
+    b"\x89HDF": "an HDF5 file",
+    b"\x80\4\x95": "a Python pickle",
+    b"\x04\x22\x4d\x18": "an lz4 file",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"%PDF-": "a PDF",
+    b"\x89PNG": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"version https://git-lfs": "a Git LFS pointer, which `git lfs pull` replaces by the file itself",
+    b"<!DOCTYPE": "an HTML page",
+    b"<!doctype": "an HTML page",
+    b"<html": "an HTML page",
+    b"<?xml": "XML",
 }
 EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in gzip or zstd"
 """What is read instead of a file of another kind."""
 
 _CELLS = frozenset({"id", "output", "outputs", "score", "answer", "rubric", "checks", "satisfied", "level"})
 """The column names that identify a table of judge outputs."""
+
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
+_LOOKED_AT = 64
+"""The bytes that no text begins with, and how many bytes of a file are searched for them."""
 
 _TAR = slice(257, 262)
 _MOST = 100_000
@@ -51,7 +72,14 @@ def name_other(head: bytes) -> str | None:
     """Return the name of a kind of file that is not read, or None."""
     if head[_TAR] == b"ustar":
         return "a tar archive"
-    return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+    kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+    if kind or head.startswith((b"{", b"[")):
+        return kind
+    first = head[:_LOOKED_AT]
+    if len(first) >= 4 and any(not any(first[start::2]) and all(first[1 - start :: 2]) for start in (0, 1)):
+        return "text in UTF-16"
+    is_binary = any(each in first for each in _CONTROLS)
+    return "binary data" if is_binary and b"\n{" not in head else None
 
 
 def find_dialect(head: bytes, columns: Collection[str], name: str) -> Dialect | None:

@@ -1,6 +1,7 @@
 """Give the fields of records the names that scoring reads, as `--map FIELD=COLUMN` says."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quote
 
@@ -47,8 +48,10 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], *, needs_outpu
     """Return the names that the columns of a table have as fields, and what is left to map in each row.
 
     Raises:
-        InputError: if a column is not there, or one is in the way, or there is no column with outputs.
+        InputError: if a column is not there or there twice, or one is in the way, or there is no column with outputs.
     """
+    if twice := [name for name, times in Counter(header).items() if name and times > 1]:
+        raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
     places = {column: field for field, column in mapping.items() if column in header}
     nested = {field: column for field, column in mapping.items() if column not in header}
     for field, column in nested.items():

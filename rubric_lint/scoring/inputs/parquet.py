@@ -2,20 +2,25 @@
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring as quote
 from math import isfinite
 from typing import Any, BinaryIO
 
+from rubric_lint.scoring.arrow_values import list_values
 from rubric_lint.scoring.blocks import Block, Entry, InputError, Part, join_entries
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.inputs.mapping import Mapped, rename_columns
+from rubric_lint.scoring.records import HELD, SHOWN
 
 try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError as fault:
     raise InputError("Parquet needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]") from fault
+
+_TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
+"""The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""
 
 _AT_ONCE = 2_000
 """The rows of a part."""
@@ -41,16 +46,31 @@ class Rows:
         """Yield the rows as JSON; a null is an absent field."""
         heads = [f"{quote(name)}: " for name in self._names]
         columns = [
-            [None if (text := _write_value(value)) is None else head + text for value in column.to_pylist()]
+            [None if (text := _write_value(value)) is None else head + text for value in list_values(column)]
             for head, column in zip(heads, self._batch.columns, strict=True)
         ]
         for number, row in enumerate(zip(*columns, strict=True), self._first):
             text = ", ".join([cell for cell in row if cell is not None])
             try:
                 yield number, f"{{{text}}}".encode()
+            except UnicodeEncodeError:
+                yield number, self._write_bytes(row)
+
+    def _write_bytes(self, row: Sequence[str | None]) -> bytes | OutputError:
+        """Write a row in which bytes are not UTF-8: an error where a text is needed, and escapes elsewhere."""
+        cells: list[str] = []
+        for name, cell in zip(self._names, row, strict=True):
+            try:
+                (cell or "").encode()
             except UnicodeEncodeError as fault:
                 byte = ord(fault.object[fault.start]) & 0xFF
-                yield number, OutputError(f"byte {byte:02x} of a binary value is not UTF-8")
+                if name in _TEXTS or self._nested:
+                    return OutputError(f"byte {byte:02x} in the column `{name}` is not UTF-8")
+                escaped = "".join([f"\\\\x{ord(each) & 0xFF:02x}" if _is_byte(each) else each for each in cell or ""])
+                cells.append(escaped)
+            else:
+                cells += [] if cell is None else [cell]
+        return f"{{{', '.join(cells)}}}".encode()
 
 
 def read_parquet(
@@ -65,23 +85,35 @@ def read_parquet(
         yield from _read(file, mapping, needs_output=needs_output)
         return
     with tempfile.TemporaryFile() as copy:
-        for chunk in chunks:
-            copy.write(chunk)
+        try:
+            for chunk in chunks:
+                copy.write(chunk)
+            copy.flush()
+        except OSError as fault:
+            raise InputError(
+                f"the temporary copy that Parquet needs here cannot be written ({fault.strerror}); name the file "
+                "itself, not packed, or set TMPDIR to a folder with more space"
+            ) from None
         yield from _read(copy, mapping, needs_output=needs_output)
 
 
 def _read(file: Any, mapping: Mapping[str, str], *, needs_output: bool) -> Iterator[Part]:
-    number = 1
+    number, rows = 1, 0
     try:
-        opened = pq.ParquetFile(file, pre_buffer=False)
+        opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
+        rows = opened.metadata.num_rows
         names, nested = rename_columns(opened.schema_arrow.names, mapping, needs_output=needs_output)
         for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
             yield Rows(names, batch, number, nested)
             number += len(batch)
     except (pa.ArrowException, OSError) as fault:  # a part that is cut off has no footer, which comes last
         told = str(fault).partition("\n")[0].rstrip(".")
-        rest = "nothing of it" if number == 1 else "nothing after this"
-        yield Block(number, OutputError(f"the Parquet file is cut off or damaged, and {rest} is read: {told}"))
+        lost = f"{rows - number + 1:,} of its {rows:,} rows are not" if rows else "nothing of it is"
+        yield Block(number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}"))
+
+
+def _is_byte(character: str) -> bool:
+    return "\udc80" <= character <= "\udcff"
 
 
 def _write_value(value: Any) -> str | None:

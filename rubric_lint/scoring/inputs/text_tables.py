@@ -84,9 +84,6 @@ def read_table(
     if header.fault:
         raise InputError(f"the header, in line {header.line}: {header.fault}")
     columns = [cell.strip() for cell in header.cells]
-    for number, name in enumerate(columns):
-        if name and name in columns[:number]:
-            raise InputError(f"the column `{name}` occurs twice in the header; rename one")
     names, nested = rename_columns(columns, mapping, needs_output=needs_output)
     part: list[Row] = []
     for row in rows:
@@ -126,6 +123,8 @@ def _word(fault: csv.Error, line: int) -> str:
         return f"the quote in line {line} is never closed; nothing after it is read"
     if "expected after" in told:
         return "text after the closing quote of a cell; double the quotes inside a cell"
+    if "new-line character" in told:
+        return "a carriage return alone ends a line; save the file with LF or CRLF at the ends of lines"
     return f"not a row of a table: {told}"
 
 
