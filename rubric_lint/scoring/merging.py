@@ -26,7 +26,10 @@ class _KeptError(OutputError):
 
 
 class ResultScorer(Scorer):
-    """A scorer of results: it takes over each one that its rubric would give for the same answers, and no other."""
+    """A scorer of results: it takes over each one that its rubric would give for the same answers, and no other.
+
+    A result is written again from its answers, so a line that was changed cannot bring in anything else.
+    """
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric]) -> None:
         super().__init__(rubrics)
@@ -59,17 +62,15 @@ class ResultScorer(Scorer):
         reader = find_rubric(entry, self._named)
         _check_version(found, reader.rubric)
         value = {name: item for name, item in entry.items() if name not in RESERVED}
-        is_whole = "shape" in entry
-        if not is_whole:
+        if "shape" not in entry:
             value = {name: item for name, item in value.items() if name not in _TABLED}
-        line = _as_line(text, entry) if is_whole else None
         known = _look_up(found, reader)
         if "verdicts" in entry or any("share" in each for each in entry["criteria"]):
             median = _read_median(entry, found, known)
-            return Entry(value, True, reader.rubric, None, median, line)  # noqa: FBT003 (by name takes longer)
+            return Entry(value, True, reader.rubric, None, median)  # noqa: FBT003 (by name takes longer)
         _compare(found, known)
         output = JudgeOutput(known.answers, (None,) * len(known.answers))
-        return Entry(value, True, reader.rubric, Judged(known, 0, output), None, line)  # noqa: FBT003 (as above)
+        return Entry(value, True, reader.rubric, Judged(known, 0, output))  # noqa: FBT003 (as above)
 
     def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
         """Return the full outcome of a result without a score, or of an entry that `score` refused."""
@@ -84,9 +85,8 @@ class ResultScorer(Scorer):
         rest = {name: item for name, item in entry.items() if name not in RESERVED and name != "id"}
         named = entry.get("rubric")
         outcome = Outcome(line, file, head, named if isinstance(named, str) else None, rest, error=fault)
-        # An error that does not name its file would be of an unknown one among several; it gets its place in this one.
-        is_placed = isinstance(fault, _KeptError) and (file is None or "file" in entry["error"])
-        return replace(outcome, text=_as_line(text, entry)) if is_placed else outcome
+        place = _read_place(entry["error"], has_others=file is not None) if isinstance(fault, _KeptError) else None
+        return replace(outcome, text=render({**outcome.to_json(), "error": _place(place, fault)})) if place else outcome
 
 
 def _say_what_it_is(entry: Mapping[str, Any]) -> str:
@@ -101,10 +101,18 @@ def _say_what_it_is(entry: Mapping[str, Any]) -> str:
     return f"not a result of rubric-score (found: {', '.join([*entry][:6]) or 'nothing'})"
 
 
-def _as_line(text: bytes | OutputError, entry: Mapping[str, Any]) -> str:
-    """Return a result on one line, as it was written."""
-    line = text.decode().strip() if isinstance(text, bytes) else ""
-    return line if line and "\n" not in line and "\r" not in line else render(entry)
+def _read_place(error: Mapping[str, Any], *, has_others: bool) -> dict[str, Any] | None:
+    """Return where an error was found when the output was scored; None if that is unknown.
+
+    An error without a file is of the only one, so with other files around, its place is in this one.
+    """
+    place = {name: error[name] for name in ("file", "line") if name in error}
+    is_known = "file" in place or not has_others
+    return place if is_known and type(place.get("line")) is int and isinstance(place.get("file", ""), str) else None
+
+
+def _place(place: Mapping[str, Any], fault: OutputError) -> dict[str, Any]:
+    return {**place, "path": fault.path, "message": fault.message}
 
 
 def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:

@@ -37,7 +37,7 @@ class Outcome:
 
     `line` is where the entry begins, `file` its file, or None if there is only one. `head` is the record's `id`, if
     any, and `rest` its other fields; both are copied to the result. `judged_by` is the hash of the rubric that the
-    judge used, if the record says it. `text` is the line of results, if the entry is one.
+    judge used, if the record says it. `text` is the line of results, if there is one.
     """
 
     line: int
@@ -79,8 +79,7 @@ class OtherVersionError(OutputError):
 class Entry(NamedTuple):
     """A valid entry: the object, whether it is a record around an output, and the result.
 
-    `judged` is None if the record has several outputs; `samples` is then their median. `text` is the line of results,
-    if the entry is one.
+    `judged` is None if the record has several outputs; `samples` is then their median.
     """
 
     value: Mapping[str, Any]
@@ -88,12 +87,9 @@ class Entry(NamedTuple):
     rubric: ScoringRubric
     judged: Judged | None
     samples: Scored | None = None
-    text: str | None = None
 
     def render(self) -> str:
         """Return the line of results for the entry as JSON text."""
-        if self.text is not None:
-            return self.text
         value, judged = self.value, self.judged
         text = judged.known.text if judged else render(self.result.to_json())[1:-1]
         if not self.is_record:
@@ -132,8 +128,7 @@ class Entry(NamedTuple):
         if not self.is_record:
             return Outcome(line, file, result=self.result)
         head = {"id": value["id"]} if "id" in value else {}
-        judged_by = read_judged_by(value)
-        return Outcome(line, file, head, self.rubric.name, self.rest, self.result, judged_by=judged_by, text=self.text)
+        return Outcome(line, file, head, self.rubric.name, self.rest, self.result, judged_by=read_judged_by(value))
 
 
 def read_judged_by(record: Mapping[str, Any]) -> str | None:
