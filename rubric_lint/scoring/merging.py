@@ -47,8 +47,7 @@ class ResultScorer(Scorer):
         Raises:
             OutputError: if it has no score, if its rubric would not give it, or if it is not a result.
         """
-        entry = read_again(text)
-        refuse_flaws(entry)
+        entry = _read(text)
         if not is_result(entry):
             raise OutputError(_say_what_it_is(entry))
         if "error" in entry:
@@ -75,8 +74,7 @@ class ResultScorer(Scorer):
     def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
         """Return the full outcome of a result without a score, or of an entry that `score` refused."""
         try:
-            entry = read_again(text)
-            refuse_flaws(entry)
+            entry = _read(text)
         except OutputError:
             return super().explain(text, fault, line, file)
         if not is_result(entry):
@@ -87,6 +85,18 @@ class ResultScorer(Scorer):
         outcome = Outcome(line, file, head, named if isinstance(named, str) else None, rest, error=fault)
         place = _read_place(entry["error"], has_others=file is not None) if isinstance(fault, _KeptError) else None
         return replace(outcome, text=render({**outcome.to_json(), "error": _place(place, fault)})) if place else outcome
+
+
+def _read(text: bytes | OutputError) -> dict[str, Any]:
+    """Return an entry.
+
+    Raises:
+        OutputError: if it is not an object in JSON.
+    """
+    entry, is_sound = read_again(text)
+    if not is_sound:
+        refuse_flaws(entry)
+    return entry
 
 
 def _say_what_it_is(entry: Mapping[str, Any]) -> str:
