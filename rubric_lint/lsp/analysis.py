@@ -161,6 +161,9 @@ def is_on_key(document: Document, path: Path, offset: int) -> bool:
     return isinstance(path[-1], str) and start <= offset <= end
 
 
+CRASHED = "rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log"
+"""The notice for a document whose analysis raised an error."""
+
 Sift = Callable[[Result], Result]
 """A function that removes findings, such as those in a baseline; it may raise `SettingsError`."""
 
@@ -184,11 +187,7 @@ def analyse(state: State, memory: Memory | None = None, sift: Sift | None = None
         blocked = state.blocked(fault)
         return Analysis(blocked, notice=blocked.obstacle)
     except Exception as fault:
-        return Analysis(
-            state,
-            notice="rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log",
-            fault=fault,
-        )
+        return Analysis(state, notice=CRASHED, fault=fault)
 
 
 def _check(state: State, source: Source, memory: Memory, sift: Sift | None, also: Also | None) -> Analysis:

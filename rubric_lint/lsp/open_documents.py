@@ -11,6 +11,8 @@ from typing import Any
 
 from lsprotocol import types
 
+from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.analysis import Analysis, State, analyse
 from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.judged import JudgedDocuments
@@ -20,13 +22,18 @@ from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.reuse import Memory
 from rubric_lint.lsp.threads import Answer, WorkerThreads
 from rubric_lint.lsp.workspace import Folder, Origin, Workspace, find_origin
+from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
 
 @dataclass(slots=True, eq=False)
 class Open:
-    """A document that is open in the editor. `job` is the analysis of its current state, once requested."""
+    """A document that is open in the editor. `job` is the analysis of its current state, once requested.
+
+    `due` is the time of the loop at which its author has paused.
+    """
 
     uri: str
     language: str
@@ -34,6 +41,7 @@ class Open:
     text: Text
     timer: asyncio.Task[None] | None = None
     job: asyncio.Future[Analysis | None] | None = None
+    due: float = 0
     readable: Analysis | None = None
     told: set[str] = field(default_factory=set)
     memory: Memory = field(default_factory=Memory)
@@ -45,17 +53,36 @@ class Open:
 
 
 class OpenDocuments:
-    """The open documents; analyses them one at a time and publishes the findings."""
+    """The open documents; analyses them one at a time, and publishes the findings unless the client asks for them.
+
+    For a client that asks, `changed` is called when findings may have changed without an edit, `closed` when a
+    document has been closed.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._lanes = WorkerThreads()
         self._documents: dict[str, Open] = {}
         self._workspace = Workspace(Folder.of("", Options()))
-        self._is_ready = False
+        self._is_ready = asyncio.Event()
         self._judged = JudgedDocuments()
         self._lacking: dict[Any, Sequence[tuple[str, str]]] = {}
         self.has_schema_server = False
+        self.changed: Callable[[], None] | None = None
+        self.closed: Callable[[str], None] = _ignore
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders of the editor."""
+        return self._workspace
+
+    def find_open_files(self) -> dict[str, str]:
+        """Return the open documents that are files: their URIs by path."""
+        return {path: uri for uri, document in self._documents.items() if (path := document.origin.path)}
+
+    async def run_behind(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Run a task on files that are not open, when nothing else is to be done."""
+        return await self._lanes.run_behind(task, *arguments)
 
     async def run(self, text: Text, task: Callable[..., Answer], *arguments: Any) -> Answer:
         """Run a task on a text in a worker thread, so that the loop can still receive changes."""
@@ -64,7 +91,7 @@ class OpenDocuments:
     def use(self, workspace: Workspace) -> None:
         """Lint all documents again, with these settings."""
         self._workspace = workspace
-        self._is_ready = True
+        self._is_ready.set()
         for document in self._documents.values():
             document.told.clear()
         self.look_again()
@@ -73,6 +100,8 @@ class OpenDocuments:
         """Lint all documents again."""
         for document in self._documents.values():
             self._schedule(document, 0)
+        if self.changed:
+            self.changed()
 
     def open(self, item: types.TextDocumentItem, encoding: str) -> None:
         """Add a document."""
@@ -90,6 +119,7 @@ class OpenDocuments:
     def close(self, uri: str) -> None:
         """Remove a document and its findings."""
         if self._drop(uri):
+            self.closed(uri)
             self._connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def end(self) -> None:
@@ -123,6 +153,45 @@ class OpenDocuments:
                 return found
         return None
 
+    async def wait_for_settings(self) -> None:
+        """Wait until the settings of the editor are known."""
+        await self._is_ready.wait()
+
+    async def diagnostics(self, uri: str) -> str | None:
+        """Return the diagnostics of a document as JSON once its author pauses, or None if it is not open."""
+        await self.wait_for_settings()
+        while document := self._documents.get(uri):
+            await asyncio.sleep(document.due - asyncio.get_running_loop().time())
+            if document.due > asyncio.get_running_loop().time() or (found := await self.analysis(uri)) is None:
+                continue
+            text = await self.run(found.state.text, self._write, document, found)
+            if self._documents.get(uri) is document and document.text is found.state.text:
+                await self._watch_sources(document)
+                return text
+        return None
+
+    def lint_file(self, path: str, uri: str) -> str:
+        """Return the diagnostics of a file that is not open as JSON."""
+        document = Open(uri, "", None, Text.of(""))
+        state = self._read_state(document, None, document.text)
+        if state.settings is None:
+            return self._write(document, analyse(state)) if state.obstacle else "[]"
+        data = read(File(path, state.settings), may_be_stdin=False)
+        if isinstance(data, Unreadable):
+            return self._write(document, Analysis(state, notice=data.reason))
+        if not state.settings.claimed and not could_hold_rubrics(data, path):
+            return "[]"
+        encoding = self._connection.workspace.position_encoding or "utf-16"
+        try:
+            source = Source.from_bytes(path, data)
+        except UndecodableError as fault:
+            result = lint(path, data, state.settings)
+            state = replace(state, text=Text.of(fault.source.text, encoding))
+            return self._write(document, Analysis(state, result, result.findings))
+        document.text = Text.of(source.text, encoding)
+        found = self._analyse(document, None, document.text)
+        return self._write(document, found) if found else "[]"
+
     async def readable(self, uri: str) -> Analysis | None:
         """Return the analysis of the last readable state of a document."""
         found = await self.analysis(uri)
@@ -143,7 +212,8 @@ class OpenDocuments:
         document.job = None
         if document.timer:
             document.timer.cancel()
-        if self._is_ready:  # otherwise `use` follows; findings without settings may be unwanted
+        document.due = asyncio.get_running_loop().time() + delay
+        if self._is_ready.is_set() and not self.changed:  # otherwise `use` follows, or the client asks
             document.timer = asyncio.ensure_future(self._publish(document, delay))
 
     async def _publish(self, document: Open, delay: float) -> None:
@@ -154,16 +224,21 @@ class OpenDocuments:
             params = await self.run(found.state.text, self._write_params, document, found)
             if self._documents.get(document.uri) is document and document.text is found.state.text:
                 self._connection.protocol.send_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
-            sources = self._folder_of(document).find_sources(document.origin)
-            await self._connection.register(self._connection.watch(*(Path(source).name for source in sources)))
+            await self._watch_sources(document)
         except Exception as fault:
             self.report(fault, document.uri)
 
-    def _write_params(self, document: Open, found: Analysis) -> str:
+    async def _watch_sources(self, document: Open) -> None:
+        sources = self._folder_of(document).find_sources(document.origin)
+        await self._connection.register(self._connection.watch(*(Path(source).name for source in sources)))
+
+    def _write(self, document: Open, found: Analysis) -> str:
         shape_errors = self._folder_of(document).options.shape_errors
-        diagnostics = write_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
+        return write_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
+
+    def _write_params(self, document: Open, found: Analysis) -> str:
         head = json.dumps({"uri": document.uri, "version": found.state.version})
-        return f'{head[:-1]}, "diagnostics": {diagnostics}}}'
+        return f'{head[:-1]}, "diagnostics": {self._write(document, found)}}}'
 
     def _folder_of(self, document: Open) -> Folder:
         return self._workspace.folder_of(document.origin.path)
@@ -210,3 +285,7 @@ class OpenDocuments:
             f"{uri}: rubric-lint {__version__} crashed: {type(fault).__name__}: {fault}{place}; "
             f"please report this bug with this message and the file\n{''.join(traceback.format_exception(fault))}"
         )
+
+
+def _ignore(_uri: str) -> None:
+    """Do nothing."""

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import posixpath
 import re
 import sys
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
@@ -19,6 +21,12 @@ _LONGEST_WAIT = 10.0
 _MAGIC = re.compile(r"[*?{}\[\]!,]")  # the special characters of glob patterns
 
 _REFRESHED = {types.WORKSPACE_INLAY_HINT_REFRESH: "inlay_hint"}
+
+
+class Written(NamedTuple):
+    """An answer that is JSON already, so that a large one is not encoded on the loop."""
+
+    json: str
 
 
 class Protocol(LanguageServerProtocol):
@@ -88,7 +96,16 @@ class Protocol(LanguageServerProtocol):
 
     def send_notification(self, method: str, params: str) -> None:
         """Send a notification with parameters already in JSON, so that large ones are not encoded on the loop."""
-        body = f'{{"jsonrpc": "{self.VERSION}", "method": {json.dumps(method)}, "params": {params}}}'
+        self._write(f'{{"jsonrpc": "{self.VERSION}", "method": {json.dumps(method)}, "params": {params}}}')
+
+    def _send_response(self, msg_id: str | int, result: Any = None, error: Any = None) -> None:
+        if error is None and isinstance(result, Written):
+            self._result_types.pop(msg_id, None)
+            self._write(f'{{"jsonrpc": "{self.VERSION}", "id": {json.dumps(msg_id)}, "result": {result.json}}}')
+        else:
+            super()._send_response(msg_id, result, error)
+
+    def _write(self, body: str) -> None:
         if self.writer is not None:
             head = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n"
             self.writer.write((head + body).encode("ascii"))
@@ -113,6 +130,7 @@ class Connection(LanguageServer):
         )
 
         self._watched: set[str] = set()
+        self._watches_kinds = False
 
     def log(self, message: str, kind: types.MessageType = types.MessageType.Error) -> None:
         """Write to the editor's log for this server, without a pop-up."""
@@ -140,9 +158,18 @@ class Connection(LanguageServer):
         if not new or not self.can("workspace.did_change_watched_files.dynamic_registration"):
             return []
         self._watched.update(new)
-        watchers = [types.FileSystemWatcher(f"**/{_MAGIC.sub('?', name)}") for name in new]
-        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-        return [types.Registration(" ".join(new), types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)]
+        return [_make_watch(" ".join(new), [f"**/{_MAGIC.sub('?', name)}" for name in new])]
+
+    def watch_kinds(self, suffixes: Iterable[str]) -> list[types.Registration]:
+        """Return registrations so that the client reports changes of all files with these suffixes."""
+        if not self.can("workspace.did_change_watched_files.dynamic_registration"):
+            return []
+        self._watches_kinds = True
+        return [_make_watch("files", [f"**/*{suffix}" for suffix in suffixes])]
+
+    def is_watched_by_name(self, uri: str) -> bool:
+        """Return whether a change of a file was to be reported because of its name, and not for its kind alone."""
+        return not self._watches_kinds or posixpath.basename(unquote(urlsplit(uri).path)) in self._watched
 
     async def register(self, registrations: list[types.Registration]) -> None:
         """Register for features that the client enables on request."""
@@ -159,6 +186,14 @@ class Connection(LanguageServer):
         """Return the client's value for one of its capabilities."""
         return get_capability(self.client_capabilities, capability)
 
+    async def is_done(self, method: str, params: Any) -> bool:
+        """Send a request that has no result to the client; return whether the client has met it."""
+        try:
+            await asyncio.wait_for(self.protocol.send_request_async(method, params), _LONGEST_WAIT)
+        except Exception:
+            return False
+        return True
+
     async def ask(self, method: str, params: Any) -> Any:
         """Send a request to the client; return None if it fails."""
         try:
@@ -168,3 +203,9 @@ class Connection(LanguageServer):
                 f"no answer from the editor to {method}: {fault or type(fault).__name__}", types.MessageType.Warning
             )
             return None
+
+
+def _make_watch(name: str, patterns: list[str]) -> types.Registration:
+    watchers = [types.FileSystemWatcher(pattern) for pattern in patterns]
+    options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+    return types.Registration(name, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)

@@ -18,6 +18,7 @@ from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import SECTION, Options, read_options
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.protocol import Connection
+from rubric_lint.lsp.pulling import Pulling
 from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
 from rubric_lint.lsp.workspace import build_workspace
 from rubric_lint.project.settings_file import NAMES
@@ -39,6 +40,8 @@ class Server:
     def __init__(self) -> None:
         self._connection = Connection()
         self._desk: OpenDocuments
+        self._pulling: Pulling
+        self._pulls = False
         self._options: dict[str, Options] = {}
         self._given: Any = None
         self._register()
@@ -57,7 +60,7 @@ class Server:
             types.TEXT_DOCUMENT_DID_CHANGE: self._change,
             types.TEXT_DOCUMENT_DID_CLOSE: self._close,
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._reload,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._note_files,
             SCHEMA_SERVER: self._note_schema_server,
         }
         questions: dict[str, Handler] = {
@@ -98,6 +101,8 @@ class Server:
 
     def _initialize(self, params: types.InitializeParams) -> None:
         self._desk = OpenDocuments(self._connection)
+        self._pulling = Pulling(self._connection, self._desk)
+        self._pulls = self._pulling.register(self._guard)
         given = _as_data(params.initialization_options)
         if isinstance(given, Mapping):
             self._desk.has_schema_server = given.get("schemaServer") is True
@@ -105,6 +110,7 @@ class Server:
 
     async def _start(self, _params: types.InitializedParams) -> None:
         registrations = self._connection.watch(*NAMES)
+        registrations += self._pulling.watch() if self._pulls else []
         if self._connection.can("workspace.did_change_configuration.dynamic_registration"):
             options = types.DidChangeConfigurationRegistrationOptions(SECTION)
             registrations.append(types.Registration("options", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))
@@ -144,6 +150,12 @@ class Server:
         self._desk.use(build_workspace(self._folder_uris(), self._options))
         self._connection.refresh()
 
+    def _note_files(self, params: types.DidChangeWatchedFilesParams) -> None:
+        """Note changes of files: reload if settings, baselines or judge outputs may be among them."""
+        if any(self._connection.is_watched_by_name(change.uri) for change in params.changes):
+            self._reload(None)
+        self._pulling.note_files()
+
     def _note_schema_server(self, params: Any) -> None:
         active = _as_data(params)
         self._desk.has_schema_server = isinstance(active, Mapping) and active.get("active") is True
@@ -151,6 +163,7 @@ class Server:
 
     def _shut_down(self, _params: None) -> None:
         self._desk.end()
+        self._pulling.end()
 
     # Documents
 

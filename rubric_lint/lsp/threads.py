@@ -13,16 +13,33 @@ Answer = TypeVar("Answer")
 _LENGTHS = (200_000, 2_000_000)  # texts of these lengths take about a quarter of a second, and a few seconds
 
 
+_LONGEST_WAIT = 0.2  # seconds that work in the background waits for other work
+
+
 class WorkerThreads:
-    """Three threads that share the processor: for short, long and very long texts."""
+    """Threads that share the processor: for short, long and very long texts, and for work in the background."""
 
     def __init__(self) -> None:
         self._lanes = [_Lane() for _ in range(len(_LENGTHS) + 1)]
+        self._background = _Lane()
+        self._running = 0
 
     async def run(self, length: int, task: Callable[..., Answer], *arguments: Any) -> Answer:
         """Run a task for a text of this length, after those waiting in its lane."""
         lane = self._lanes[sum(length > limit for limit in _LENGTHS)]
-        return await asyncio.get_running_loop().run_in_executor(lane, task, *arguments)
+        self._running += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(lane, task, *arguments)
+        finally:
+            self._running -= 1
+
+    async def run_behind(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Run a task that nobody waits for: when no other is running, or after a while."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _LONGEST_WAIT
+        while self._running and loop.time() < until:
+            await asyncio.sleep(_LONGEST_WAIT / 20)
+        return await loop.run_in_executor(self._background, task, *arguments)
 
 
 class _Lane(Executor):
