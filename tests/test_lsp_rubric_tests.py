@@ -234,5 +234,5 @@ def test_criteria_are_explained(tmp_path):
     state = State("file:///a", name, "yaml", 1, Text.of(text), SettingsFinder(isolated=True).for_file(name))
     told = make_hover(analyse(state), text.index("accuracy")).contents.value
     assert told.startswith("**`accuracy`**: `met` or `missed`")
-    assert "**accuracy**: weight 1 of 2, 50.0%; gate: at 7" in told
+    assert "**accuracy**: weight 1 of 2, 50%; gate: at 7" in told
     assert "| 10 to 10 | States the whole period |" in told

@@ -92,9 +92,9 @@ def test_a_criterion_shows_its_bands_its_share_and_its_gate():
         ),
         (
             "quality\n",
-            "**quality**: weight 1 of 2, 50.0%; gate: at level 3\n\n| level | outcome |\n| --- |",
+            "**quality**: weight 1 of 2, 50%; gate: at level 3\n\n| level | outcome |\n| --- |",
         ),
-        ("pivot\n", "**pivot**: weight 1 of 2, 50.0%; gate: none\n\nMentions the pivot"),
+        ("pivot\n", "**pivot**: weight 1 of 2, 50%; gate: none\n\nMentions the pivot"),
         ("score_range: [0, 4]", f"**holistic scale**\n\n{BANDS}| 0 to 4 | Wrong |"),
         (
             "rubrics:\n      - id",
@@ -171,18 +171,18 @@ tests:
 @pytest.mark.parametrize(
     ("at", "expected"),
     [
-        ("Says why", "**rubric-1**: weight 1 of 2, 50.0%; gate: must be met\n\nSays why"),
-        ("Says when", "**rubric-2**: weight 1 of 2, 50.0%; gate: must be met\n\nSays when"),
+        ("Says why", "**rubric-1**: weight 1 of 2, 50%; gate: must be met\n\nSays why"),
+        ("Says when", "**rubric-2**: weight 1 of 2, 50%; gate: must be met\n\nSays when"),
         (
             "assertions",
             (
-                f"**checklist**\n\n{CRITERIA}| rubric-1 | 1 of 2, 50.0% | must be met |\n"
-                "| rubric-2 | 1 of 2, 50.0% | must be met |\n\n---\n\n**`assertions`**: a list of strings and "
+                f"**checklist**\n\n{CRITERIA}| rubric-1 | 1 of 2, 50% | must be met |\n"
+                "| rubric-2 | 1 of 2, 50% | must be met |\n\n---\n\n**`assertions`**: a list of strings and "
                 "other assertions\n\nWhat judges an answer. All strings of the list together form one checklist."
             ),
         ),
         ("type: rubrics", "**`type`**\n\nThe type of the assertion. AgentV skips assertions without a type."),
-        ("how, outcome", "**how**: weight 1 of 1, 100.0%; gate: none\n\nSays how"),
+        ("how, outcome", "**how**: weight 1 of 1, 100%; gate: none\n\nSays how"),
     ],
 )
 def test_of_rubrics_within_each_other_the_innermost_is_explained(at, expected):

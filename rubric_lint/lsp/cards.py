@@ -7,7 +7,8 @@ from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lsp.fields import FieldFacts
 from rubric_lint.messages import escape as escape_markdown
-from rubric_lint.messages import shorten
+from rubric_lint.messages import percent, shorten
+from rubric_lint.scoring.preparing import UnscorableError, share_out
 
 
 def word_field(field: FieldFacts) -> str:
@@ -46,14 +47,18 @@ def _tabulate_bands(bands: Iterable[Band]) -> str:
 
 
 def _word_share(rubric: Rubric, criterion: Criterion) -> str:
-    weights = [entry.weight for entry in rubric.entries]
+    weights = [entry.weight for entry in rubric.entries if entry.weight is not None]
     if criterion.weight is None:
         return "unknown"
-    total = sum(weight for weight in weights if weight is not None and weight > 0)
     weight = _show(float(criterion.weight))
-    if None in weights or not total:
+    if len(weights) < len(rubric.entries):
         return weight
-    return f"{weight} of {_show(float(total))}, {float(criterion.weight / total):.1%}"
+    try:
+        share = share_out(weights)[rubric.entries.index(criterion)]
+    except UnscorableError:
+        return weight
+    total = sum(each for each in weights if each > 0)
+    return f"{weight} of {_show(float(total))}, {percent(share)}"
 
 
 def _word_gate(criterion: Criterion) -> str:

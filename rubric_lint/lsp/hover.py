@@ -10,6 +10,7 @@ from rubric_lint.format.criterion import SHAPE_FIELDS, Shape
 from rubric_lint.lint.rubric_tests import schema_of_tests
 from rubric_lint.lsp.analysis import Analysis, Located, is_on_key
 from rubric_lint.lsp.cards import word_criterion, word_field, word_rubric
+from rubric_lint.lsp.effects import describe_effects
 from rubric_lint.lsp.fields import find_field, find_suite_field
 from rubric_lint.lsp.tested_rubric import list_criteria, names_criteria
 from rubric_lint.rules import BY_NAME
@@ -18,8 +19,11 @@ from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Span
 
 
-def make_hover(analysis: Analysis, offset: int) -> types.Hover | None:
-    """Return the hover text: the finding's rule, the field and the criterion at an offset; None without any."""
+def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> types.Hover | None:
+    """Return the hover text: the finding's rule, the field and the criterion at an offset; None without any.
+
+    With `effects`, it also says what an answer in a band does to the score and the verdict.
+    """
     cards: list[str] = []
     spans: list[Span] = []
     for finding in analysis.findings:
@@ -28,7 +32,7 @@ def make_hover(analysis: Analysis, offset: int) -> types.Hover | None:
             spans.append(finding.span)
     if found := analysis.locate(offset):
         document, path = found
-        for span, card in _describe(analysis, document, path, offset):
+        for span, card in _describe(analysis, document, path, offset, effects=effects):
             cards.append(card)
             spans.append(span)
     if not cards:
@@ -55,7 +59,9 @@ def explain(finding: Finding) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _describe(analysis: Analysis, document: Document, path: Path, offset: int) -> Iterator[tuple[Span, str]]:
+def _describe(
+    analysis: Analysis, document: Document, path: Path, offset: int, *, effects: bool
+) -> Iterator[tuple[Span, str]]:
     if analysis.state.settings and analysis.state.settings.is_test_file:
         if is_on_key(document, path, offset) and (field := find_field(schema_of_tests(), path, str(path[-1]))):
             yield document.span(path, Part.KEY), word_field(field)
@@ -76,6 +82,8 @@ def _describe(analysis: Analysis, document: Document, path: Path, offset: int) -
             yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
     if is_on_key(document, path, offset) and (field := find_field(located.rubric.schema, steps, str(path[-1]))):
         yield document.span(path, Part.KEY), word_field(field)
+    if effects:
+        yield from describe_effects(analysis, located, path)
 
 
 def _find_rubric(analysis: Analysis, document: Document, path: Path) -> Located | None:

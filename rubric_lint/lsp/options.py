@@ -16,6 +16,7 @@ class Options(NamedTuple):
     `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`, `completion`: whether to
     report what a server with our JSON Schemas also reports; `auto`: if there is none. `debounce`: milliseconds.
     `share_hints`, `verdict_hints`, `range_hints`: which hints to show between the words of a rubric.
+    `score_hover`: whether to say on hover what an answer does to the score and the verdict.
     `unopened_files`: whether to lint the files of the folder that are not open, if the editor asks for them.
     """
 
@@ -27,6 +28,7 @@ class Options(NamedTuple):
     share_hints: bool = True
     verdict_hints: bool = True
     range_hints: bool = True
+    score_hover: bool = True
     unopened_files: bool = True
 
 
@@ -39,6 +41,7 @@ _NAMES = {
     "shareHints": "share_hints",
     "verdictHints": "verdict_hints",
     "rangeHints": "range_hints",
+    "scoreHover": "score_hover",
     "unopenedFiles": "unopened_files",
 }
 _WHEN = ("auto", "always", "never")

@@ -83,6 +83,11 @@ class Scored:
             found = (self._read_band(band) for band in (scale.bands if scale else ()))
         return tuple(step for step in found if step)
 
+    @property
+    def has_all_steps(self) -> bool:
+        """Whether the document has each answer in its bands or levels."""
+        return sum(len(step.answers) for step in self.steps) == len(self.answers)
+
     def find_place(self, field: str) -> Path | None:
         """Return the place of a field of the criterion, if it is written there itself and not merged in."""
         criterion = self.criterion

@@ -227,7 +227,8 @@ class Server:
         if found is None:
             return None
         text = found.state.text
-        return await self._desk.run(text, make_hover, found, text.offset(params.position))
+        effects = self._desk.options_for(params.text_document.uri).score_hover
+        return await self._desk.run(text, partial(make_hover, effects=effects), found, text.offset(params.position))
 
     async def _hint(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
         uri = params.text_document.uri

@@ -1,0 +1,164 @@
+"""What hover says of a band, a level, a weight and a gate: what an answer does to the score and the verdict."""
+
+import textwrap
+
+import pytest
+from test_lsp_text import SUITE, state_of
+
+from rubric_lint.lsp.analysis import analyse
+from rubric_lint.lsp.hover import make_hover
+
+USUAL = "Pass from 0.8, borderline from 0.6."
+
+CHECKLIST = """\
+rubrics:
+  - {id: cause, weight: 3, required_min_score: 10, expected_outcome: Names the cause}
+  - {id: day, expected_outcome: Names the day}
+"""
+LEVELS = """\
+rubrics:
+  - id: quality
+    required_min_level: 3
+    levels: {1: Names no cause, 3: Names the main cause, 4: Names two causes, 5: Names every cause}
+"""
+POINTS = """\
+rubrics:
+  - {criterion: Names the dose, points: 5, tags: []}
+  - {criterion: Names a source, points: 3, tags: []}
+  - {criterion: Invents a dose, points: -6, tags: []}
+"""
+TONE = """\
+metrics:
+  - name: tone
+    criteria: Judge the tone
+    threshold: 0.5
+    rubric:
+      - {score_range: [0, 8], expected_outcome: Blames the customer}
+      - {score_range: [9, 10], expected_outcome: Thanks the customer}
+"""
+
+
+def last_card(text, at, name=None, **options):
+    """The last card for where `at` first stands."""
+    name = name or ("/a.yaml" if text == TONE else "/a.rubric.yaml")
+    made = make_hover(analyse(state_of(text, name)), text.index(at), **options)
+    return made and made.contents.value.rpartition("---\n\n")[2]
+
+
+BAND = """\
+**Scores 7 to 10** of accuracy
+
+| score | adds to the score | score at most | verdict |
+| --- | --- | --- | --- |
+| 7 | 0.4667 | 0.8 | depends on the other criteria |
+| 8 | 0.5333 | 0.8667 | depends on the other criteria |
+| 9 | 0.6 | 0.9333 | at least borderline |
+| 10 | 0.6667 | 1 | at least borderline |
+
+Pass from 0.8, borderline from 0.6."""
+
+
+@pytest.mark.parametrize("at", ["score_range: [7", "[7, 10]", "7, 10]"])
+def test_a_band_says_what_each_of_its_scores_does(at):
+    assert last_card(SUITE, at, "/a.yaml") == BAND
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "expected"),
+    [
+        (
+            LEVELS,
+            "1: Names",
+            """\
+            **Level 1** of quality
+
+            | level | adds to the score | verdict |
+            | --- | --- | --- |
+            | 1 | 0 | fail (gate missed) |
+
+            """
+            + USUAL,
+        ),
+        (
+            TONE,
+            "[9, 10]",
+            """\
+            **Scores 9 to 10**
+
+            | score | adds to the score | verdict |
+            | --- | --- | --- |
+            | 9 | 0.9 | pass |
+            | 10 | 1 | pass |
+
+            Pass from 0.5.""",
+        ),
+        (LEVELS, "3\n", "**Gate** of quality: level 1 misses it, so the verdict is fail."),
+        (
+            LEVELS.replace("level: 3", "level: 4"),
+            "4\n",
+            "**Gate** of quality: levels 1 and 3 miss it, so the verdict is fail.",
+        ),
+        (
+            CHECKLIST,
+            "weight",
+            (
+                "**cause**: 75% of the score. Its worst answer (not met) leaves at most 0.25, and the verdict is fail "
+                f"(gate missed).\n\n{USUAL}"
+            ),
+        ),
+        (
+            CHECKLIST,
+            "10, exp",
+            "**Gate** of cause: if it is not met, the verdict is fail, whatever the other criteria get.",
+        ),
+        (
+            POINTS,
+            "-6",
+            (
+                "**rubric-3**: -75% of the score. Its worst answer (met) leaves at most 0.25, and the verdict is fail."
+                f"\n\n{USUAL}"
+            ),
+        ),
+        (
+            POINTS,
+            "3, tags",
+            (
+                "**rubric-2**: 37.5% of the score. Its worst answer (not met) leaves at most 0.625, and the verdict is "
+                f"at most borderline.\n\n{USUAL}"
+            ),
+        ),
+    ],
+)
+def test_levels_weights_and_gates_say_what_they_do(text, at, expected):
+    assert last_card(text, at) == textwrap.dedent(expected)
+
+
+def test_a_gate_that_no_answer_or_every_answer_misses():
+    text = "rubrics:\n  - {id: a, required_min_score: 0, score_ranges: {0: Names no cause, 5: Names the cause}}\n"
+    assert last_card(text, "0, score") == "**Gate** of a: no answer misses it."
+
+
+def test_an_alias_of_a_band_has_the_card_of_its_use():
+    text = """\
+low: &low {score_range: [0, 0], expected_outcome: Names no cause}
+rubrics:
+  - id: one
+    required_min_score: 1
+    score_ranges: [*low, {score_range: [1, 10], expected_outcome: Names the cause}]
+  - id: two
+    weight: 0
+    score_ranges: [*low , {score_range: [1, 10], expected_outcome: Names the day}]
+"""
+    head = "| score | adds to the score | score at most | verdict |\n| --- | --- | --- | --- |\n"
+    first = f"**Score 0** of one\n\n{head}| 0 | 0 | 0 | fail (gate missed) |\n\n{USUAL}"
+    second = f"**Score 0** of two\n\n{head}| 0 | 0 | 1 | depends on the other criteria |\n\n{USUAL}"
+    assert [last_card(text, at) for at in ("*low,", "*low ,")] == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [(CHECKLIST, {"effects": False}), (CHECKLIST.replace("day", "cause"), {})],
+    ids=["switched off", "errors"],
+)
+def test_it_says_nothing_when_switched_off_or_when_the_rubric_has_errors(text, options):
+    assert last_card(text, "3, req", **options) is None
