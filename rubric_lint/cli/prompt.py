@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from rubric_lint.scoring.grading import ScoringRubric
 
-_NAME = option("Input", "--rubric", "name", metavar="NAME", help="The rubric to use if RUBRIC has several.")
+NAME = option("Input", "--rubric", "name", metavar="NAME", help="The rubric to use if RUBRIC has several.")
+"""The option that chooses a rubric."""
 
 
 _STDIN_READ_BY = f"{__name__}.stdin"
@@ -75,7 +76,7 @@ _EXITS = {Exit.USAGE: "usage error, or a file that cannot be read or has errors"
     exits=_EXITS,
 )
 @rubric_argument
-@_NAME
+@NAME
 @option("Input", "--answer", **_TEXT, help="The answer to judge; @FILE reads it from a file.")
 @option(
     "Input", "--answers", metavar="FILE", type=FileName(), help="Print the requests for all answers of FILE instead."
@@ -140,13 +141,13 @@ def prompt(
         from rubric_lint.cli.prompt_file import print_requests  # noqa: PLC0415
 
         rubrics = require(file, config=config, isolated=isolated)
-        chosen = {name: _choose(rubrics, name)} if name else rubrics
+        chosen = {name: choose_rubric(rubrics, name)} if name else rubrics
         how = {"per_criterion": per_criterion, "shuffle": shuffle, "sample": sample, "model": model}
         return print_requests(answers, chosen, {**asking, **how})
     if answer is None:
         raise click.UsageError("--answer or --answers is missing")
     _check_order(shuffle, key, model, sample)
-    rubric = _choose(require(file, config=config, isolated=isolated), name)
+    rubric = choose_rubric(require(file, config=config, isolated=isolated), name)
     order: Sequence[str] = [criterion.id for criterion in rubric.criteria]
     if shuffle is not None:
         order = order_criteria(rubric, shuffle, json.dumps(_read_id(key or "")), model or "", sample or 1)
@@ -197,18 +198,23 @@ def _read_id(text: str) -> str | int:
     exits=_EXITS,
 )
 @rubric_argument
-@_NAME
+@NAME
 @with_settings
 def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -> int:
     """Print the JSON Schema of judge outputs for RUBRIC, for structured-output APIs in strict mode."""
     from rubric_lint.scoring.judge.prompt import output_schema  # noqa: PLC0415
 
-    rubric = _choose(require(file, config=config, isolated=isolated), name)
+    rubric = choose_rubric(require(file, config=config, isolated=isolated), name)
     click.echo(visible_json(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2)))
     return Exit.CLEAN
 
 
-def _choose(rubrics: dict[str, ScoringRubric], name: str | None) -> ScoringRubric:
+def choose_rubric(rubrics: dict[str, ScoringRubric], name: str | None) -> ScoringRubric:
+    """Return the rubric with a name, or the only one.
+
+    Raises:
+        click.UsageError: if no rubric has the name, or there are several and none is named.
+    """
     if name is None and len(rubrics) == 1:
         return next(iter(rubrics.values()))
     if name is None:

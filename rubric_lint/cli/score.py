@@ -178,7 +178,7 @@ def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | N
         raise click.UsageError("--labels reads the outputs twice, so they cannot come from stdin; name a file")
 
 
-@click.group(cls=DefaultGroup, default=score, late={"agree": "agree", "merge": "merge"})
+@click.group(cls=DefaultGroup, default=score, late={"agree": "agree", "compile": "compile_sql", "merge": "merge"})
 def cli() -> None:
     """Group the commands."""
 

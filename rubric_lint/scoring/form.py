@@ -122,7 +122,7 @@ class Form:
         name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "the check" if path else "the judge output"
         if keyword == "required":
             missing = next(field for field in self._required(path) if field not in value)
-            hint = "".join(f"; did you mean `{near}`?" for near in _near_misses(value, (missing,)))
+            hint = "".join(f"; did you mean `{near}`?" for near in near_misses(value, (missing,)))
             return OutputError(f"missing field `{missing}`{hint or f'; expected {self}'}", pointer(path))
         if keyword in ("minimum", "maximum"):
             return OutputError(f"{path[-1]} {_describe(value)} is outside 0..10", pointer(path))
@@ -144,7 +144,7 @@ class Form:
         return kinds.get(str(path[-1]), "a string")
 
     def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
-        for near in _near_misses(value, self._required(path)):
+        for near in near_misses(value, self._required(path)):
             raise self._word_rival((*path, near))
 
     def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
@@ -173,7 +173,8 @@ def form_of(shape: Shape) -> Form:
 _KNOWN = frozenset({"checks", "id", "satisfied", "score", "level", "reasoning", "overall_reasoning"})
 
 
-def _near_misses(value: Iterable[str], fields: tuple[str, ...]) -> list[str]:
+def near_misses(value: Iterable[str], fields: tuple[str, ...]) -> list[str]:
+    """Return the names that may be misspelt names of these fields."""
     return [name for name in value if name not in _KNOWN and _is_near(name, fields)]
 
 

@@ -1,0 +1,488 @@
+"""`rubric-score compile`: queries that score as `score_batch` does, or say that they cannot."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import warm
+from documented import read_blocks
+from engines import find_java, needs_engines, run
+from random_tables import NAMES, make_structs, make_tables
+
+from rubric_lint import RubricError, load_rubrics, score_batch
+from rubric_lint.scoring.sql import DIALECTS, FieldError, compile_rubric
+from rubric_lint.version import __version__
+
+ROOT = Path(__file__).parent.parent
+GUIDE = ROOT / "docs/guides/sql.md"
+GOLDEN = Path(__file__).parent / "data/compiled"
+PROGRAM = Path(sys.executable).with_name("rubric-score")
+SUMMARY = ROOT / "examples/summary.rubric.yaml"
+
+RANGES = """\
+rubrics:
+  - id: accuracy
+    weight: 2
+    required_min_score: 7
+    score_ranges: {0: Wrong in a main point, 3: Right in the main points, 7: Right in all points}
+  - {id: Länge, score_ranges: {0: Longer than 80 words, 5: At most 80 words}}
+"""
+LEVELS = """\
+rubrics:
+  - {id: quality, levels: {1: Wrong in a main point, 3: Right in the main points, 5: Right in all points}}
+"""
+CHECKLIST = "rubrics: [{id: year, expected_outcome: Names the year}, {id: cost, expected_outcome: Names the cost}]"
+HOLISTIC = """\
+rubrics:
+  - {score_range: [0, 4], expected_outcome: Too long}
+  - {score_range: [5, 10], expected_outcome: Short}
+"""
+
+
+@pytest.fixture(scope="module")
+def database():
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(config={"threads": 1}) as connection:
+        yield connection
+
+
+def load_one(text, name="r.rubric.yaml"):
+    (rubric,) = load_rubrics(name, text).values()
+    return rubric
+
+
+def ask(database, rubric, outputs, **options):
+    """The rows that the query returns for a table of Arrow, in the order of the outputs: structs as dictionaries."""
+    database.register("outputs", outputs)
+    result = database.sql(compile_rubric(rubric, "duckdb", **options)).order("id")
+    return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+
+
+def as_table(outputs, kind=None):
+    pa = pytest.importorskip("pyarrow")
+    return pa.table({"id": [*range(len(outputs))], "output": pa.array(outputs, kind)})
+
+
+def check(rubric, outputs, rows, **options):
+    """Hold rows of a query against `score_batch`; return how many have which status, and what `score_batch` says."""
+    counted = Counter()
+    for expected, row in zip(score_batch(rubric, outputs, **options), rows, strict=True):
+        status = "invalid" if expected.error else "valid"
+        counted[row["status"], status] += 1
+        told = (row["id"], row["rubric"], row["rubric_hash"])
+        assert told == (expected.id, rubric.name, rubric.hash)
+        columns = ("points", "full", "score", "verdict", "gates_missed", "criteria")
+        found = [row[name] for name in columns]
+        if row["status"] == "valid":
+            answers = [
+                {"id": each.criterion.id, "raw": int(each.grade.answer), "gate_met": each.grade.gate_met}
+                for each in expected.criteria or ()
+            ]
+            wanted = [
+                expected.points,
+                expected.full,
+                expected.score,
+                expected.verdict,
+                list(expected.gates_missed or ()),
+            ]
+            assert (status, [*wanted, answers], None) == ("valid", found, row["error"]), expected
+        else:
+            assert found == [None] * 6
+            assert row["error"]
+            assert row["status"] == "unread" or status == "invalid", (row, expected)
+    return counted
+
+
+def reasons(database, text, outputs, **options):
+    """The status of each output and why, after comparing them with `score_batch`."""
+    rubric, table = load_one(text), as_table(outputs, options.pop("kind", None))
+    rows = ask(database, rubric, table, **options)
+    check(rubric, table, rows, **{name: value for name, value in options.items() if name == "strict"})
+    return [(row["status"], row["error"] or str(row["points"])) for row in rows]
+
+
+def ranges(accuracy=7, length=5, **more):
+    return {"checks": [{"id": "accuracy", "score": accuracy}, {"id": "Länge", "score": length}], **more}
+
+
+def test_what_is_wrong_with_an_output_is_said(database):
+    outputs = [
+        json.dumps(ranges()),
+        json.dumps(ranges(11)),
+        json.dumps(ranges("7")),
+        json.dumps(ranges(length=7.5)),
+        json.dumps(ranges(score=7)),
+        json.dumps(ranges(overall_reasoning=7)),
+        json.dumps({"checks": ranges()["checks"][:1]}),
+        json.dumps({"checks": [*ranges()["checks"], *ranges()["checks"][:1]]}),
+        '{"checks": [{"id": "accuracy", "score": 7, "score": 7}]}',
+        '{"checks": [{"id": "accuray", "score": 7}]}',
+        '{"checks": [7]}',
+        '{"checks": {"accuracy": 7}}',
+        '{"checks": [{"id": 7, "score": 7}]}',
+        '{"checks": [{"id": "accuracy"}]}',
+        '{"checks": [{"score": 7}]}',
+        '{"checks": [{"id": "accuracy", "score": 7, "satisfied": true}]}',
+        '{"checks": [{"id": "accuracy", "score": 7, "reasoning": null}]}',
+        '{"checks": [{"id": "accuracy", "score": NaN}]}',
+        "{}",
+        "[]",
+        "I cannot judge this.",
+        json.dumps(ranges())[:-1],
+        "",
+        None,
+    ]
+    assert reasons(database, RANGES, outputs) == [
+        ("valid", "19"),
+        ("invalid", 'check 1: score 11 of "accuracy" is not allowed: the bands cover 0 to 10'),
+        ("invalid", 'check 1: `score` is "7", expected an integer'),
+        ("invalid", "check 2: `score` is 7.5, expected an integer"),
+        ("invalid", "`score` is not allowed here: the rubric has the shape score_ranges"),
+        ("invalid", "`overall_reasoning` is 7, expected a string"),
+        ("invalid", 'no check for "Länge"'),
+        ("invalid", '"accuracy" is judged twice'),
+        ("invalid", "check 1: a key occurs twice in one object"),
+        ("invalid", 'check 1: the rubric has no criterion "accuray"'),
+        ("invalid", "check 1: found 7, expected an object"),
+        ("invalid", '`checks` is {"accuracy": 7}, expected a list'),
+        ("invalid", "check 1: `id` is 7, expected a string"),
+        ("invalid", "check 1: missing field `score`"),
+        ("invalid", "check 1: missing field `id`"),
+        ("invalid", "check 1: `satisfied` is not allowed here: the rubric has the shape score_ranges"),
+        ("invalid", "check 1: `reasoning` is null, expected a string"),
+        ("invalid", "NaN and Infinity are not JSON"),
+        ("invalid", "missing field `checks`"),
+        ("invalid", "found [], expected a JSON object"),
+        ("invalid", "the JSON object of a verdict is missing"),
+        ("invalid", "not JSON"),
+        ("invalid", "the JSON object of a verdict is missing"),
+        ("invalid", "the output is missing"),
+    ]
+
+
+def test_what_only_rubric_score_can_decide_is_unread(database):
+    outputs = [
+        "Here it is:\n" + json.dumps(ranges()),
+        "```json\n" + json.dumps(ranges()) + "\n```\nThat is my verdict.",
+        json.dumps(ranges(final_score=7)),
+        json.dumps(ranges(scale={"max": 10})),
+        json.dumps(ranges(notes={"a": 1})),
+        json.dumps(ranges()).replace('"score"', '"scor\\u0065"'),
+        json.dumps(ranges()).replace('"accuracy"', '"\\u0061ccuracy"'),
+        json.dumps(ranges()).replace("7", "70e-1"),
+        json.dumps(ranges(confidence=10**200)),
+    ]
+    assert reasons(database, RANGES, outputs) == [
+        ("unread", "not just one JSON object"),
+        ("unread", "not just one JSON object"),
+        ("unread", "a field that may matter"),
+        ("unread", "a field that may matter"),
+        ("unread", "a field that holds an object"),
+        ("unread", "a key with an escape"),
+        ("unread", "an id with escaped letters"),
+        ("unread", "a number with an exponent"),
+        ("unread", "a very large number"),
+    ]
+
+
+@pytest.mark.parametrize("whole", ["{}", "\ufeff{}\n", "\u3000{}\u200b", "```json\n{}\n```", "```\n{}```\n"])
+def test_one_object_is_read_with_blanks_and_in_one_fence(database, whole):
+    judged = ranges(7.0, -0.0, reasoning="It says `x` <b>.", confidence=0.5, evidence=["a {", "b"])
+    assert reasons(database, RANGES, [whole.replace("{}", json.dumps(judged, indent=1))]) == [("valid", "14")]
+
+
+def test_strict_takes_only_the_whole_text(database):
+    judged = json.dumps(ranges())
+    outputs = [judged, f"\ufeff{judged}\r\n", f"\u3000{judged}", f"```json\n{judged}\n```", judged[:-1], "[1]", "{}"]
+    found = reasons(database, RANGES, outputs, strict=True)
+    assert [status for status, _ in found] == ["valid", "valid", *["invalid"] * 5]
+    assert found[2:4] == [("invalid", "the whole text must be one JSON object")] * 2
+
+
+def test_each_shape_has_its_own_answers(database):
+    assert reasons(
+        database,
+        CHECKLIST,
+        [
+            json.dumps({"checks": [{"id": "cost", "satisfied": value}, {"id": "year", "satisfied": True}]})
+            for value in (True, False, 1, "true")
+        ],
+    ) == [
+        ("valid", "2"),
+        ("valid", "1"),
+        ("invalid", "check 1: `satisfied` is 1, expected true or false"),
+        ("invalid", 'check 1: `satisfied` is "true", expected true or false'),
+    ]
+    assert reasons(
+        database, LEVELS, [json.dumps({"checks": [{"id": "quality", "level": n}]}) for n in (1, 3, 5, 4)]
+    ) == [
+        ("valid", "0"),
+        ("valid", "1"),
+        ("valid", "2"),
+        ("invalid", 'check 1: level 4 of "quality" is not allowed: the levels are 1, 3 and 5'),
+    ]
+    assert reasons(
+        database, HOLISTIC, ['{"score": 7}', '{"score": 11}', '{"score": true}', '{"checks": [], "score": 1}']
+    ) == [
+        ("valid", "7"),
+        ("invalid", 'score 11 of "overall" is not allowed: the bands cover 0 to 10'),
+        ("invalid", "`score` is true, expected an integer"),
+        ("invalid", "`checks` is not allowed here: the rubric has the shape holistic"),
+    ]
+
+
+def test_a_null_in_a_struct_is_a_missing_field(database):
+    outputs = [
+        {
+            "checks": [
+                {"id": "accuracy", "score": 7.0, "reasoning": None},
+                {"id": "Länge", "score": 5.0, "reasoning": "x"},
+            ]
+        },
+        {"checks": [{"id": "accuracy", "score": None}, {"id": "Länge", "score": 5.0}]},
+        {"checks": [{"id": "accuracy", "score": 7.5}, None]},
+        {"checks": None},
+        None,
+    ]
+    assert reasons(database, RANGES, outputs, is_struct=True) == [
+        ("valid", "19"),
+        ("invalid", "check 1: missing field `score`"),
+        ("invalid", "check 1: `score` is 7.5, expected an integer"),
+        ("invalid", "missing field `checks`"),
+        ("invalid", "the output is missing"),
+    ]
+
+
+def test_a_struct_with_other_types_than_those_of_json_is_unread(database):
+    pa = pytest.importorskip("pyarrow")
+    kind = pa.struct([("score", pa.decimal128(3, 1))])
+    told = "a column of another type than STRUCT, or a type in it that JSON does not have"
+    assert reasons(database, HOLISTIC, [{"score": 7}], is_struct=True, kind=kind) == [("unread", told)]
+    assert reasons(database, HOLISTIC, ['{"score": 7}'], is_struct=True) == [("unread", told)]
+
+
+def test_a_field_of_your_judge_is_ignored_by_its_name(database):
+    output = json.dumps(ranges(tries=3))
+    assert reasons(database, RANGES, [output]) == [("unread", "a field that may matter")]
+    assert reasons(database, RANGES, [output], extra=("tries",)) == [("valid", "19")]
+    with pytest.raises(FieldError, match="`final_score` may decide the score"):
+        compile_rubric(load_one(RANGES), "duckdb", extra=("final_score",))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_random_outputs_score_as_by_score_batch(database, strict):
+    counted = Counter()
+    for rubric, texts in make_tables(7 + strict, 6, 60):
+        outputs = as_table(texts)
+        counted += check(rubric, outputs, ask(database, rubric, outputs, strict=strict), strict=strict)
+    assert counted["valid", "valid"] > 60
+    assert counted["invalid", "invalid"] > 60
+    assert counted["unread", "valid"] + counted["unread", "invalid"] < 200
+
+
+def test_random_structs_score_as_by_score_batch(database):
+    counted = Counter()
+    for rubric, structs in make_structs(9, 6, 40):
+        outputs = as_table(structs)
+        counted += check(rubric, outputs, ask(database, rubric, outputs, is_struct=True))
+    assert counted["valid", "valid"] > 60
+    assert counted["invalid", "invalid"] > 20
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_compiled_rubric_is_always_the_same(dialect):
+    rubric = load_one(SUMMARY.read_text("utf-8"), "summary.rubric.yaml")
+    query = compile_rubric(rubric, dialect).replace(__version__, "VERSION")
+    # After a change, write these files again with `rubric-score compile`, and replace the version.
+    assert query == (GOLDEN / f"summary.{dialect}.sql").read_text("utf-8")
+
+
+def words_outside(query, dialect):
+    """The words and marks of a query outside its comments and literals."""
+    quote = DIALECTS[dialect].quote
+    return set(re.findall(r"\w+|[^\w\s]", re.sub(rf"--[^\n]*|'[^']*'|{quote}[^{quote}]*{quote}", "", query)))
+
+
+def compile_named(name, dialect, table="outputs"):
+    """A query whose rubric and criterion have this name."""
+    entries = [{"id": name, "expected_outcome": "Names the year", "required_min_score": 10}]
+    (rubric,) = load_rubrics("s.json", json.dumps({"tests": [{"id": name, "rubrics": entries}]})).values()
+    return compile_rubric(rubric, dialect, table=table)
+
+
+HOSTILE = ["x'", "''", "\\'", "a\r\nDROP", "*/ --", "x$y", "a\u2028b", '"; --', "r'", "{% x %}", "X'00'", "\\\n", "{#"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_names_cannot_break_out_of_the_query(dialect):
+    expected = words_outside(compile_named("year", dialect), dialect)
+    expected |= words_outside(compile_named("it's", dialect), dialect)
+    for name in (*NAMES, *HOSTILE):
+        query = compile_named(name, dialect)
+        assert words_outside(query, dialect) <= expected, name
+        assert query.replace("\n", "").isprintable()
+        # What Spark fills in, and the templates of dbt.
+        assert re.search(r"\$\{|\{\{|\{%|\{#", query) is None, name
+
+
+def test_hostile_ids_are_scored(database):
+    duckdb = pytest.importorskip("duckdb")
+    ids = [name for name in NAMES if name != "e\u0301"]
+    entries = [
+        {"id": name, "expected_outcome": f"Shows {number}", "required_min_score": 10} for number, name in enumerate(ids)
+    ]
+    rubric = load_one(json.dumps({"rubrics": entries}), "r.rubric.json")
+    assert len(duckdb.extract_statements(compile_rubric(rubric, "duckdb"))) == 1
+    answers = [{"id": name, "satisfied": number % 2 == 0} for number, name in enumerate(ids)]
+    outputs = as_table([json.dumps({"checks": answers}, ensure_ascii=is_ascii) for is_ascii in (True, False)])
+    rows = ask(database, rubric, outputs)
+    assert check(rubric, outputs, rows) == {("valid", "valid"): 2}
+    assert rows[0]["gates_missed"] == rows[1]["gates_missed"] == ids[1::2]
+
+
+def test_points_are_never_below_0_and_need_64_bits(database):
+    entries = [
+        {"criterion": "Names the year", "points": 3, "tags": []},
+        {"criterion": "Names a wrong place", "points": -5, "tags": []},
+    ]
+    (rubric,) = load_rubrics("healthbench.json", json.dumps({"prompt": [], "rubrics": entries})).values()
+    ids = [each.id for each in rubric.criteria]
+    outputs = as_table(
+        [
+            json.dumps({"checks": [{"id": name, "satisfied": met} for name, met in zip(ids, way, strict=True)]})
+            for way in ((True, False), (True, True), (False, False))
+        ]
+    )
+    rows = ask(database, rubric, outputs)
+    check(rubric, outputs, rows)
+    assert [(row["points"], row["verdict"]) for row in rows] == [(3, "pass"), (0, "fail"), (0, "fail")]
+    huge = CHECKLIST.replace("year}", "year, weight: 1}").replace("cost}", "cost, weight: 0.1234567890123456789}")
+    with pytest.raises(RubricError, match="more than a column of 64-bit integers holds"):
+        compile_rubric(load_one(huge), "duckdb")
+    with pytest.raises(RubricError, match="a level of `quality` has more than 18 digits"):
+        compile_rubric(load_one(LEVELS.replace("{1:", "{-1000000000000000000:")), "duckdb")
+
+
+@pytest.mark.parametrize(
+    "table", ["outputs", "main.outputs", "my outputs", "scoring_3", 'a"b', "x;--", "SELECT", "outputs.2026"]
+)
+def test_a_table_may_have_any_name(database, table):
+    rubric = load_one(HOLISTIC)
+    name = '"main"."outputs"' if table == "main.outputs" else DIALECTS["duckdb"].identifier(table)
+    if table == "outputs.2026":
+        database.execute("CREATE SCHEMA outputs")
+        name = '"outputs"."2026"'
+    database.unregister("outputs")
+    database.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT 'x' AS id, '{{\"score\": 7}}' AS output")
+    assert [row[:5] for row in database.sql(compile_rubric(rubric, "duckdb", table=table)).fetchall()] == [
+        ("x", rubric.name, rubric.hash, 7, 10)
+    ]
+    database.execute(f"DROP TABLE {name}")
+
+
+def call(*arguments, folder):
+    done = warm.run([PROGRAM, "compile", *arguments], cwd=folder, input=b"")
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_the_command_prints_the_query_or_writes_it(tmp_path):
+    (tmp_path / "r.rubric.yaml").write_text(RANGES, "utf-8")
+    expected = compile_rubric(load_one(RANGES), "duckdb", table="judged", strict=True, is_struct=True, extra=("tries",))
+    options = ("--table", "judged", "--extract", "strict", "--column-type", "struct", "--field", "tries")
+    assert call("r.rubric.yaml", "--to", "duckdb", *options, folder=tmp_path) == (0, expected, "")
+    assert call("r.rubric.yaml", "--to", "duckdb", *options, "-o", "r.sql", folder=tmp_path) == (0, "", "")
+    assert (tmp_path / "r.sql").read_text("utf-8") == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("r.rubric.yaml",), "Missing option '--to'"),
+        (("r.rubric.yaml", "--to", "duckd"), "did you mean `duckdb`?"),
+        (("none.yaml", "--to", "duckdb"), "File 'none.yaml' does not exist"),
+        (("r.rubric.yaml", "--to", "duckdb", "--table", " "), "--table is empty; name a table"),
+        (
+            ("r.rubric.yaml", "--to", "duckdb", "--field", "grade"),
+            "--field: `grade` may decide the score or contradict it",
+        ),
+        (("r.rubric.yaml", "--to", "duckdb", "--table", "a\x1bb"), "--table has an invisible character"),
+        (("r.rubric.yaml", "--to", "duckdb", "--rubric", "s"), "no rubric is named `s`"),
+        (("r.rubric.yaml", "--to", "duckdb", "-o", "r.rubric.yaml"), "is the rubric and would be overwritten"),
+        (("bad.rubric.yaml", "--to", "duckdb"), "bad.rubric.yaml cannot be used for scoring"),
+        (
+            ("huge.rubric.yaml", "--to", "duckdb"),
+            "huge.rubric.yaml: rubric `huge`: the points of its answers have up to",
+        ),
+    ],
+)
+def test_a_wrong_call_is_a_usage_error(tmp_path, arguments, told):
+    (tmp_path / "r.rubric.yaml").write_text(RANGES, "utf-8")
+    (tmp_path / "bad.rubric.yaml").write_text(RANGES.replace("weight", "wieght"), "utf-8")
+    (tmp_path / "huge.rubric.yaml").write_text(RANGES.replace("weight: 2", "weight: 1.2345678901234567890123"), "utf-8")
+    code, out, error = call(*arguments, folder=tmp_path)
+    assert (code, out) == (2, "")
+    assert told in error.replace("\n", " ")
+    assert (tmp_path / "r.rubric.yaml").read_text("utf-8") == RANGES
+
+
+def test_the_program_of_the_guide_scores_the_examples(tmp_path):
+    pytest.importorskip("duckdb")
+    (block,) = [each for each in read_blocks(GUIDE.read_text("utf-8")) if each.title == "score.py"]
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    query = call("examples/summary.rubric.yaml", "--to", "duckdb", folder=tmp_path)[1]
+    (tmp_path / "scores.sql").write_text(query, "utf-8")
+    done = subprocess.run([sys.executable, "-c", block.text], cwd=tmp_path, capture_output=True, text=True, check=True)
+    records = [json.loads(line) for line in (ROOT / "examples/summary.outputs.jsonl").read_text("utf-8").splitlines()]
+    batch = score_batch(load_rubrics("summary.rubric.yaml", SUMMARY.read_bytes()), records)
+    unread = [json.loads(line)["id"] for line in (tmp_path / "unread.jsonl").read_text("utf-8").splitlines()]
+    decided = Counter(row.verdict or "invalid" for row in batch if row.id not in unread)
+    found = dict(json.loads(done.stdout))
+    assert found == {**decided, **({"unread": len(unread)} if unread else {})}
+
+
+@pytest.mark.slow
+def test_20_000_random_outputs_score_as_by_score_batch_in_duckdb(database):
+    counted = Counter()
+    for rubric, texts in make_tables(1, 40, 500):
+        outputs = as_table(texts)
+        counted += check(rubric, outputs, ask(database, rubric, outputs))
+    assert counted.total() == 20_000
+    assert counted["valid", "valid"] > 6_000
+    assert counted["invalid", "invalid"] > 4_000
+
+
+SPARK = """
+import json, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+for query in sorted(Path().glob("*.sql")):
+    spark.read.parquet(str(query.with_suffix(".parquet"))).createOrReplaceTempView("outputs")
+    rows = [row.asDict(recursive=True) for row in spark.sql(query.read_text("utf-8")).collect()]
+    query.with_suffix(".json").write_text(json.dumps(sorted(rows, key=lambda row: row["id"])), "utf-8")
+"""
+
+
+@pytest.mark.slow
+@needs_engines
+def test_5_000_random_outputs_score_as_by_score_batch_in_spark(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    cases = [(rubric, as_table(texts), {}) for rubric, texts in make_tables(2, 16, 280)]
+    cases += [(rubric, as_table(structs), {"is_struct": True}) for rubric, structs in make_structs(3, 8, 70)]
+    for number, (rubric, outputs, options) in enumerate(cases):
+        (tmp_path / f"{number}.sql").write_text(compile_rubric(rubric, "spark-sql", **options), "utf-8")
+        pq.write_table(outputs, tmp_path / f"{number}.parquet")
+    done = run("-c", SPARK, folder=tmp_path, JAVA_HOME=find_java())
+    assert done.returncode == 0, done.stderr
+    counted = Counter()
+    for number, (rubric, outputs, _) in enumerate(cases):
+        rows = json.loads((tmp_path / f"{number}.json").read_text("utf-8"))
+        counted += check(rubric, outputs, rows)
+    assert counted.total() == 5_040
+    assert counted["valid", "valid"] > 1_500
+    assert counted["invalid", "invalid"] > 1_000
