@@ -263,6 +263,38 @@ def test_a_struct_with_other_types_than_those_of_json_is_unread(database):
     told = "a column of another type than STRUCT, or a type in it that JSON does not have"
     assert reasons(database, HOLISTIC, [{"score": 7}], is_struct=True, kind=kind) == [("unread", told)]
     assert reasons(database, HOLISTIC, ['{"score": 7}'], is_struct=True) == [("unread", told)]
+    rows = ask(database, load_one(HOLISTIC), as_table([b'{"score": 7}'], pa.binary()))
+    assert [(row["status"], row["error"]) for row in rows] == [("unread", "a column of another type than a string")]
+
+
+def test_a_collation_does_not_change_which_ids_are_equal(database):
+    rubric = load_one(CHECKLIST)
+    output = json.dumps({"checks": [{"id": "YEAR", "satisfied": True}, {"id": "cost", "satisfied": True}]})
+    database.execute("CREATE OR REPLACE TABLE loose (id INT, output VARCHAR COLLATE NOCASE.NOACCENT)")
+    database.execute("INSERT INTO loose VALUES (1, ?)", [output])
+    (row,) = database.sql(compile_rubric(rubric, "duckdb", table="loose")).fetchall()
+    assert row[-2:] == ("invalid", 'check 1: the rubric has no criterion "YEAR"')
+
+
+def test_long_texts_and_deep_ones_are_read(database):
+    said = 'It says "\\n{[" and more. ' * 20_000
+    outputs = [
+        json.dumps(ranges(overall_reasoning=said)),
+        "[" * 50_000,
+        '{"checks":' * 5_000,
+        said,
+        " " * 500_000 + "{",
+    ]
+    found = reasons(database, RANGES, outputs)
+    assert [status for status, _ in found] == ["valid", *["invalid"] * 4]
+
+
+def test_many_criteria_are_scored(database):
+    ids = [f"c{number}" for number in range(60)]
+    rubric = load_one(json.dumps({"rubrics": [{"id": name, "expected_outcome": f"Shows {name}"} for name in ids]}))
+    answers = [{"id": name, "satisfied": name.endswith("1")} for name in reversed(ids)]
+    outputs = as_table([json.dumps({"checks": answers})])
+    assert check(rubric, outputs, ask(database, rubric, outputs)) == {("valid", "valid"): 1}
 
 
 def test_a_field_of_your_judge_is_ignored_by_its_name(database):

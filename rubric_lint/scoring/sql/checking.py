@@ -12,6 +12,9 @@ from rubric_lint.scoring.sql.reading import Step, names_of, value_of, values_of,
 
 _ESCAPE = r"\u"
 
+_ODD_STRUCT = "a column of another type than STRUCT, or a type in it that JSON does not have"
+_ODD_TEXT = "a column of another type than a string"
+
 _SHOWN = 60
 """The most characters of a wrong value in a message."""
 
@@ -271,7 +274,7 @@ class Checker:
     def _find_doubts(self) -> Iterable[tuple[str, str]]:
         """Yield what the query cannot decide, and what it is."""
         sql = self._sql
-        yield "is_odd", sql.text("a column of another type than STRUCT, or a type in it that JSON does not have")
+        yield "is_odd", sql.text(_ODD_STRUCT if self._is_struct else _ODD_TEXT)
         yield "NOT is_object", sql.text("not just one JSON object")
         yield "is_open", sql.text("a key with an escape")
         yield "is_huge OR has_constants", sql.text("a very large number")

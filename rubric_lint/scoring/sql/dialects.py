@@ -32,6 +32,7 @@ class Dialect(ABC):
     list_type: str
     patterns: Patterns
     quote: str
+    known_texts: str
     unknown_types: str
 
     def identifier(self, name: str) -> str:
@@ -135,7 +136,7 @@ class Dialect(ABC):
 
 
 class DuckDB(Dialect):
-    """The SQL of DuckDB 1.3 or newer."""
+    """The SQL of DuckDB; tested with 2.0."""
 
     name = "duckdb"
     label = "DuckDB"
@@ -143,7 +144,11 @@ class DuckDB(Dialect):
     list_type = "VARCHAR[]"
     patterns = Patterns(backtracks=False)
     quote = '"'
-    unknown_types = r"\b(?:DECIMAL|U?HUGEINT|DATE|TIME\w*|INTERVAL|BLOB|BIT|UUID|ENUM|MAP|UNION|JSON|BIGNUM|VARINT|VARIANT|GEO\w*)\b"
+    known_texts = r"\A(?:VARCHAR|JSON|\x22NULL\x22)\z"
+    unknown_types = (
+        r"\b(?:DECIMAL|U?HUGEINT|BIGNUM|VARINT|DATE|TIME\w*|INTERVAL|BLOB|BIT|UUID|ENUM|MAP|UNION|JSON|VARIANT"
+        r"|GEO\w*)\b"
+    )
 
     def decode(self, digits: str) -> str:
         """Return a text given as the hexadecimal digits of its UTF-8."""
@@ -228,7 +233,7 @@ class DuckDB(Dialect):
 
 
 class Spark(Dialect):
-    """The SQL of Spark 4.0 or newer."""
+    """The SQL of Spark; tested with 4.3."""
 
     name = "spark-sql"
     label = "Spark SQL"
@@ -236,6 +241,7 @@ class Spark(Dialect):
     list_type = "ARRAY<STRING>"
     patterns = Patterns(backtracks=True)
     quote = "`"
+    known_texts = r"\A(?:string|varchar|char|void)\b"
     unknown_types = (
         r"[:<](?:decimal|date|timestamp|timestamp_\w+|time|interval|binary|map|variant|void|char|varchar|geo\w+)\b"
     )

@@ -30,15 +30,16 @@ def _from_struct(sql: Dialect) -> list[Step]:
 def _from_text(sql: Dialect, *, strict: bool) -> list[Step]:
     blanks = sql.text(JSON_BLANK if strict else BLANK)
     body = sql.trim(f"CAST(output AS {sql.text_type})", blanks)
+    odd = f"NOT {sql.matches('typeof(output)', sql.known_texts)}"
     if strict:
-        return [("The text without blanks around it", {"held": body, "is_fence": "FALSE", "is_odd": "FALSE"})]
+        return [("The text without blanks around it", {"held": body, "is_fence": "FALSE", "is_odd": odd})]
     fence = sql.patterns.fence
     is_fence = f"body LIKE '```%```' AND {sql.matches('body', fence)}"
     inner = sql.trim(sql.extract("body", fence), sql.text(_BLANK))
     return [
-        ("The text without blanks around it", {"body": body}),
+        ("The text without blanks around it", {"body": body, "is_odd": odd}),
         ("Is it one Markdown fence?", {"is_fence": f"COALESCE({is_fence}, FALSE)"}),
-        ("What should be JSON", {"held": f"CASE WHEN is_fence THEN {inner} ELSE body END", "is_odd": "FALSE"}),
+        ("What should be JSON", {"held": f"CASE WHEN is_fence THEN {inner} ELSE body END"}),
     ]
 
 

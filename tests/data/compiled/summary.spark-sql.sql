@@ -7,7 +7,8 @@ WITH
 scoring_1 AS (
   SELECT
     `id`,
-    trim(BOTH decode(unhex('20090b0c0dc2a0e19a80e28080e28081e28082e28083e28084e28085e28086e28087e28088e28089e2808ae2808be2808ce2808de2808ee2808fe280afe2819fe281a0e38080efbbbf0a'), 'UTF-8') FROM CAST(output AS STRING)) AS body
+    trim(BOTH decode(unhex('20090b0c0dc2a0e19a80e28080e28081e28082e28083e28084e28085e28086e28087e28088e28089e2808ae2808be2808ce2808de2808ee2808fe280afe2819fe281a0e38080efbbbf0a'), 'UTF-8') FROM CAST(output AS STRING)) AS body,
+    NOT regexp_like(typeof(output), r'\A(?:string|varchar|char|void)\b') AS is_odd
   FROM `outputs`
 ),
 -- 2. Is it one Markdown fence?
@@ -21,8 +22,7 @@ scoring_2 AS (
 scoring_3 AS (
   SELECT
     *,
-    CASE WHEN is_fence THEN trim(BOTH decode(unhex('20090d0a'), 'UTF-8') FROM regexp_extract(body, r'\A```(?:json)?\n((?s:.*))```\z', 1)) ELSE body END AS held,
-    FALSE AS is_odd
+    CASE WHEN is_fence THEN trim(BOTH decode(unhex('20090d0a'), 'UTF-8') FROM regexp_extract(body, r'\A```(?:json)?\n((?s:.*))```\z', 1)) ELSE body END AS held
   FROM scoring_2
 ),
 -- 4. Each string becomes two quotes
@@ -234,7 +234,7 @@ scoring_20 AS (
       WHEN NOT is_object AND NOT (instr(held, decode(unhex('5c75'), 'UTF-8')) > 0 OR instr(held, '"checks"') > 0 AND instr(held, '"id"') > 0 AND instr(held, '"score"') > 0 AND instr(held, '"accuracy"') > 0 AND instr(held, '"length"') > 0) THEN 'the JSON object of a verdict is missing'
     END AS error,
     CASE
-      WHEN is_odd THEN 'a column of another type than STRUCT, or a type in it that JSON does not have'
+      WHEN is_odd THEN 'a column of another type than a string'
       WHEN NOT is_object THEN 'not just one JSON object'
       WHEN is_open THEN 'a key with an escape'
       WHEN is_huge OR has_constants THEN 'a very large number'
