@@ -14,6 +14,7 @@ from engines import find_java, needs_engines, run
 from random_tables import NAMES, make_structs, make_tables
 
 from rubric_lint import RubricError, load_rubrics, score_batch
+from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.sql import DIALECTS, FieldError, compile_rubric
 from rubric_lint.version import __version__
 
@@ -276,6 +277,20 @@ def test_a_collation_does_not_change_which_ids_are_equal(database):
     assert row[-2:] == ("invalid", 'check 1: the rubric has no criterion "YEAR"')
 
 
+@pytest.mark.parametrize("collation", ["NOCASE", "nocase.noaccent", "NFC"])
+def test_under_a_default_collation_no_output_is_read(database, collation):
+    outputs = as_table([json.dumps({"checks": [{"id": "YEAR", "satisfied": True}]}), None])
+    database.execute(f"SET default_collation = '{collation}'")
+    try:
+        rows = ask(database, load_one(CHECKLIST), outputs)
+    finally:
+        database.execute("RESET default_collation")
+    told = "a default collation, under which different texts may be equal"
+    assert [(row["status"], row["error"]) for row in rows] == [("unread", told), ("invalid", "the output is missing")]
+    database.execute("SET default_collation = 'binary'")
+    assert [row["status"] for row in ask(database, load_one(CHECKLIST), outputs)] == ["invalid", "invalid"]
+
+
 def test_long_texts_and_deep_ones_are_read(database):
     said = 'It says "\\n{[" and more. ' * 20_000
     outputs = [
@@ -399,6 +414,23 @@ def test_points_are_never_below_0_and_need_64_bits(database):
         compile_rubric(load_one(LEVELS.replace("{1:", "{-1000000000000000000:")), "duckdb")
 
 
+def test_large_levels_and_points_do_not_overflow(database):
+    one, two = 999_999_999_999_999_998, 999_999_999_999_999_999
+    rubric = load_one(f"""\
+        rubrics:
+          - {{id: a, weight: 1000, levels: {{{one}: Wrong in a main point, {two}: Right}}}}
+          - {{id: b, weight: 0.001, levels: {{-{two}: Wrong in a main point, -{one}: Right}}}}
+    """)
+    texts = [
+        json.dumps({"checks": [{"id": "a", "level": a}, {"id": "b", "level": b}]})
+        for a in (one, two, two + 1, 10**30)
+        for b in (-two, -one, -two - 1, -(10**30))
+    ]
+    rows = ask(database, rubric, as_table(texts))
+    assert check(rubric, as_table(texts), rows) == {("valid", "valid"): 4, ("invalid", "invalid"): 12}
+    assert [row["points"] for row in rows if row["status"] == "valid"] == [0, 1, 1_000_000, 1_000_001]
+
+
 @pytest.mark.parametrize(
     "table", ["outputs", "main.outputs", "my outputs", "scoring_3", 'a"b', "x;--", "SELECT", "outputs.2026"]
 )
@@ -477,18 +509,23 @@ def test_the_program_of_the_guide_scores_the_examples(tmp_path):
 
 
 @pytest.mark.slow
-def test_20_000_random_outputs_score_as_by_score_batch_in_duckdb(database):
-    counted = Counter()
-    for rubric, texts in make_tables(1, 40, 500):
+def test_200_000_random_outputs_score_as_by_score_batch_in_duckdb(database):
+    counted, shapes = Counter(), Counter()
+    for rubric, texts in make_tables(1, 400, 475):
         outputs = as_table(texts)
         counted += check(rubric, outputs, ask(database, rubric, outputs))
-    assert counted.total() == 20_000
-    assert counted["valid", "valid"] > 6_000
-    assert counted["invalid", "invalid"] > 4_000
+        shapes[rubric.shape] += len(texts)
+    for rubric, structs in make_structs(2, 40, 250):
+        outputs = as_table(structs)
+        counted += check(rubric, outputs, ask(database, rubric, outputs, is_struct=True))
+    assert counted.total() == 200_000
+    assert counted["valid", "valid"] > 70_000
+    assert counted["invalid", "invalid"] > 50_000
+    assert min(shapes[shape] for shape in Shape) > 20_000
 
 
 SPARK = """
-import json, sys
+import json
 from pathlib import Path
 from pyspark.sql import SparkSession
 
@@ -499,22 +536,58 @@ for query in sorted(Path().glob("*.sql")):
     query.with_suffix(".json").write_text(json.dumps(sorted(rows, key=lambda row: row["id"])), "utf-8")
 """
 
+COLLATED = """
+import json
+from pathlib import Path
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+query = Path("0.sql").read_text("utf-8")
+found = []
+for collation in ("UTF8_BINARY", "UTF8_LCASE"):
+    spark.read.parquet("0.parquet").createOrReplaceTempView("loose")
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW outputs AS SELECT id, output COLLATE {collation} AS output FROM loose")
+    for default in ("UTF8_BINARY", "UTF8_LCASE"):
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW scores DEFAULT COLLATION {default} AS {query}")
+        found.append([list(row) for row in spark.sql("SELECT status, error FROM scores ORDER BY id").collect()])
+Path("found.json").write_text(json.dumps(found), "utf-8")
+"""
+
+
+def write_for_spark(folder, cases):
+    """Write a query, and the table that it reads, for each rubric."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    for number, (rubric, outputs, options) in enumerate(cases):
+        (folder / f"{number}.sql").write_text(compile_rubric(rubric, "spark-sql", **options), "utf-8")
+        pq.write_table(outputs, folder / f"{number}.parquet")
+
 
 @pytest.mark.slow
 @needs_engines
-def test_5_000_random_outputs_score_as_by_score_batch_in_spark(tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
-    cases = [(rubric, as_table(texts), {}) for rubric, texts in make_tables(2, 16, 280)]
-    cases += [(rubric, as_table(structs), {"is_struct": True}) for rubric, structs in make_structs(3, 8, 70)]
-    for number, (rubric, outputs, options) in enumerate(cases):
-        (tmp_path / f"{number}.sql").write_text(compile_rubric(rubric, "spark-sql", **options), "utf-8")
-        pq.write_table(outputs, tmp_path / f"{number}.parquet")
+def test_200_000_random_outputs_score_as_by_score_batch_in_spark(tmp_path):
+    cases = [(rubric, as_table(texts), {}) for rubric, texts in make_tables(2, 40, 4_750)]
+    cases += [(rubric, as_table(structs), {"is_struct": True}) for rubric, structs in make_structs(3, 10, 1_000)]
+    write_for_spark(tmp_path, cases)
     done = run("-c", SPARK, folder=tmp_path, JAVA_HOME=find_java())
     assert done.returncode == 0, done.stderr
-    counted = Counter()
+    counted, shapes = Counter(), Counter()
     for number, (rubric, outputs, _) in enumerate(cases):
         rows = json.loads((tmp_path / f"{number}.json").read_text("utf-8"))
         counted += check(rubric, outputs, rows)
-    assert counted.total() == 5_040
-    assert counted["valid", "valid"] > 1_500
-    assert counted["invalid", "invalid"] > 1_000
+        shapes[rubric.shape] += len(rows)
+    assert counted.total() == 200_000
+    assert counted["valid", "valid"] > 70_000
+    assert counted["invalid", "invalid"] > 50_000
+    assert min(shapes[shape] for shape in Shape) > 10_000
+
+
+@pytest.mark.slow
+@needs_engines
+def test_a_collation_in_spark_does_not_change_which_ids_are_equal(tmp_path):
+    output = json.dumps({"checks": [{"id": "YEAR", "satisfied": True}, {"id": "cost", "satisfied": True}]})
+    write_for_spark(tmp_path, [(load_one(CHECKLIST), as_table([output]), {})])
+    done = run("-c", COLLATED, folder=tmp_path, JAVA_HOME=find_java())
+    assert done.returncode == 0, done.stderr
+    exact = [["invalid", 'check 1: the rubric has no criterion "YEAR"']]
+    loose = [["unread", "a default collation, under which different texts may be equal"]]
+    assert json.loads((tmp_path / "found.json").read_text("utf-8")) == [exact, loose, exact, loose]

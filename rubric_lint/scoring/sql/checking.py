@@ -69,7 +69,7 @@ class Checker:
                     "output_doubt": self._of_object(self._find_output_doubts()),
                     "check_error": self._first("error"),
                     "check_doubt": self._first("doubt"),
-                    "is_open": f"COALESCE({escaped}, FALSE) OR COALESCE({within}, FALSE) OR is_odd",
+                    "is_open": f"COALESCE({escaped}, FALSE) OR COALESCE({within}, FALSE) OR is_odd OR is_collated",
                 },
             ),
             ("What is wrong", {"error": choose(self._find_errors()), "doubt": choose(self._find_doubts())}),
@@ -275,6 +275,7 @@ class Checker:
         """Yield what the query cannot decide, and what it is."""
         sql = self._sql
         yield "is_odd", sql.text(_ODD_STRUCT if self._is_struct else _ODD_TEXT)
+        yield "is_collated", sql.text("a default collation, under which different texts may be equal")
         yield "NOT is_object", sql.text("not just one JSON object")
         yield "is_open", sql.text("a key with an escape")
         yield "is_huge OR has_constants", sql.text("a very large number")

@@ -34,6 +34,7 @@ class Dialect(ABC):
     quote: str
     known_texts: str
     unknown_types: str
+    is_collated: str
 
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
@@ -149,6 +150,7 @@ class DuckDB(Dialect):
         r"\b(?:DECIMAL|U?HUGEINT|BIGNUM|VARINT|DATE|TIME\w*|INTERVAL|BLOB|BIT|UUID|ENUM|MAP|UNION|JSON|VARIANT"
         r"|GEO\w*)\b"
     )
+    is_collated = "lower(current_setting('default_collation')) NOT IN ('', 'binary', 'c', 'posix')"
 
     def decode(self, digits: str) -> str:
         """Return a text given as the hexadecimal digits of its UTF-8."""
@@ -245,6 +247,7 @@ class Spark(Dialect):
     unknown_types = (
         r"[:<](?:decimal|date|timestamp|timestamp_\w+|time|interval|binary|map|variant|void|char|varchar|geo\w+)\b"
     )
+    is_collated = "collation('') <> 'SYSTEM.BUILTIN.UTF8_BINARY'"
 
     def decode(self, digits: str) -> str:
         """Return a text given as the hexadecimal digits of its UTF-8."""

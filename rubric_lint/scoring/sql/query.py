@@ -64,7 +64,8 @@ def _refuse_large(rubric: ScoringRubric) -> None:
     Raises:
         RubricError: saying which.
     """
-    largest = sum(max(abs(grade.points) for grade in each.grades) for each in rubric.criteria)
+    points = [[grade.points for grade in each.grades] for each in rubric.criteria]
+    largest = sum(max(*map(abs, each), max(each) - min(each)) for each in points)
     digits = len(str(max(largest, rubric.full)))
     if max(largest, 2 * rubric.full) > _LARGEST:
         raise RubricError(
@@ -106,15 +107,18 @@ def _grade(sql: Dialect, rubric: ScoringRubric) -> Iterator[Step]:
 
 
 def _weigh(criterion: ScoringCriterion, answer: str) -> str:
-    """Return the points of an answer: as many for each integer above the lowest, if these are whole points."""
+    """Return the points of an answer: as many for each integer above the lowest, if these are whole points.
+
+    No step of the sum is larger than the points themselves, so that none overflows.
+    """
     points = {int(grade.answer): grade.points for grade in criterion.grades}
     lowest, highest = min(points), max(points)
     slope, rest = divmod(points[highest] - points[lowest], max(highest - lowest, 1))
-    start = points[lowest] - slope * lowest
     if rest:
         cases = " ".join(f"WHEN {number} THEN {worth}" for number, worth in points.items())
         return f"CASE {answer} {cases} END"
-    return f"{slope} * {answer}" + (f" + {start}" if start else "")
+    above = f"({answer} - {lowest})" if lowest > 0 else f"({answer} + {-lowest})" if lowest else answer
+    return f"{slope} * {above}" + (f" + {points[lowest]}" if points[lowest] else "")
 
 
 def _list_results(sql: Dialect, rubric: ScoringRubric) -> Iterator[str]:

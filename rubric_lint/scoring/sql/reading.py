@@ -62,6 +62,7 @@ def _outline(sql: Dialect) -> list[Step]:
                 "is_broken": f"COALESCE(outline_2 NOT IN ('0', '\"\"') AND {irreducible}, FALSE)",
                 "is_huge": f"COALESCE({sql.matches('bare', patterns.huge)}, FALSE)",
                 "has_constants": f"COALESCE({sql.matches('bare', patterns.constant)}, FALSE)",
+                "is_collated": sql.is_collated,
             },
         ),
     ]

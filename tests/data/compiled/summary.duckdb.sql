@@ -54,7 +54,8 @@ scoring_7 AS (
     COALESCE(outline_2 IN ('0', '""') AND left(held, 1) <> '{', FALSE) AS is_value,
     COALESCE(outline_2 NOT IN ('0', '""') AND regexp_replace(outline_2, '[ \t\r\n]*(?:\[[ \t\r\n]*(?:(?:\x22\x22|0)(?:,(?:\x22\x22|0))*)?\]|\{[ \t\r\n]*(?:\x22\x22:(?:\x22\x22|0)(?:,\x22\x22:(?:\x22\x22|0))*)?\})[ \t\r\n]*', '0', 'g') = outline_2, FALSE) AS is_broken,
     COALESCE(regexp_matches(bare, '[0-9]{100}|[0-9][eE][-+]?[0-9]{3}'), FALSE) AS is_huge,
-    COALESCE(regexp_matches(bare, 'NaN|Infinity'), FALSE) AS has_constants
+    COALESCE(regexp_matches(bare, 'NaN|Infinity'), FALSE) AS has_constants,
+    lower(current_setting('default_collation')) NOT IN ('', 'binary', 'c', 'posix') AS is_collated
   FROM scoring_6
 ),
 -- 8. Its fields
@@ -215,7 +216,7 @@ scoring_19 AS (
     END END AS output_doubt,
     list_extract(list_transform(list_filter(checks_4, lambda c, i: c.error IS NOT NULL), lambda c, i: c.error), 1) AS check_error,
     list_extract(list_transform(list_filter(checks_4, lambda c, i: c.doubt IS NOT NULL), lambda c, i: c.doubt), 1) AS check_doubt,
-    COALESCE(regexp_matches(array_to_string(names, chr(10)), '\\'), FALSE) OR COALESCE(len(list_filter(checks_4, lambda c, i: c.has_escape)) > 0, FALSE) OR is_odd AS is_open
+    COALESCE(regexp_matches(array_to_string(names, chr(10)), '\\'), FALSE) OR COALESCE(len(list_filter(checks_4, lambda c, i: c.has_escape)) > 0, FALSE) OR is_odd OR is_collated AS is_open
   FROM scoring_18
 ),
 -- 20. What is wrong
@@ -235,6 +236,7 @@ scoring_20 AS (
     END AS error,
     CASE
       WHEN is_odd THEN 'a column of another type than a string'
+      WHEN is_collated THEN 'a default collation, under which different texts may be equal'
       WHEN NOT is_object THEN 'not just one JSON object'
       WHEN is_open THEN 'a key with an escape'
       WHEN is_huge OR has_constants THEN 'a very large number'
