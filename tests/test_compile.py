@@ -2,14 +2,12 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import warm
-from documented import read_blocks
 from engines import find_java, needs_engines, run
 from random_tables import NAMES, make_structs, make_tables
 
@@ -19,7 +17,6 @@ from rubric_lint.scoring.sql import DIALECTS, FieldError, compile_rubric
 from rubric_lint.version import __version__
 
 ROOT = Path(__file__).parent.parent
-GUIDE = ROOT / "docs/guides/sql.md"
 GOLDEN = Path(__file__).parent / "data/compiled"
 PROGRAM = Path(sys.executable).with_name("rubric-score")
 SUMMARY = ROOT / "examples/summary.rubric.yaml"
@@ -491,21 +488,6 @@ def test_a_wrong_call_is_a_usage_error(tmp_path, arguments, told):
     assert (code, out) == (2, "")
     assert told in error.replace("\n", " ")
     assert (tmp_path / "r.rubric.yaml").read_text("utf-8") == RANGES
-
-
-def test_the_program_of_the_guide_scores_the_examples(tmp_path):
-    pytest.importorskip("duckdb")
-    (block,) = [each for each in read_blocks(GUIDE.read_text("utf-8")) if each.title == "score.py"]
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    query = call("examples/summary.rubric.yaml", "--to", "duckdb", folder=tmp_path)[1]
-    (tmp_path / "scores.sql").write_text(query, "utf-8")
-    done = subprocess.run([sys.executable, "-c", block.text], cwd=tmp_path, capture_output=True, text=True, check=True)
-    records = [json.loads(line) for line in (ROOT / "examples/summary.outputs.jsonl").read_text("utf-8").splitlines()]
-    batch = score_batch(load_rubrics("summary.rubric.yaml", SUMMARY.read_bytes()), records)
-    unread = [json.loads(line)["id"] for line in (tmp_path / "unread.jsonl").read_text("utf-8").splitlines()]
-    decided = Counter(row.verdict or "invalid" for row in batch if row.id not in unread)
-    found = dict(json.loads(done.stdout))
-    assert found == {**decided, **({"unread": len(unread)} if unread else {})}
 
 
 @pytest.mark.slow
