@@ -30,6 +30,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/export/criteria.py": "the patterns of two schemas for ids, one repetition each",
     "lsp/cases.py": "a line end before a fixed number of spaces",
     "scoring/fences.py": "a run of one character alone on its line",
+    "scoring/sql/fields.py": "the patterns of the schema of judge outputs, on the names of --field",
     "text/source.py": "one byte order mark, repeated",
     "format/validator.py": "the patterns of the schemas, one repetition each",
     "text/syntax_errors.py": "words in the messages of parsers",
