@@ -1,5 +1,7 @@
 """`rubric-score compile`: queries that score as `score_batch` does, or say that they cannot."""
 
+import atexit
+import gc
 import json
 import re
 import sys
@@ -44,6 +46,8 @@ rubrics:
 @pytest.fixture(scope="module")
 def database():
     duckdb = pytest.importorskip("duckdb")
+    # Commands that run in this process freeze its objects, and DuckDB writes at exit which of its own it cannot free.
+    atexit.register(gc.unfreeze)
     with duckdb.connect(config={"threads": 1}) as connection:
         yield connection
 
