@@ -106,6 +106,10 @@ def test_entries_are_told_apart_however_they_come_in(text, expected, size):
             b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
             "a Git LFS pointer, which `git lfs pull` replaces by the file itself",
         ),
+        (
+            b'{"results": [\n{"id": "a"},\n{"id": "b"}\n], "totals": {}}\n',
+            "output of rubric-score --format json, which is for programs (-o FILE.jsonl writes JSON Lines)",
+        ),
         (bytes(4096), "binary data"),
         (b"\xf5\x1e\n\x99\n\n\xdc\n", "binary data"),
     ],
