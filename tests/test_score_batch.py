@@ -1,5 +1,6 @@
 """Many outputs at once: the same results as one by one, whatever holds them and however they are divided."""
 
+import gc
 import io
 import json
 import pickle
@@ -373,3 +374,28 @@ def test_a_rubric_is_a_small_value_that_travels():
     (row,) = score_batch(copy, [output])
     assert [*score_batch(rubric, [output])] == [row]
     assert (row.points, row.full, row.rubric_hash) == (5, 10, rubric.hash)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"score": "7"},
+        {"score": 11, "reasoning": 7},
+        {"level": 2},
+        {"score": 7, "scores": 8},
+        "It is short.",
+        'I say:\n\n```json\n{"score": "7"}\n```',
+    ],
+    ids=str,
+)
+def test_what_an_invalid_output_took_is_free_without_the_garbage_collector(output):
+    lines = json.dumps({"id": "a", "output": output}).encode()
+    assert score_batch(LENGTH, lines).error[0]
+    gc.collect()
+    gc.disable()
+    try:
+        batch = score_batch(LENGTH, b"\n".join([lines] * 20))
+        assert gc.collect() < 20
+    finally:
+        gc.enable()
+    assert all(batch.error)

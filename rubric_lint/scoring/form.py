@@ -89,7 +89,9 @@ class Form:
             OutputError: at the first place that does not have this form.
         """
         if faults:
-            raise min(faults, key=lambda fault: fault.path)
+            first = min(faults, key=lambda fault: fault.path)
+            # Not the one in the list, which its own traceback would keep in memory, with all frames.
+            raise OutputError(first.message, first.path)
         self._refuse_near_misses(value, ())
         for place, item in enumerate(value.get("checks", ())):
             self._refuse_near_misses(item, ("checks", place))
