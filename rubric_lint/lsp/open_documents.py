@@ -16,7 +16,7 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.analysis import Analysis, State, analyse
 from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.judged import JudgedDocuments
-from rubric_lint.lsp.options import Options
+from rubric_lint.lsp.options import Options, expand
 from rubric_lint.lsp.positions import Change, Text
 from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.reuse import Memory
@@ -131,6 +131,12 @@ class OpenDocuments:
         """Return the editor's settings for a document."""
         document = self._documents.get(uri)
         return self._folder_of(document).options if document else Options()
+
+    def settings_file_for(self, uri: str) -> str | None:
+        """Return the settings file that the editor names for a document, or None if it names none."""
+        document = self._documents.get(uri)
+        folder = self._folder_of(document) if document else None
+        return expand(folder.options.configuration, folder.path) if folder and folder.options.configuration else None
 
     async def state(self, uri: str) -> State | None:
         """Return the current state of a document, or None if it is not open."""

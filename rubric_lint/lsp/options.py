@@ -17,6 +17,7 @@ class Options(NamedTuple):
     report what a server with our JSON Schemas also reports; `auto`: if there is none. `debounce`: milliseconds.
     `share_hints`, `verdict_hints`, `range_hints`: which hints to show between the words of a rubric.
     `score_hover`: whether to say on hover what an answer does to the score and the verdict.
+    `lenses`: whether to offer commands above rubrics and tests.
     `unopened_files`: whether to lint the files of the folder that are not open, if the editor asks for them.
     """
 
@@ -29,6 +30,7 @@ class Options(NamedTuple):
     verdict_hints: bool = True
     range_hints: bool = True
     score_hover: bool = True
+    lenses: bool = True
     unopened_files: bool = True
 
 
@@ -42,6 +44,7 @@ _NAMES = {
     "verdictHints": "verdict_hints",
     "rangeHints": "range_hints",
     "scoreHover": "score_hover",
+    "lenses": "lenses",
     "unopenedFiles": "unopened_files",
 }
 _WHEN = ("auto", "always", "never")

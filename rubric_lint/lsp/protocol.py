@@ -20,7 +20,7 @@ from rubric_lint.version import __version__
 _LONGEST_WAIT = 10.0
 _MAGIC = re.compile(r"[*?{}\[\]!,]")  # the special characters of glob patterns
 
-_REFRESHED = {types.WORKSPACE_INLAY_HINT_REFRESH: "inlay_hint"}
+_REFRESHED = {types.WORKSPACE_INLAY_HINT_REFRESH: "inlay_hint", types.WORKSPACE_CODE_LENS_REFRESH: "code_lens"}
 
 
 class Written(NamedTuple):

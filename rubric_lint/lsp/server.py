@@ -10,10 +10,13 @@ from lsprotocol import types
 
 from rubric_lint.lsp.actions import KINDS, Abilities, Deferred, find_edit, make_actions
 from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.commands import NAMES as COMMANDS
+from rubric_lint.lsp.commands import Commands
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.diagnostics import has_schema
 from rubric_lint.lsp.hints import make_hints
 from rubric_lint.lsp.hover import make_hover
+from rubric_lint.lsp.lenses import make_lenses
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import SECTION, Options, read_options
 from rubric_lint.lsp.positions import Text
@@ -40,6 +43,7 @@ class Server:
     def __init__(self) -> None:
         self._connection = Connection()
         self._desk: OpenDocuments
+        self._commands: Commands
         self._pulling: Pulling
         self._pulls = False
         self._options: dict[str, Options] = {}
@@ -74,6 +78,7 @@ class Server:
             types.TEXT_DOCUMENT_FOLDING_RANGE: self._fold,
             types.TEXT_DOCUMENT_COMPLETION: self._complete,
             types.TEXT_DOCUMENT_INLAY_HINT: self._hint,
+            types.TEXT_DOCUMENT_CODE_LENS: self._offer,
         }
         options: dict[str, Any] = {
             types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(KINDS, resolve_provider=True),
@@ -83,6 +88,8 @@ class Server:
             self._connection.feature(name)(partial(note))  # pygls sets attributes; methods have none
         for name, question in questions.items():
             self._connection.feature(name, options.get(name))(self._guard(question))
+        for name in COMMANDS:
+            self._connection.command(name)(self._guard_command(name))
 
     def _guard(self, handle: Handler) -> Handler:
         """Return a handler that logs errors and answers None, because some editors show errors as pop-ups."""
@@ -97,10 +104,20 @@ class Server:
 
         return answer
 
+    def _guard_command(self, name: str) -> Callable[..., Awaitable[Any]]:
+        """Return a handler of a command, which gets its arguments one by one; see `_guard`."""
+        run = self._guard(lambda arguments: self._commands.run(name, arguments))
+
+        async def answer(*arguments: Any) -> Any:
+            return await run(arguments)
+
+        return answer
+
     # Settings
 
     def _initialize(self, params: types.InitializeParams) -> None:
         self._desk = OpenDocuments(self._connection)
+        self._commands = Commands(self._connection, self._desk)
         self._pulling = Pulling(self._connection, self._desk)
         self._pulls = self._pulling.register(self._guard)
         given = _as_data(params.initialization_options)
@@ -164,6 +181,7 @@ class Server:
     def _shut_down(self, _params: None) -> None:
         self._desk.end()
         self._pulling.end()
+        self._commands.end()
 
     # Documents
 
@@ -240,6 +258,12 @@ class Server:
             return None
         text = found.state.text
         return await self._desk.run(text, make_hints, found, text.span(params.range), options) or None
+
+    async def _offer(self, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        uri = params.text_document.uri
+        if not self._desk.options_for(uri).lenses or (found := await self._desk.analysis(uri)) is None:
+            return None
+        return await self._desk.run(found.state.text, make_lenses, found) or None
 
     async def _outline(
         self, params: types.DocumentSymbolParams

@@ -1,0 +1,184 @@
+"""The lenses above rubrics and tests, and the commands behind them."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from editor import start, uri_of
+from lsprotocol import types
+from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
+from test_lsp import run
+
+from rubric_lint.lsp.analysis import State, analyse
+from rubric_lint.lsp.commands import plan
+from rubric_lint.lsp.lenses import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses
+from rubric_lint.lsp.positions import Text
+from rubric_lint.project.settings import SettingsFinder
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+SUITE = """\
+tests:
+  - id: one
+    rubrics:
+      - id: cause
+        expected_outcome: Names the cause
+  - id: two
+    rubrics:
+      - id: day
+        expected_outcome: Names the day
+  - id: faulty
+    rubrics:
+      - {id: day, expected_outcome: Names the day, weight: -1}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with an odd name, a rubric, its tests and its recorded outputs."""
+    path = tmp_path / "rubrics é 😀 #1"
+    path.mkdir()
+    for name in ("refund.rubric.yaml", "refund.rubric-test.yaml", "refund.judged.jsonl"):
+        shutil.copy(EXAMPLES / name, path)
+    return path
+
+
+def lenses(path, text=None):
+    """The line, the title, the command and the rubric of each lens."""
+    path, name = Path(path), str(path)
+    text = path.read_text("utf-8") if text is None else text
+    state = State(uri_of(path), name, "yaml", 1, Text.of(text), SettingsFinder(isolated=True).for_file(name))
+    return [
+        (lens.range.start.line, lens.command.title, lens.command.command, lens.command.arguments[1])
+        for lens in make_lenses(analyse(state))
+        if lens.command.arguments[0] == state.uri
+    ]
+
+
+def test_a_rubric_with_tests_and_outputs_offers_all_three(folder):
+    assert lenses(folder / "refund.rubric.yaml") == [
+        (2, "Run 6 tests", RUN_TESTS, "refund"),
+        (2, "Score recorded outputs", SCORE_OUTPUTS, ""),
+        (2, "Show prompt", SHOW_PROMPT, ""),
+    ]
+    assert lenses(folder / "refund.rubric-test.yaml") == [(3, "Run 6 tests", RUN_TESTS, "")]
+
+
+def test_each_rubric_of_a_suite_has_its_own_and_one_with_errors_has_none(tmp_path):
+    (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
+    test = "rubric: suite.yaml#two\ntests: [{id: a, answer: b, expect: {verdict: pass}}]\n"
+    (tmp_path / "two.rubric-test.yaml").write_text(test, "utf-8")
+    (tmp_path / "broken.rubric-test.yaml").write_text("rubric: [\n", "utf-8")
+    (tmp_path / "other.rubric-test.yaml").write_text(test.replace("suite", "other"), "utf-8")
+    assert lenses(tmp_path / "suite.yaml") == [
+        (2, "Show prompt", SHOW_PROMPT, "one"),
+        (6, "Run 1 test", RUN_TESTS, "two"),
+        (6, "Show prompt", SHOW_PROMPT, "two"),
+    ]
+
+
+def test_what_is_not_on_disk_or_holds_no_rubric_has_none(tmp_path):
+    assert lenses(tmp_path / "a.rubric.yaml", "rubrics: [Names the cause]") == []
+    (tmp_path / "a.yaml").write_text("services: []\n", "utf-8")
+    assert lenses(tmp_path / "a.yaml") == []
+
+
+def test_the_commands_are_those_of_the_command_line(folder):
+    rubric = str(folder / "refund.rubric.yaml")
+    assert [plan(command, rubric, "refund").line for command in (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)] == [
+        "rubric-test refund.rubric-test.yaml",
+        "rubric-score --format table refund.rubric.yaml refund.judged.jsonl",
+        "rubric-score prompt refund.rubric.yaml --rubric=refund --answer '(the answer)'",
+    ]
+    (folder / "refund.rubric-test.yaml").unlink()
+    (folder / "refund.judged.jsonl").unlink()
+    assert plan(RUN_TESTS, rubric, "") == f"no file in {folder} tests this rubric; `rubric-test init` writes one"
+    assert plan(SCORE_OUTPUTS, rubric, "") == f"{folder} has no recorded outputs of this rubric"
+    dashed = str(folder / "-v.rubric.yaml")
+    assert plan(SHOW_PROMPT, dashed, "").line == "rubric-score prompt ./-v.rubric.yaml --answer '(the answer)'"
+
+
+async def run_command(editor, name, *arguments):
+    params = types.ExecuteCommandParams(command=name, arguments=list(arguments))
+    return await editor.client.workspace_execute_command_async(params)
+
+
+def test_a_command_shows_what_the_command_line_prints(folder):
+    shown = []
+
+    def adapt(capabilities):
+        capabilities.window.show_document = types.ShowDocumentClientCapabilities(support=True)
+
+    async def session():
+        path = folder / "refund.rubric-test.yaml"
+        uri = uri_of(path)
+        async with start(folder, adapt=adapt) as editor:
+
+            def show(params):
+                shown.append(Path(types_path(params.uri)))
+                return types.ShowDocumentResult(success=shown[-1].is_file())
+
+            editor.client.protocol.fm.features.pop(types.WINDOW_SHOW_DOCUMENT, None)
+            editor.client.feature(types.WINDOW_SHOW_DOCUMENT)(show)
+            editor.open(uri, path.read_text("utf-8"))
+            params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+            (lens,) = await editor.client.text_document_code_lens_async(params)
+            report = await run_command(editor, lens.command.command, *lens.command.arguments)
+            assert report == "$ rubric-test refund.rubric-test.yaml\n\n6 tests passed.\n"
+            assert [each.name for each in shown] == ["refund tests.txt"]
+            assert shown[0].read_text("utf-8") == report
+            editor.replace(uri, 2, path.read_text("utf-8") + "# more\n")
+            report = await run_command(editor, RUN_TESTS, uri, "")
+            assert report.splitlines()[2] == (
+                "refund.rubric-test.yaml has changes that are not saved; this is about the file on disk."
+            )
+            assert await editor.end() == 0
+            assert not shown[0].exists()
+
+    run(session())
+
+
+def types_path(uri):
+    from pygls.uris import to_fs_path  # noqa: PLC0415
+
+    return to_fs_path(uri)
+
+
+def test_an_editor_that_cannot_show_a_document_gets_the_report_in_its_log(tmp_path):
+    def adapt(capabilities):
+        capabilities.window.show_document = None
+
+    async def session():
+        path = tmp_path / "a.rubric.yaml"
+        path.write_text("rubrics: [Names the cause]\n", "utf-8")
+        uri = uri_of(path)
+        async with start(tmp_path, adapt=adapt) as editor:
+            editor.open(uri, path.read_text("utf-8"))
+            report = await run_command(editor, SHOW_PROMPT, uri, "")
+            assert report.startswith("$ rubric-score prompt a.rubric.yaml --answer '(the answer)'\n\n")
+            assert "Names the cause" in report
+            assert report in editor.logged
+            assert [each.message for each in editor.client.messages] == [
+                "rubric-lint: the report is in the log of the language server"
+            ]
+            assert await run_command(editor, RUN_TESTS, uri, "") is None
+            assert await run_command(editor, RUN_TESTS, "file:///not-open.yaml") is None
+            assert await run_command(editor, RUN_TESTS) is None
+            assert len(editor.client.messages) == 4
+            editor.client.messages.clear()
+            assert await editor.end() == 0
+
+    run(session())
+
+
+def test_lenses_can_be_switched_off(folder):
+    async def session():
+        uri = uri_of(folder / "refund.rubric.yaml")
+        async with start(folder, settings={"": {"lenses": False}, folder: {"lenses": False}}) as editor:
+            editor.open(uri, (folder / "refund.rubric.yaml").read_text("utf-8"))
+            await editor.diagnostics(uri)
+            params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+            assert not await editor.client.text_document_code_lens_async(params)
+            assert await editor.end() == 0
+
+    run(session())
