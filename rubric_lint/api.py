@@ -1,7 +1,7 @@
 """Define the Python API; each function takes the content of one file and reads no other."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,24 @@ def lint_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS)
     return result if result.source.text else result._replace(source=_decode(name, data))
 
 
-def fix_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS, *, unsafe: bool = False) -> Fixed:
+def fix_source(
+    name: str,
+    data: bytes | str,
+    settings: FileSettings = DEFAULTS,
+    *,
+    unsafe: bool = False,
+    choices: Sequence[str] = (),
+) -> Fixed:
     """Apply all safe fixes to the content of one file, with `unsafe` the others too, and verify the outcome.
+
+    `choices` are names of fixes of which only an author can pick one, such as `upper-keeps`; the pages of the rules
+    list them. Of those that one finding has, the first is applied.
 
     Raises:
         RuleError: when a rule crashes, which no `data` should cause.
     """
     data = as_bytes(data)
-    fixed = fix(name, data, claim_by_name(name, settings), unsafe=unsafe)
+    fixed = fix(name, data, claim_by_name(name, settings), unsafe=unsafe, choices=choices)
     if fixed.before.text:
         return fixed
     source = _decode(name, data)

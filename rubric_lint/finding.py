@@ -132,6 +132,17 @@ class EscapeText(NamedTuple):
     has_escapes: bool = True
 
 
+class InsertItems(NamedTuple):
+    """Intent: insert copies of the list item at `path` after it, or `before` it.
+
+    Each copy is the item with other scalars: their paths in the item, and what is written there.
+    """
+
+    path: Path
+    copies: tuple[tuple[tuple[Path, str], ...], ...]
+    before: bool = False
+
+
 class Replace(NamedTuple):
     """Intent: replace `span` with `text`, for places without a path, such as a comment."""
 
@@ -142,15 +153,32 @@ class Replace(NamedTuple):
 Restructuring = PutUnder | Dissolve | MoveField | JoinLists | InsertField | WrapValue | UnwrapValue | EscapeText
 """The intents that move whole parts of a document."""
 
-Intent = RenameKey | ReplaceValue | RemoveField | AddField | WrapText | NestField | Reorder | Replace | Restructuring
+Intent = (
+    RenameKey
+    | ReplaceValue
+    | RemoveField
+    | AddField
+    | WrapText
+    | NestField
+    | Reorder
+    | InsertItems
+    | Replace
+    | Restructuring
+)
 
 
 class Repair(NamedTuple):
-    """A fix as a rule states it: what to do to which paths. `safe`: it cannot change the meaning of the rubric."""
+    """A fix as a rule states it: what to do to which paths. `safe`: it cannot change the meaning of the rubric.
+
+    `choice` is the name of this answer where several are possible. `is_local`: there is no fix if other criteria share
+    the text through anchors.
+    """
 
     title: str
     intents: tuple[Intent, ...]
     safe: bool
+    choice: str = ""
+    is_local: bool = False
 
 
 OTHER_LINE = "\ufdd0"
@@ -177,7 +205,8 @@ class Problem(NamedTuple):
     """A problem that a rule found, in terms of the document. `span`, if given, is the place; `path` only names it.
 
     `message` says what is wrong and what to do; the engine puts the criterion's name before it, and line numbers in the
-    places of `OTHER_LINE`.
+    places of `OTHER_LINE`. `repair` is the one plain answer, if there is one; `choices` are other answers,
+    of which only an author can pick one.
     """
 
     message: str
@@ -186,6 +215,7 @@ class Problem(NamedTuple):
     related: tuple[Place, ...] = ()
     repair: Repair | None = None
     span: Span | None = None
+    choices: tuple[Repair, ...] = ()
 
 
 class Edit(NamedTuple):
@@ -198,13 +228,15 @@ class Edit(NamedTuple):
 class Fix(NamedTuple):
     """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
 
-    `intents` describe the same change of the data; the result of the edits is compared with it.
+    `intents` describe the same change of the data; the result of the edits is compared with it. `choice` is the name of
+    this answer where several are possible.
     """
 
     title: str
     edits: tuple[Edit, ...]
     safe: bool
     intents: tuple[Intent, ...] = ()
+    choice: str = ""
 
 
 class Related(NamedTuple):
@@ -218,7 +250,8 @@ class Related(NamedTuple):
 class Finding(NamedTuple):
     """An error, a warning or a hint at one place of one file. `pointer` is the JSON Pointer for reports.
 
-    `obstacle` says why a known fix cannot be made in this text.
+    `fix` is the one plain fix, `choices` are fixes of which only an author can pick one. `obstacle` says why a known
+    fix cannot be made in this text.
     """
 
     rule: str
@@ -229,6 +262,7 @@ class Finding(NamedTuple):
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     obstacle: str = ""
+    choices: tuple[Fix, ...] = ()
 
 
 class Unread(NamedTuple):

@@ -19,7 +19,8 @@ from rubric_lint.text.source import Source
 
 LINES = (
     OVERLAP[:-1]
-    + ' [unsafe fix: end the lower band at 4: replace "5" at 4:26-4:27 with "4"]\n'
+    + ' [choice upper-keeps: end [0, 5] at 4: replace "5" at 4:26-4:27 with "4"]'
+    + ' [choice lower-keeps: start [5, 7] at 6: replace "5" at 6:23-6:24 with "6"]\n'
     + DESCRIPTION[:-1]
     + " [safe fix: rename `description` to `expected_outcome`: "
     + 'replace "description" at 3:5-3:16 with "expected_outcome"]\n'
@@ -87,7 +88,9 @@ def test_the_edits_of_a_line_are_those_of_the_fix(page):
         result = rubric_lint.lint_source("a.yaml", block)
         lines = report("a.yaml", block).splitlines()
         assert len(lines) == len(result.findings), number
-        for line, finding in zip(lines, result.findings, strict=True):
+        for whole, finding in zip(lines, result.findings, strict=True):
+            line, *choices = whole.split(" [choice ")
+            assert [each.partition(": ")[0] for each in choices] == [each.choice for each in finding.choices]
             assert (" fix: " in line) == (finding.fix is not None)
             if finding.fix and "characters of edits;" not in line:
                 expected = block

@@ -239,7 +239,11 @@ def test_a_kept_result_is_the_result(suite):
         cache.save()
         kept = Cache(f"{folder}/build/here").get(key, suite.name, suite.data)
     findings = tuple(
-        finding._replace(obstacle="", fix=finding.fix and finding.fix._replace(intents=()))
+        finding._replace(
+            obstacle="",
+            fix=finding.fix and finding.fix._replace(intents=()),
+            choices=tuple(each._replace(intents=()) for each in finding.choices),
+        )
         for finding in result.findings
     )
     assert kept == result._replace(findings=findings, source=result.source if findings else Source(suite.name, ""))

@@ -71,7 +71,7 @@ bad.yaml:6:22 error overlap: {SCORE_5}
      |                      ------ also covers 5
    6 |       - score_range: [5, 7]
      |                      ^^^^^^
-     = unsafe fix: end the lower band at 4 (rubric-fix --unsafe-fixes)
+     = choose: end [0, 5] at 4 (rubric-fix --choose upper-keeps) or start [5, 7] at 6 (--choose lower-keeps)
 
 old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
    3 |     description: States the result.
@@ -79,7 +79,7 @@ old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is dep
      = fix: rename `description` to `expected_outcome` (rubric-fix)
 
 Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
-1 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes.
+1 fixable with rubric-fix; 1 fixable with rubric-fix --choose NAME.
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
@@ -176,7 +176,7 @@ def test_a_path_that_cannot_be_read_hides_no_other():
     Path("sub/link.yaml").symlink_to("nowhere.yaml")
     output = OVERLAP + (
         "Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
-        "1 fixable with rubric-fix --unsafe-fixes; 2 files could not be read.\n"
+        "1 fixable with rubric-fix --choose NAME; 2 files could not be read.\n"
     )
     errors = (
         "rubric-lint: nope.yaml: does not exist\n"
@@ -208,7 +208,7 @@ def test_broken_settings_hide_no_file_of_other_folders():
         OVERLAP
         + DESCRIPTION
         + COUNTED
-        + "1 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes; 1 file could not be read.\n",
+        + "1 fixable with rubric-fix; 1 fixable with rubric-fix --choose NAME; 1 file could not be read.\n",
         2,
     )
     assert [line.startswith("rubric-lint: sub/rubric-lint.toml: ") for line in errors.splitlines()] == [True]
@@ -260,7 +260,14 @@ def test_explain_prints_the_page_and_rules_lists_all():
     ]
     listed, *rest = call("--rules", "--format", "json")
     assert [
-        {"name": rule.name, "severity": rule.severity, "fix": rule.fix, "summary": rule.summary, "url": rule.url}
+        {
+            "name": rule.name,
+            "severity": rule.severity,
+            "fix": rule.fix,
+            **({"choices": dict(rule.choices)} if rule.choices else {}),
+            "summary": rule.summary,
+            "url": rule.url,
+        }
         for rule in RULES
     ] == json.loads(listed)
     assert rest == ["", 0]

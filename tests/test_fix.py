@@ -9,7 +9,7 @@ import pytest
 from pages import read_pages
 
 from rubric_lint.finding import Edit, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
-from rubric_lint.fix import DEPRECATIONS, Fixed, choose, fix, splice
+from rubric_lint.fix import DEPRECATIONS, SAFE, Fixed, choose, fix, splice
 from rubric_lint.fix.proof import DataChange, find_doubt, move
 from rubric_lint.lint.edits import Sharing, make_fix
 from rubric_lint.lint.engine import lint
@@ -420,14 +420,14 @@ MECHANICAL = {
         {"[4, 0]": "[0, 4]"},
     ),
     "overlap": (
-        BANDS + "      - score_range: [0, 5]\n        expected_outcome: Names none\n"
+        BANDS + "      - score_range: [0, 10]\n        expected_outcome: Names none\n"
         "      - score_range: [5, 10]\n        expected_outcome: Names two\n",
-        {"[0, 5]": "[0, 4]"},
+        {"[0, 10]": "[0, 4]"},
     ),
     "gaps": (
-        BANDS + "      - {score_range: [1, 3], expected_outcome: Names none}\n"
+        BANDS + "      - {score_range: [1, 4], expected_outcome: Names none}\n"
         "      - {score_range: [5, 9], expected_outcome: Names two}\n",
-        {"[1, 3]": "[0, 4]", "[5, 9]": "[5, 10]"},
+        {"[1, 4]": "[0, 4]", "[5, 9]": "[5, 10]"},
     ),
     "gap-in-the-short-form": (
         "rubrics:\n  - {id: a, score_ranges: {'2': Names none, 6: Names two}}\n",
@@ -455,6 +455,14 @@ MECHANICAL = {
     "ambiguous-string": (
         "rubrics:\n  - {id: no, expected_outcome: Names two}  # b\n",
         {"id: no": 'id: "no"'},
+    ),
+    "number-for-a-string": (
+        "rubrics:\n  - {id: 5, expected_outcome: 7.50}  # b\n",
+        {"id: 5": 'id: "5"', "7.50": '"7.50"'},
+    ),
+    "id-like-a-generated-one": (
+        "rubrics:\n  - {id: 'rubric-2', expected_outcome: Names two}\n  - Names the author\n",
+        {"'rubric-2'": "'rubric-2-2'"},
     ),
     "no-id": (
         "rubrics:\n  - expected_outcome: Names two\n  - {expected_outcome: Names the author, weight: 2}\n",
@@ -748,7 +756,7 @@ def test_what_was_left_out_is_the_reason_for_the_unsafe_fixes_that_are_left():
 
 def test_fixes_that_touch_the_same_text_wait_for_the_next_round():
     result = lint("suite.yaml", b"rubrics:\n- {id: a, description: It, expected_outcome: It, required: true}\n", OURS)
-    chosen = [finding.rule for finding, _ in choose([*result.findings, *result.findings], unsafe=False)]
+    chosen = [finding.rule for finding, _ in choose([*result.findings, *result.findings], SAFE)]
     assert chosen == ["conflicting-field", "deprecated-required"]
 
 

@@ -42,6 +42,7 @@ KNOWN_TO_RULES = {
         "format.bands",
         "format.deprecation",
         "format.criterion",
+        "format.outcome_repairs",
         "format.outcomes",
         "format.rubric",
     ),

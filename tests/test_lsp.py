@@ -324,7 +324,9 @@ def test_f1_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_preview
                 ("Ignore unknown-field here", None),
             ]
             assert apply(MISSPELT, one) == MISSPELT.replace("weigth", "weight")
-            assert one.edit.change_annotations is None
+            assert list(one.edit.change_annotations.values()) == [
+                types.ChangeAnnotation("Rename `weigth` to `weight`", needs_confirmation=True)
+            ]
             assert alike.edit is None
             alike = await editor.resolve(alike)
             assert apply(MISSPELT, alike) == re.sub("wieght|weigth|weihgt", "weight", MISSPELT)
@@ -334,6 +336,51 @@ def test_f1_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_preview
             editor.replace(uri, 2, MISSPELT.replace("weihgt", "weight"))
             alike.edit = None
             assert len((await editor.resolve(alike)).edit.document_changes[0].edits) == 2
+
+    run(session())
+
+
+def test_each_answer_is_offered_one_by_one_and_for_all_findings_of_its_rule(folder):
+    other = OVERLAP.replace("rubrics:\n", "").replace("id: tone", "id: b")
+    text = OVERLAP + other
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, text)
+            actions = await editor.actions(uri, (5, 22), (5, 23), ["quickfix"])
+            assert [action.title for action in actions] == [
+                "End [0, 4] at 3 (unsafe)",
+                "Start [4, 10] at 5 (unsafe)",
+                "Fix all 2 findings of overlap in this file: end the lower band before the upper one starts (unsafe)",
+                "Fix all 2 findings of overlap in this file: start the upper band after the lower one ends (unsafe)",
+                "Ignore overlap here",
+            ]
+            upper, lower, _, alike, _ = actions
+            assert apply(text, upper) == text.replace("[0, 4]", "[0, 3]", 1)
+            assert apply(text, lower) == text.replace("[4, 10]", "[5, 10]", 1)
+            assert [each.label for each in upper.edit.change_annotations.values()] == ["End [0, 4] at 3"]
+            assert apply(text, await editor.resolve(alike)) == text.replace("[4, 10]", "[5, 10]")
+            (placeholder, *_) = await opened(editor, folder, "rubrics:\n  - id: a\n    expected_outcome:\n", (2, 5))
+            assert placeholder.title == "Write a placeholder (unsafe)"
+
+    async def opened(editor, folder, text, place):
+        uri = uri_of(folder / "b.yaml")
+        editor.open(uri, text)
+        return await editor.actions(uri, place, place, ["quickfix"])
+
+    run(session())
+
+
+def test_a_fix_that_would_be_refused_is_not_offered(folder):
+    text = OVERLAP.replace("id: tone", "id: &i tone") + "  - {id: *i, expected_outcome: Says so}\n"
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, text)
+            titles = [action.title for action in await editor.actions(uri, (1, 0), (1, 20), ["quickfix"])]
+            assert [title for title in titles if "rename" in title.lower()] == []
 
     run(session())
 

@@ -107,7 +107,8 @@ def test_fix_writes_nothing_unless_it_is_told_to():
 def test_fix_of_a_text_returns_it():
     assert ask("fix", text=OLD, name="x.yaml")[1]["proofs"][0]["text"] == FIXED
     assert ask("fix", text=FIXED, name="x.yaml")[1]["proofs"] == []
-    changed = ask("fix", text=BAD, name="x.yaml", unsafe=True)[1]["proofs"][0]
+    assert ask("fix", text=BAD, name="x.yaml", unsafe=True)[1]["proofs"] == []
+    changed = ask("fix", text=BAD, name="x.yaml", choose=["upper-keeps"])[1]["proofs"][0]
     assert changed["data"] == {"added": [], "removed": [], "changed": ["/rubrics/0/score_ranges/0/score_range/1"]}
     assert not changed["meaning_proven_unchanged"]
     assert refusal("fix", text=OLD, name="x.yaml", write=True).startswith("`write` needs `paths`")

@@ -252,6 +252,7 @@ def test_the_fixes_in_sarif_make_the_text_that_the_page_shows(example):
         (at["charOffset"], at["charOffset"] + at["charLength"], each["insertedContent"]["text"])
         for result in run["results"]
         for fix in result.get("fixes", ())
+        if "choice" not in fix["properties"]
         for each in fix["artifactChanges"][0]["replacements"]
         for at in [each["deletedRegion"]]
     }
@@ -315,7 +316,7 @@ def test_github_annotations():
         'a,b: 100%25.yaml:7:27: vague-outcome: criterion `a`: "Good" is a label; '
         "say what an observer sees in an answer that earns it\n"
         "Found 1 error and 1 warning in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
-        "1 fixable with rubric-fix --unsafe-fixes.\n"
+        "1 fixable with rubric-fix --choose NAME.\n"
     )
 
 

@@ -125,11 +125,11 @@ def test_what_is_not_unicode_text_is_replaced():
 def test_the_schema_is_a_schema_and_closed():
     Draft7Validator.check_schema(SCHEMA)
     objects = [node for node in nodes(SCHEMA) if node.get("type") == "object"]
-    assert [node["additionalProperties"] for node in objects] == [False] * 19
+    assert [node["additionalProperties"] for node in objects] == [False] * 20
     optional = {name for node in objects for name in node["properties"].keys() - set(node["required"])}
     counts = {"known", "untouched", "unchanged_files", "passed_over", "outside", "tests", "passed", "failed"}
     counts |= {"other_kinds", "excluded_files", "excluded_folders", "unread", "hints"}
-    assert optional == counts | {"review", "coverage", "mutation", "catch_rate", "judged"}
+    assert optional == counts | {"review", "coverage", "mutation", "catch_rate", "judged", "choices"}
 
 
 def test_every_property_is_described():

@@ -78,7 +78,7 @@ def test_every_rule_has_a_page_at_its_address_and_a_row():
     for rule in RULES:
         assert f"rules/{rule.name}.md" in PAGES
         assert f"| [`{rule.name}`]({rule.name}.md) | {rule.summary} | {rule.severity} |" in PAGES["rules/index.md"]
-        assert f"**Severity:** {rule.severity} · **Fix:** {rule.fix or 'none'}" in PAGES[f"rules/{rule.name}.md"]
+        assert f"**Severity:** {rule.severity} · **Fix:** {rule.kinds or 'none'}" in PAGES[f"rules/{rule.name}.md"]
 
 
 def test_every_dialect_is_on_a_page_of_dialects():

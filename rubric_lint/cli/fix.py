@@ -8,6 +8,7 @@ import click
 from rubric_lint.cli.exits import Exit, launch
 from rubric_lint.cli.help import CONTEXT, HELP, Program, option
 from rubric_lint.cli.options import (
+    CHOICES,
     COLOR,
     FORCE_EXCLUDE,
     NAMES,
@@ -49,6 +50,7 @@ _EXAMPLES = {
 @option("Fixes", "--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @option("Fixes", "--diff", is_flag=True, help="Write nothing; show a diff of the changes.")
 @option("Fixes", "--unsafe-fixes", is_flag=True, help="Also apply fixes that may change the meaning of a rubric.")
+@option("Fixes", "--choose", "choices", **CHOICES)
 @option("Rules", "--select", **NAMES, help="Fix only findings of these rules (comma-separated names).")
 @option("Rules", "--ignore", **NAMES, help="Fix findings of all rules except these.")
 @option(
@@ -77,6 +79,7 @@ def fix(
     check: bool,
     diff: bool,
     unsafe_fixes: bool,
+    choices: tuple[str, ...],
     target: str | None,
     unsaid: str | None,
     select: frozenset[str],
@@ -126,7 +129,13 @@ def fix(
     try:
         finder = SettingsFinder(Overrides(select or None, ignore, force_exclude), file=config, isolated=isolated)
         fixing = FixRun(
-            report, progress, is_dry=is_dry, unsafe=unsafe_fixes, target=target, unsaid_is_required=unsaid != "optional"
+            report,
+            progress,
+            is_dry=is_dry,
+            unsafe=unsafe_fixes,
+            choices=choices,
+            target=target,
+            unsaid_is_required=unsaid != "optional",
         )
         totals = fixing.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
     except SettingsError as wrong:

@@ -10,7 +10,7 @@ import click
 
 from rubric_lint.cli.help import option
 from rubric_lint.cli.near import word_unknown
-from rubric_lint.cli.rule_options import complete_name, print_version, read_names
+from rubric_lint.cli.rule_options import complete_choice, complete_name, print_version, read_choices, read_names
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -52,6 +52,15 @@ class Choice(click.Choice):
 
 NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_names, "shell_complete": complete_name}
 """Names of rules, separated by commas or given by repeating the option."""
+
+CHOICES: dict[str, Any] = {
+    "metavar": "NAMES",
+    "multiple": True,
+    "callback": read_choices,
+    "shell_complete": complete_choice,
+    "help": "Where a fix has several answers, apply this one: upper-keeps, add-band, ... (the report names them).",
+}
+"""Names of answers that only an author can pick."""
 
 FORCE_EXCLUDE: dict[str, Any] = {
     "is_flag": True,

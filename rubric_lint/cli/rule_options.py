@@ -43,6 +43,41 @@ def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ..
     return frozenset(name for name in names if read_name(ctx, param, name))
 
 
+def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of choices in an option that may be repeated and may hold comma-separated names, in order.
+
+    Raises:
+        click.BadParameter: when no rule has a choice of this name; it suggests the nearest one.
+    """
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise click.BadParameter("is empty; name a choice", ctx, param)
+    for name in names:
+        if name not in (known := _choices()):
+            hint = word_unknown(name, known) or f"; there are {', '.join(known)}"
+            raise click.BadParameter(f"unknown choice {name!r}{hint}", ctx, param)
+    return tuple(names)
+
+
+def _choices() -> tuple[str, ...]:
+    from rubric_lint.rules import CHOICES  # noqa: PLC0415  (not needed by --help)
+
+    return CHOICES
+
+
+def complete_choice(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a choice, also after a comma."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  (only completion needs it)
+
+    before, comma, word = incomplete.rpartition(",")
+    told = {name: text for rule in _rules().values() for name, text in rule.choices.items()}
+    return [
+        CompletionItem(before + comma + name, help=text)
+        for name, text in told.items()
+        if name.startswith(word) and name not in before.split(",")
+    ]
+
+
 def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a rule, also after a comma."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415  (only completion needs it)
@@ -77,7 +112,7 @@ def print_rules(form: str | None) -> None:
         return
     if form is not None:
         raise click.UsageError("--rules supports only --format json")
-    rows = [(rule.name, rule.severity, rule.fix or "", rule.summary) for rule in _rules().values()]
+    rows = [(rule.name, rule.severity, rule.kinds, rule.summary) for rule in _rules().values()]
     table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:

@@ -12,6 +12,7 @@ from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severi
 from rubric_lint.fix.proof import DataChange, Known, find_doubt, move, name_findings
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.messages import join_words
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.reading import read_documents
@@ -19,6 +20,28 @@ from rubric_lint.text.source import Source, Span
 
 MAX_ROUNDS = 20
 """The maximum number of rounds in which a text is fixed and linted; three are enough unless a rule has a bug."""
+
+
+class Wish(NamedTuple):
+    """Which fixes to apply besides the safe ones: the plain `unsafe` ones, and those that are named in `choices`.
+
+    Where a finding has several of the named choices, the one that is named first is applied.
+    """
+
+    unsafe: bool = False
+    choices: tuple[str, ...] = ()
+
+    def pick(self, finding: Finding) -> Fix | None:
+        """Return the fix of a finding that is to be applied."""
+        for name in self.choices if finding.choices else ():
+            for fix in finding.choices:
+                if fix.choice == name:
+                    return fix
+        return finding.fix if finding.fix and (self.unsafe or finding.fix.safe) else None
+
+
+SAFE = Wish()
+"""Only the safe fixes."""
 
 
 class Applied(NamedTuple):
@@ -86,13 +109,18 @@ class Fixed:
         """Return the syntax errors of the file."""
         return (finding for finding in self.result.findings if finding.rule == "syntax")
 
-    def left(self, *, unsafe: bool = False) -> Iterator[Left]:
+    def left(self, *, unsafe: bool = False, choices: Sequence[str] = ()) -> Iterator[Left]:
         """Find the findings that a user may expect to be fixed, with the reason why they are not."""
+        wish = Wish(unsafe, tuple(choices))
         yield from self.unmet
         for finding in self.result.findings:
-            if finding.fix:
-                if unsafe or finding.fix.safe:
-                    yield Left(finding, self.doubt or self._refusal(finding) or "it conflicts with another fix")
+            if wish.pick(finding):
+                yield Left(finding, self.doubt or self._refusal(finding) or "it conflicts with another fix")
+            elif finding.fix or (finding.choices and not wish.unsafe):
+                continue
+            elif finding.choices:
+                answers = [f"{fix.title} (--choose {fix.choice})" for fix in finding.choices]
+                yield Left(finding, f"only you can choose: {join_words(answers, 'or')}")
             elif finding.obstacle or BY_NAME[finding.rule].fix == "safe":
                 yield Left(finding, finding.obstacle or finding.message)
 
@@ -102,8 +130,17 @@ class Fixed:
         return reason or ("" if finding.fix and finding.fix.safe else self.left_out)
 
 
-def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bool = False) -> Fixed:
+def fix(
+    name: str,
+    data: bytes,
+    settings: FileSettings = DEFAULTS,
+    *,
+    unsafe: bool = False,
+    choices: Sequence[str] = (),
+) -> Fixed:
     """Apply all safe fixes to one file, with `unsafe` the others too, and prove the outcome.
+
+    `choices` are names of answers that only an author can pick. Of those that one finding has, the first is applied.
 
     If the file names the schema of an older version, it names the current one afterwards. If the proof refuses that, or
     some of the fixes, only the others are applied.
@@ -111,19 +148,19 @@ def fix(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bo
     Raises:
         RuleError: if a rule crashes, which no `data` should cause.
     """
-    first = lint(name, data, settings)
+    first, wish = lint(name, data, settings), Wish(unsafe, tuple(choices))
     if first.is_stopped:  # without all findings, nothing proves that a fix causes no new one
         return Fixed(first.source, data, first)
     claims = list(_renew_claims(first.source, settings)) if first.rubrics else []
-    attempts = product([claims, []] if claims else [[]], [True, False] if unsafe else [False])
+    attempts = product([claims, []] if claims else [[]], [SAFE] if wish == SAFE else [wish, SAFE])
     fixed = _fix_until_stable(first, data, settings, *next(attempts))
-    if fixed.doubt and unsafe:
-        fixed = _fix_in_part(first, data, settings, fixed, claims, unsafe=True)
+    if fixed.doubt and wish != SAFE:
+        fixed = _fix_in_part(first, data, settings, fixed, claims, wish=wish)
     for attempt in attempts:
         if not fixed.doubt:
             break
         fixed = replace(_fix_until_stable(first, data, settings, *attempt), left_out=fixed.left_out or fixed.doubt)
-    return _fix_in_part(first, data, settings, fixed, [], unsafe=False) if fixed.doubt else fixed
+    return _fix_in_part(first, data, settings, fixed, [], wish=SAFE) if fixed.doubt else fixed
 
 
 MAX_TRIALS = 20
@@ -134,12 +171,10 @@ _Claims = list[tuple[Applied, DataChange]]
 
 
 def _fix_in_part(
-    first: Result, data: bytes, settings: FileSettings, whole: Fixed, claims: "_Claims", *, unsafe: bool
+    first: Result, data: bytes, settings: FileSettings, whole: Fixed, claims: "_Claims", *, wish: Wish
 ) -> Fixed:
     """Apply the fixes without those that cause doubt, found by bisection; return `whole` if none is left."""
-    names = [
-        (finding.rule, finding.pointer) for finding in first.findings if finding.fix and (unsafe or finding.fix.safe)
-    ]
+    names = [(finding.rule, finding.pointer) for finding in first.findings if wish.pick(finding)]
     parts: list[tuple[Sequence[tuple[str, str]], str]] = [(list(dict.fromkeys(names)), whole.doubt)]
     kept, is_useful = frozenset[tuple[str, str]](), False
     refused: dict[str, Known] = {}
@@ -156,7 +191,7 @@ def _fix_in_part(
             part, doubt = parts.pop()
         trial = kept.union(part)
         others = {whole.doubt: frozenset(names) - trial}
-        fixed = _fix_until_stable(first, data, settings, claims, unsafe=unsafe, refused=others)
+        fixed = _fix_until_stable(first, data, settings, claims, wish, refused=others)
         if fixed.doubt:
             parts.append((part, fixed.doubt))
         else:
@@ -166,7 +201,7 @@ def _fix_in_part(
         refused[reason] = refused.get(reason, frozenset()) | frozenset(part)
     if not is_useful:
         return whole
-    fixed = _fix_until_stable(first, data, settings, claims, unsafe=unsafe, refused=refused)
+    fixed = _fix_until_stable(first, data, settings, claims, wish, refused=refused)
     return replace(fixed, left_out=whole.left_out)
 
 
@@ -175,7 +210,7 @@ def _fix_until_stable(
     data: bytes,
     settings: FileSettings,
     claims: "_Claims",
-    unsafe: bool,
+    wish: Wish,
     *,
     refused: Refused | None = None,
 ) -> Fixed:
@@ -185,7 +220,7 @@ def _fix_until_stable(
     for _ in range(MAX_ROUNDS):
         chosen = claims or [
             (Applied(finding.rule, fix.title), DataChange(finding.pointer, fix.intents, fix.edits, fix.safe))
-            for finding, fix in choose(_without(result.findings, refused), unsafe=unsafe)
+            for finding, fix in choose(_without(result.findings, refused), wish)
         ]
         claims = []
         if not chosen:
@@ -204,16 +239,25 @@ def _fix_until_stable(
         applied += [each for each, _ in chosen]
     else:
         return Fixed(before, data, first, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
-    cures_error = unsafe and _count_errors(result) < _count_errors(first)
-    for finding in result.findings:
+    if doubt := find_new(first, result, known, is_safe=wish == SAFE):
+        return Fixed(before, data, first, doubt=doubt)
+    return Fixed(before, data, result, tuple(applied), refused=refused)
+
+
+def find_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> str:
+    """Return the first finding after some fixes that is not `known`, in words; empty if there is none.
+
+    An error that unsafe fixes remove may have hidden a warning.
+    """
+    cures_error = not is_safe and _count_errors(after) < _count_errors(before)
+    for finding in after.findings:
         if cures_error and finding.severity is not Severity.ERROR:
-            continue  # a fixed error may have hidden this one
+            continue
         # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
         if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
-            line = result.source.position(finding.span.start).line
-            doubt = f"line {line} would be a new finding, {finding.rule}: {finding.message}"
-            return Fixed(before, data, first, doubt=doubt)
-    return Fixed(before, data, result, tuple(applied), refused=refused)
+            line = after.source.position(finding.span.start).line
+            return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
+    return ""
 
 
 def _count_errors(result: Result) -> int:
@@ -248,10 +292,10 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Appl
         )
 
 
-def choose(findings: Iterable[Finding], *, unsafe: bool) -> Iterator[tuple[Finding, Fix]]:
+def choose(findings: Iterable[Finding], wish: Wish) -> Iterator[tuple[Finding, Fix]]:
     """Choose the fixes that can be applied at once: of those that touch the same text, the first."""
     taken: list[Span] = []
-    fixable = ((finding, finding.fix) for finding in findings if finding.fix and (unsafe or finding.fix.safe))
+    fixable = ((finding, fix) for finding in findings if (fix := wish.pick(finding)))
     for finding, fix in sorted(fixable, key=lambda pair: pair[1].edits):
         if all(_is_free(edit.span, taken) for edit in fix.edits):
             for edit in fix.edits:

@@ -9,6 +9,8 @@ from rubric_lint.finding import (
     AddField,
     Edit,
     Finding,
+    InsertField,
+    InsertItems,
     Intent,
     NestField,
     RemoveField,
@@ -18,9 +20,10 @@ from rubric_lint.finding import (
     WrapText,
     pointer,
 )
-from rubric_lint.fix.restructured_data import REORDERS_COMMENTS, prepare
+from rubric_lint.fix.restructured_data import REORDERS_COMMENTS, find_index, prepare
 from rubric_lint.format.bands import LOWEST
 from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.outcomes import is_placeholder
 from rubric_lint.lint.edits.removal import line_start
 from rubric_lint.lint.edits.sharing import Sharing
 from rubric_lint.lint.engine import build_rubrics
@@ -112,7 +115,11 @@ def name_findings(findings: Iterable[Finding]) -> Known:
 
 
 def move(known: Known, changes: Iterable[DataChange]) -> Known:
-    """Return findings after the changes: they follow a field that is renamed, or a string that is wrapped."""
+    """Return findings after the changes, which follow what is renamed, wrapped or moved, and those of new placeholders.
+
+    A placeholder that a fix writes is meant to be reported until it is replaced.
+    """
+    changes = list(changes)
     intents = [intent for change in changes for intent in change.intents]
     moved = set(known)
     for name in {
@@ -121,19 +128,60 @@ def move(known: Known, changes: Iterable[DataChange]) -> Known:
         moved |= {(rule, f"{place}/{name}") for rule, place in known}
     for old, name in {(str(intent.path[-1]), intent.name) for intent in intents if isinstance(intent, RenameKey)}:
         moved |= {(rule, "/".join(name if step == old else step for step in place.split("/"))) for rule, place in moved}
-    for order in (intent for intent in intents if isinstance(intent, Reorder)):
-        moved |= {(rule, _follow(place, order)) for rule, place in moved}
+    each = [(intent, change) for change in changes for intent in change.intents]
+    shifts = [(intent, change) for intent, change in each if isinstance(intent, Reorder | InsertItems)]
+    for shift, change in shifts:
+        moved |= {(rule, _follow(place, shift, change)) for rule, place in moved}
+    for intent, change in each:
+        new = set(_find_placeholders(intent, change))
+        for shift, other in shifts if new else ():
+            if shift is not intent:
+                new |= {(rule, _follow(place, shift, other)) for rule, place in new}
+        moved |= new
     return frozenset(moved)
 
 
-def _follow(place: str, order: Reorder) -> str:
-    """Return the path of a value after the items of a list above it were reordered."""
-    steps, above = place.split("/"), pointer(order.path).split("/")
+def _follow(place: str, intent: Reorder | InsertItems, change: DataChange) -> str:
+    """Return the path of a value after the items of a list above it were reordered, or others were inserted."""
+    items = intent.path[:-1] if isinstance(intent, InsertItems) else intent.path
+    steps, above = place.split("/"), _point(items, change).split("/")
     depth = len(above)
     if len(steps) <= depth or steps[:depth] != above or not steps[depth].isdecimal():
         return place
     index = int(steps[depth])
-    return "/".join([*above, str(order.steps.index(index)), *steps[depth + 1 :]]) if index in order.steps else place
+    if isinstance(intent, InsertItems):
+        new = index + (len(intent.copies) if index >= find_index(intent) else 0)
+    else:
+        new = intent.steps.index(index) if index in intent.steps else index
+    return "/".join([*above, str(new), *steps[depth + 1 :]])
+
+
+def _point(path: Path, change: DataChange) -> str:
+    """Return the pointer of a path in the document of a change, whose pointer may begin with its number."""
+    own, steps = pointer(path), change.pointer.split("/")[1:2]
+    return own if not steps or steps == own.split("/")[1:2] else f"/{steps[0]}{own}"
+
+
+def _find_placeholders(intent: Intent, change: DataChange) -> Iterator[tuple[str, str]]:
+    """Find the placeholders that an intent of a change writes, as findings."""
+    written: list[tuple[Path, str]] = []
+    match intent:
+        case ReplaceValue(path, text):
+            written = [(path, text)]
+        case AddField(path, name, text):
+            written = [((*path, name), text)]
+        case InsertField(path, name, text):
+            written = [((*path[:-1], name), text)]
+        case InsertItems(path, copies):
+            written = [
+                ((*path[:-1], number, *place), text)
+                for number, changes in enumerate(copies, find_index(intent))
+                for place, text in changes
+            ]
+    for path, text in written:
+        value = read_scalar(text)
+        if isinstance(value, str) and is_placeholder(value):
+            yield "placeholder", _point(path, change)
 
 
 def _comments(documents: Sequence[Document]) -> list[Span]:

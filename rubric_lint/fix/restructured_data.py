@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any
 
 from rubric_lint.finding import (
     Dissolve,
     EscapeText,
     InsertField,
+    InsertItems,
     Intent,
     JoinLists,
     MoveField,
@@ -18,6 +20,7 @@ from rubric_lint.finding import (
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape
+from rubric_lint.text.scalar import read_scalar
 
 REORDERS_COMMENTS = (MoveField, JoinLists)
 """The intents that move comments past others."""
@@ -25,7 +28,33 @@ REORDERS_COMMENTS = (MoveField, JoinLists)
 
 def prepare(document: Document, intents: Iterable[Intent]) -> list[Callable[[], None]]:
     """Return the changes that the restructuring intents ask for; look up the values before anything changes."""
-    return [_prepare(document, intent) for intent in intents if isinstance(intent, Restructuring)]
+    intents = list(intents)
+    insertions = [intent for intent in intents if isinstance(intent, InsertItems)]
+    return [
+        *(_prepare(document, intent) for intent in intents if isinstance(intent, Restructuring)),
+        *(_prepare_copies(document, intent) for intent in sorted(insertions, key=find_index, reverse=True)),
+    ]
+
+
+def find_index(intent: InsertItems) -> int:
+    """Return where the copies go in the list as it is; those that go further down must be inserted first."""
+    return int(intent.path[-1]) + (not intent.before)
+
+
+def _prepare_copies(document: Document, intent: InsertItems) -> Callable[[], None]:
+    items, index = document.value(intent.path[:-1]), find_index(intent)
+    copies = [deepcopy(document.value(intent.path)) for _ in intent.copies]
+    for copy, changes in zip(copies, intent.copies, strict=True):
+        for place, written in changes:
+            holder = copy
+            for step in place[:-1]:
+                holder = holder[step]
+            holder[place[-1]] = read_scalar(written)
+
+    def insert() -> None:
+        items[index:index] = copies
+
+    return insert
 
 
 def _prepare(document: Document, intent: Restructuring) -> Callable[[], None]:

@@ -2,11 +2,11 @@
 
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from rubric_lint.fix import Fixed, fix
+from rubric_lint.fix import Fixed, Wish, fix
 from rubric_lint.fix.totals import FixOutcome, FixTotals
 from rubric_lint.project.files import File, Unreadable, find, read, read_stdin, split_stdin
 from rubric_lint.project.interrupts import STOPS, holding
@@ -20,7 +20,7 @@ from rubric_lint.run.summary import counted
 
 
 class FixRun:
-    """Fixes the files at `paths` and calls `report` for each; with `unsafe`, unsafe fixes are applied too.
+    """Fixes the files at `paths` and calls `report` for each; `unsafe` and `choices` are those of `fix`.
 
     With `is_dry`, nothing is written. `target` is the system to rewrite suites for, and `unsaid_is_required` an option
     of that. stdin is fixed to standard output. `refuse` gets a message for each file that cannot be read.
@@ -33,6 +33,7 @@ class FixRun:
         *,
         is_dry: bool = False,
         unsafe: bool = False,
+        choices: Sequence[str] = (),
         target: str | None = None,
         unsaid_is_required: bool = True,
         refuse: Callable[[str], object] = complain,
@@ -42,7 +43,7 @@ class FixRun:
         self._report = report
         self._progress = progress
         self._is_dry = is_dry
-        self._unsafe = unsafe
+        self._wish = Wish(unsafe, tuple(choices))
         self._target = target
         self._unsaid_is_required = unsaid_is_required
         self._tell_refusal = refuse
@@ -92,7 +93,7 @@ class FixRun:
         for place in fixed.faults():
             line, column, _ = fixed.result.source.position(place.span.start)
             self._refuse(Unreadable(file.name, f"not fixed: {line}:{column} syntax: {place.message}"))
-        outcome = FixOutcome(fixed, self._unsafe)
+        outcome = FixOutcome(fixed, self._wish)
         with holding(*STOPS):  # what is written is counted
             if not self._is_dry:
                 outcome = self._write(file, data, outcome)
@@ -101,7 +102,7 @@ class FixRun:
 
     def _fix(self, file: File, data: bytes) -> Fixed:
         if self._target is None:
-            return fix(file.name, data, file.settings, unsafe=self._unsafe)
+            return fix(file.name, data, file.settings, **self._wish._asdict())
         from rubric_lint.fix.target import rewrite  # noqa: PLC0415  (few runs have a target)
 
         return rewrite(
@@ -109,7 +110,7 @@ class FixRun:
             data,
             self._target,
             file.settings,
-            unsafe=self._unsafe,
+            **self._wish._asdict(),
             unsaid_is_required=self._unsaid_is_required,
         )
 

@@ -63,9 +63,10 @@ def rewrite(
     settings: FileSettings = DEFAULTS,
     *,
     unsafe: bool = False,
+    choices: Sequence[str] = (),
     unsaid_is_required: bool = True,
 ) -> Fixed:
-    """Apply the safe fixes to a file, and then the changes for the target of this name.
+    """Apply the safe fixes to a file, and others as `fix` does, and then the changes for the target of this name.
 
     With `unsaid_is_required`, a checklist criterion in our format without a gate field must be met, as in AgentV.
     Deprecated fields are left to the rewriting, because without `required: false` a criterion would lose its meaning.
@@ -75,7 +76,7 @@ def rewrite(
     """
     enabled = frozenset(BY_NAME) if settings.enabled is None else settings.enabled
     settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
-    fixed = fix(name, data, settings, unsafe=unsafe)
+    fixed = fix(name, data, settings, unsafe=unsafe, choices=choices)
     wanted = TARGETS[target]
     if fixed.doubt or not fixed.result.rubrics:
         return fixed

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from rubric_lint.fix import SAFE, Fixed, Wish
 from rubric_lint.project.skipped import Skipped
 from rubric_lint.run.summary import counted, word_nothing_read, word_skipped
-
-if TYPE_CHECKING:
-    from rubric_lint.fix import Fixed
 
 
 @dataclass(frozen=True, slots=True)
 class FixOutcome:
     """The outcome of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
 
-    `unsafe`: unsafe fixes were requested.
+    `wish` is what was requested.
     """
 
     fixed: Fixed
-    unsafe: bool = False
+    wish: Wish = SAFE
     failure: str = ""
     others: int = 0
 
@@ -40,7 +37,8 @@ class FixOutcome:
 class FixTotals:
     """Counts over the files of a run.
 
-    `unsafe` counts the findings that only unsafe fixes change. `unreadable` files could not be read or written,
+    `unsafe` counts the findings that only unsafe fixes change, `open` those that wait for a choice. `unreadable` files
+    could not be read or written,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter.
     """
 
@@ -48,6 +46,7 @@ class FixTotals:
     changed: int = 0
     left: int = 0
     unsafe: int = 0
+    open: int = 0
     unreadable: int = 0
     faults: int = 0
     crashes: int = 0
@@ -63,9 +62,11 @@ class FixTotals:
         self.unreadable += bool(outcome.failure)
         self.changed += outcome.is_changed
         if not outcome.fixed.doubt:
-            self.left += sum(1 for _ in outcome.fixed.left(unsafe=outcome.unsafe))
-            if not outcome.unsafe:
-                self.unsafe += sum(not each.fix.safe for each in outcome.fixed.result.findings if each.fix)
+            self.left += sum(1 for _ in outcome.fixed.left(**outcome.wish._asdict()))
+            if not outcome.wish.unsafe:
+                findings = outcome.fixed.result.findings
+                self.unsafe += sum(not each.fix.safe for each in findings if each.fix)
+                self.open += sum(1 for each in findings if each.choices and not each.fix)
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
 
@@ -76,6 +77,7 @@ class FixTotals:
         doubts = self.faults - self.crashes
         more = [
             (self.unsafe, f"{self.unsafe} fixable with rubric-fix --unsafe-fixes"),
+            (self.open, f"{self.open} fixable with rubric-fix --choose NAME"),
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
             *word_skipped(self.skipped),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
@@ -93,5 +95,5 @@ class FixTotals:
         elif self.faults + self.unreadable:
             text = f"Nothing fixed in {read}."
         else:
-            text = f"Nothing to fix{' safely' if self.unsafe else ''} in {read}."
+            text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
         return text + (f"\n{notes}." if notes else "")

@@ -1,9 +1,24 @@
 """Repair bands that are swapped, overlap, leave gaps, are split or not sorted; no repair is safe."""
 
-from collections.abc import Collection
+import json
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
-from rubric_lint.finding import Intent, RenameKey, Reorder, Repair, ReplaceValue
+from rubric_lint.finding import AddField, InsertField, InsertItems, Intent, RenameKey, Reorder, Repair, ReplaceValue
 from rubric_lint.format.bands import HIGHEST, LOWEST, Band, Scale
+from rubric_lint.messages import join_words, name_scores
+from rubric_lint.text.path import Path
+
+UPPER_KEEPS, LOWER_KEEPS = "upper-keeps", "lower-keeps"
+WIDEN_LOWER, WIDEN_UPPER, ADD_BAND = "widen-lower", "widen-upper", "add-band"
+
+
+class Answers(NamedTuple):
+    """The repairs of one problem: the one plain answer, if there is one, and the others, which an author chooses."""
+
+    plain: Repair | None = None
+    choices: tuple[Repair, ...] = ()
 
 
 def swap_bounds(band: Band) -> Repair:
@@ -12,33 +27,125 @@ def swap_bounds(band: Band) -> Repair:
     return _repair(f"write `[{lower}, {upper}]`", _write_lower(band, lower), _write_upper(band, upper))
 
 
-def cut(scale: Scale, band: Band, other: Band) -> Repair | None:
-    """End the lower of two overlapping bands before the upper one; None if one lies inside the other."""
-    low, high = sorted((band, other), key=lambda each: each.scores[0])
-    start = high.scores[0]
-    if scale.is_map or not (low.is_sound and high.is_sound):
-        return None
-    if low.scores[0] == start or low.scores[-1] >= high.scores[-1]:
-        return None
-    return _repair(f"end the lower band at {start - 1}", _write_upper(low, start - 1))
+def cut(scale: Scale, band: Band, other: Band) -> Answers:
+    """Take the shared scores from one of two bands: from the one that has others if only one has, else from either."""
+    low, high = sorted((band, other), key=lambda each: (each.scores.start, -each.scores.stop))
+    if scale.is_map or not (low.is_sound and high.is_sound) or low.scores == high.scores:
+        return Answers()
+    ends, starts = high.scores.start - 1, low.scores.stop
+    if low.scores.start == high.scores.start:  # the one that is longer goes on after the other
+        return Answers(_start(low, high.scores.stop))
+    if low.scores.stop == high.scores.stop:
+        return Answers(_end(low, ends))
+    if low.scores.stop > high.scores.stop:
+        return Answers()
+    return Answers(
+        choices=(_end(low, ends)._replace(choice=UPPER_KEEPS), _start(high, starts)._replace(choice=LOWER_KEEPS))
+    )
 
 
-def widen(scale: Scale, gap: Collection[int]) -> Repair | None:
-    """Extend the band below each gap, or at 0 the lowest band; None if bands are invalid or share scores."""
-    bands = sorted(scale.bands, key=lambda band: band.scores[0] if band.scores else HIGHEST)
-    covered = [score for band in bands for score in band.scores]
-    if not bands or not all(band.is_sound for band in bands) or len(set(covered)) < len(covered):
-        return None
+class _Gap(NamedTuple):
+    """Scores without a band, and the bands that end or start next to them."""
+
+    scores: range
+    ends: tuple[Band, ...]
+    starts: tuple[Band, ...]
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether at most one band ends before it, at most one starts after it, and there is one of them."""
+        return len(self.ends) < 2 and len(self.starts) < 2 and bool(self.ends or self.starts)
+
+    @property
+    def below(self) -> Band | None:
+        """The band that ends before it."""
+        return next(iter(self.ends), None)
+
+    @property
+    def above(self) -> Band | None:
+        """The band that starts after it."""
+        return next(iter(self.starts), None)
+
+
+def fill(scale: Scale) -> Answers:
+    """Widen a band next to each gap, or add bands; nothing if bands are invalid, or two of them end at one gap.
+
+    A gap in the middle may go to the band below or above it.
+    """
+    bands = sorted(scale.bands, key=lambda band: band.scores.start if band.scores else HIGHEST)
+    gaps = list(_find_gaps(bands)) if all(band.is_sound for band in bands) else []
+    if not gaps or not all(gap.is_clear for gap in gaps):
+        return Answers()
     if scale.is_map:
-        return _repair(f"start the lowest band at {LOWEST}", RenameKey(bands[0].path, str(LOWEST)))
-    changes: list[tuple[str, Intent]] = []
-    for index, band in enumerate(bands):
-        following = bands[index + 1].scores[0] if index + 1 < len(bands) else HIGHEST + 1
-        if band.scores[-1] + 1 < following:
-            changes.append((f"end {band.written} at {following - 1}", _write_upper(band, following - 1)))
-    if LOWEST in gap:
-        changes.insert(0, (f"start {bands[0].written} at {LOWEST}", _write_lower(bands[0], LOWEST)))
-    return _repair(", ".join(title for title, _ in changes), *(intent for _, intent in changes)) if changes else None
+        first = bands[0].path
+        text = _write_placeholder(gaps[0].scores)
+        return Answers(
+            _repair(f"start the lowest band at {LOWEST}", RenameKey(first, str(LOWEST))),
+            (_add(gaps, InsertField(first, str(LOWEST), json.dumps(text))),),
+        )
+    wider = [_widen(gaps, to_lower=to_lower) for to_lower in (True, False)]
+    adding = _add(gaps, *(_insert(gap) for gap in gaps))
+    if all(gap.below is None or gap.above is None for gap in gaps):
+        return Answers(wider[0]._replace(choice=""), (adding,))
+    return Answers(choices=(*wider, adding))
+
+
+def _find_gaps(bands: Sequence[Band]) -> Iterator[_Gap]:
+    covered = {score for band in bands for score in band.scores}
+    edges = [LOWEST - 1, *sorted(covered), HIGHEST + 1]
+    for last, following in pairwise(edges):
+        if last + 1 < following:
+            below = tuple(band for band in bands if band.scores.stop == last + 1)
+            above = tuple(band for band in bands if band.scores.start == following)
+            yield _Gap(range(last + 1, following), below, above)
+
+
+def _widen(gaps: Sequence[_Gap], *, to_lower: bool) -> Repair:
+    """Extend a band over each gap: the one below or the one above it, if there are both."""
+    changes = []
+    for gap in gaps:
+        if gap.below and (to_lower or not gap.above):
+            changes.append(_end(gap.below, gap.scores[-1]))
+        elif gap.above:
+            changes.append(_start(gap.above, gap.scores[0]))
+    title = ", ".join(change.title for change in changes)
+    intents = [intent for change in changes for intent in change.intents]
+    return _repair(title, *intents, choice=WIDEN_LOWER if to_lower else WIDEN_UPPER)
+
+
+def _add(gaps: Sequence[_Gap], *intents: Intent) -> Repair:
+    told = join_words([f"[{gap.scores[0]}, {gap.scores[-1]}]" for gap in gaps])
+    title = f"add the band{'' if len(gaps) == 1 else 's'} {told} with a placeholder as the outcome"
+    return _repair(title, *intents, choice=ADD_BAND)
+
+
+def _insert(gap: _Gap) -> InsertItems:
+    if gap.below:
+        return InsertItems(_item(gap.below), (_copy(gap.below, gap.scores),))
+    like = gap.above
+    assert like  # noqa: S101 (there are bands)
+    return InsertItems(_item(like), (_copy(like, gap.scores),), before=True)
+
+
+def _item(band: Band) -> Path:
+    """Return the path of the list item of a band."""
+    return band.path[:-1]
+
+
+def _copy(band: Band, scores: range) -> tuple[tuple[Path, str], ...]:
+    """Return what a copy of a band says instead: other scores, and a text as the outcome."""
+    field = str(band.path[-1])
+    outcome = band.outcome_path[len(_item(band)) :]
+    return (
+        ((field, 0), str(scores[0])),
+        ((field, 1), str(scores[-1])),
+        (outcome, _write_placeholder(scores)),
+    )
+
+
+def _write_placeholder(scores: range) -> str:
+    """Return a placeholder for an outcome, which its rule reports until it is replaced."""
+    return f"TODO - say what earns {name_scores(scores)}"
 
 
 def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
@@ -49,8 +156,27 @@ def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
     return _repair(title, _write_upper(band, start - 1), _write_lower(following, start))
 
 
+def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:
+    """Start a new band with a placeholder at each of some scores inside a band; None if it has no outcome to copy."""
+    parts = [range(start, stop) for start, stop in pairwise([*starts, band.scores.stop])]
+    told = join_words([f"[{part[0]}, {part[-1]}]" for part in parts])
+    title = f"start {'a new band' if len(parts) == 1 else 'new bands'} {told} with a placeholder as the outcome"
+    if not scale.is_map:
+        if band.outcome is None:
+            return None
+        copies = tuple(_copy(band, part) for part in parts)
+        ending = _write_upper(band, starts[0] - 1)
+        return _repair(title, ending, InsertItems(_item(band), copies), choice=ADD_BAND)
+    above = [each for each in scale.bands if each.scores and each.scores.start == band.scores.stop]
+    new = [(str(part[0]), _write_placeholder(part)) for part in parts]
+    if above:
+        following = above[0].path
+        return _repair(title, *(InsertField(following, key, json.dumps(text)) for key, text in new), choice=ADD_BAND)
+    return _repair(title, *(AddField(scale.path, key, text) for key, text in new), choice=ADD_BAND)
+
+
 def sort_bands(scale: Scale) -> Repair | None:
-    """Put the bands in ascending order; None if some are invalid or they are those of a holistic rubric."""
+    """Put the bands in ascending order; None if some are invalid."""
     if not all(band.is_sound for band in scale.bands):
         return None
     depth = len(scale.path)
@@ -58,8 +184,16 @@ def sort_bands(scale: Scale) -> Repair | None:
     return _repair("sort the bands", Reorder(scale.path, tuple(band.path[depth] for band in bands)))
 
 
-def _repair(title: str, *intents: Intent) -> Repair:
-    return Repair(title, intents, safe=False)
+def _repair(title: str, *intents: Intent, choice: str = "") -> Repair:
+    return Repair(title, intents, safe=False, choice=choice, is_local=True)
+
+
+def _start(band: Band, bound: int) -> Repair:
+    return _repair(f"start {band.written} at {bound}", _write_lower(band, bound))
+
+
+def _end(band: Band, bound: int) -> Repair:
+    return _repair(f"end {band.written} at {bound}", _write_upper(band, bound))
 
 
 def _write_lower(band: Band, bound: float | None) -> ReplaceValue:

@@ -8,6 +8,7 @@ from typing import Any
 from rubric_lint.finding import Problem, RenameKey, Repair, ReplaceValue
 from rubric_lint.format.bands import outcome_field
 from rubric_lint.format.criterion import SHAPE_FIELDS
+from rubric_lint.format.outcome_repairs import quote, write_placeholder
 from rubric_lint.format.schema import RubricSchema, schema_for
 from rubric_lint.format.schema_errors import SchemaFault
 from rubric_lint.format.schema_files import CURRENT
@@ -89,7 +90,23 @@ def _make_problems(
             path = (*path, value)
         rule = rules.get("null") if keyword == "type" and value is None else None
         message = _word_value(fault, document, path)
-        yield rule or rules.get(keyword, "schema"), Problem(message, path, Part.KEY if fault.is_key else Part.VALUE)
+        name = rule or rules.get(keyword, "schema")
+        yield name, _mend(name, fault, document, base, Problem(message, path, Part.KEY if fault.is_key else Part.VALUE))
+
+
+def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem: Problem) -> Problem:
+    """Return a problem in a value with its repairs."""
+    path = problem.path
+    if rule == "empty-outcome" and not fault.is_key:
+        return problem._replace(choices=(write_placeholder(document.value(base), base, path),))
+    if _lacks_quotes(fault) and not fault.is_key and path and not _find_tag(document, path):
+        return problem._replace(repair=quote(path, document.written_at(path)))
+    return problem
+
+
+def _lacks_quotes(fault: SchemaFault) -> bool:
+    """Return whether a value that should be a string is a number, true or false."""
+    return isinstance(fault.value, int | float) and expected_of(fault.schema) == "a string"
 
 
 # The fields of which an entry needs one; a misspelt one counts.
@@ -214,7 +231,7 @@ def _word_value(fault: SchemaFault, document: Document, path: Path) -> str:
         case _:
             expected = expected_of(schema)
             hint = ""
-            if isinstance(fault.value, int | float) and expected == "a string":
+            if _lacks_quotes(fault):
                 tag = _find_tag(document, path)
                 hint = f"; remove the tag `{shorten(tag)}` and put it in quotes" if tag else "; put it in quotes"
             return f"{subject}, expected {expected}{hint}"

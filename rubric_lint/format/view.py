@@ -133,7 +133,11 @@ class View:
             Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
         )
         return problem._replace(
-            path=path, part=part, related=related, repair=problem.repair if self.document.kind.is_program else None
+            path=path,
+            part=part,
+            related=related,
+            repair=problem.repair if self.document.kind.is_program else None,
+            choices=problem.choices if self.document.kind.is_program else (),
         )
 
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:

@@ -296,10 +296,6 @@ def _make_findings(
         name = name_criterion(problem, rubric)
         key = (rule, span, name + problem.message if rule in JUDGED_RULES else problem.message)  # about one criterion
         if key not in findings:
-            fix, obstacle = None, ""
-            if problem.repair is not None:
-                mending = mending or _start_mending(rubrics)
-                fix, obstacle = mending.mend(document, problem.repair)
             related = _relate(document, problem) if problem.related else ()
             lines = (document.source.position(place.span.start).line for place in related)
             findings[key] = Finding(
@@ -309,9 +305,10 @@ def _make_findings(
                 span=span,
                 pointer=pointer(_number(problem.path, document)),
                 related=related,
-                fix=fix,
-                obstacle=obstacle,
             )
+            if problem.repair is not None or problem.choices:
+                mending = mending or _start_mending(rubrics)
+                findings[key] = mending.mend(document, problem, findings[key])
     if all(rule != "ambiguous-scalar" for rule, _, _ in findings):
         return list(findings.values())  # nothing else can be an echo
     errors: dict[Span, list[str]] = {}

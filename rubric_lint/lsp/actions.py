@@ -7,14 +7,15 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from rubric_lint.finding import Edit, Finding, Fix
-from rubric_lint.fix import choose, fix, splice
-from rubric_lint.fix.proof import DataChange, find_doubt
+from rubric_lint.fix import Wish, choose, fix
 from rubric_lint.fix.silence import can_be_silenced, silence_one
+from rubric_lint.fix.single import any_unsafe, find_trouble
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.diagnostics import make_diagnostic
 from rubric_lint.lsp.difference import find_edits
 from rubric_lint.report.visible import visible
-from rubric_lint.text.source import Source, Span
+from rubric_lint.rules import BY_NAME
+from rubric_lint.text.source import Span
 
 FIX_ALL = "source.fixAll.rubric-lint"
 """The kind of the action that makes all safe fixes, for editors that fix on save."""
@@ -53,22 +54,26 @@ def make_actions(
     """
     if _is_wanted(_QUICK, wanted):
         found = [finding for finding in analysis.findings if _touches(finding.span, place)]
-        fixable = [finding for finding in found if finding.fix]
-        for finding in fixable[:_MOST]:
-            if finding.fix and _is_sound(analysis, [(finding, finding.fix)]):
-                yield _quick_fix(analysis.state, finding, finding.fix, abilities)
-        for rule in dict.fromkeys(finding.rule for finding in fixable):
-            first = next(finding for finding in fixable if finding.rule == rule)
-            yield from _fix_alike(analysis, first, abilities)
+        fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
+        for finding, repair in fixes[:_MOST]:
+            if _is_sound(analysis, [(finding, repair)]):
+                yield _quick_fix(analysis.state, finding, repair, abilities)
+        firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
+        for (_, choice), first in reversed(firsts.items()):
+            yield from _fix_alike(analysis, first, choice, abilities)
         for finding in found[:_MOST]:
             yield from _ignore(analysis, finding, abilities)
     if _is_wanted(FIX_ALL, wanted) and (wanted or asked):
         yield from _fix_all(analysis, abilities)
 
 
-def find_edit(analysis: Analysis, kind: Deferred, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
+def find_edit(
+    analysis: Analysis, kind: Deferred, finding: Finding, choice: str, abilities: Abilities
+) -> types.WorkspaceEdit | None:
     """Compute the edit of a deferred action; return None if it no longer applies."""
-    return (_find_comment if kind is Deferred.IGNORE else _find_alike)(analysis, finding, abilities)
+    if kind is Deferred.IGNORE:
+        return _find_comment(analysis, finding, abilities)
+    return _find_alike(analysis, finding, choice, abilities)
 
 
 _MOST = 10  # limits for fixes and comments: proving each one reads the whole text
@@ -84,10 +89,13 @@ def _touches(span: Span, place: Span) -> bool:
 
 def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool:
     """Return whether these fixes together change only what they claim, proven as by rubric-fix."""
-    old, settings = analysis.source, analysis.state.settings
-    new = Source(old.name, splice(old.text, [edit for _, repair in chosen for edit in repair.edits]))
-    changes = [DataChange(finding.pointer, repair.intents, repair.edits, repair.safe) for finding, repair in chosen]
-    return settings is not None and not find_doubt(old, new, changes, settings)
+    result, settings = analysis.result, analysis.state.settings
+    return result is not None and settings is not None and not find_trouble(result, chosen, settings)
+
+
+def _list_fixes(finding: Finding) -> list[Fix]:
+    """Return all fixes of a finding: the plain one, and those that only an author can pick."""
+    return [*([finding.fix] if finding.fix else []), *finding.choices]
 
 
 def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities) -> types.CodeAction:
@@ -97,30 +105,33 @@ def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities
         kind=_QUICK,
         diagnostics=[make_diagnostic(state, finding)],
         is_preferred=True if repair.safe else None,
-        edit=_edit(state, repair.edits, abilities),
+        edit=_edit(state, repair.edits, abilities, confirm="" if repair.safe else title),
     )
 
 
-def _fix_alike(analysis: Analysis, finding: Finding, abilities: Abilities) -> Iterator[types.CodeAction]:
-    """Yield an action that makes all fixes of a rule in the document, if there are several."""
-    alike = _choose_alike(analysis, finding.rule)
+def _fix_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> Iterator[types.CodeAction]:
+    """Yield an action that makes all fixes of a rule in the document, by one choice if it has some."""
+    alike = _choose_alike(analysis, finding.rule, choice)
     if len(alike) > 1:
-        is_safe = all(repair.safe for _, repair in alike)
-        title = f"Fix all {len(alike)} findings of {finding.rule} in this file{'' if is_safe else ' (unsafe)'}"
-        yield from _defer(analysis, Deferred.FIX_ALIKE, title, finding, abilities)
+        how = f": {BY_NAME[finding.rule].choices[choice]}" if choice else ""
+        mark = " (unsafe)" if any_unsafe(alike) else ""
+        title = f"Fix all {len(alike)} findings of {finding.rule} in this file{how}{mark}"
+        yield from _defer(analysis, Deferred.FIX_ALIKE, title, finding, abilities, choice=choice)
 
 
-def _choose_alike(analysis: Analysis, rule: str) -> list[tuple[Finding, Fix]]:
-    return list(choose([finding for finding in analysis.findings if finding.rule == rule], unsafe=True))
+def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Finding, Fix]]:
+    """Return the compatible fixes of a rule by one choice, or the plain ones."""
+    alike = [finding for finding in analysis.findings if finding.rule == rule]
+    chosen = choose(alike, Wish(not choice, (choice,) if choice else ()))
+    return [(finding, repair) for finding, repair in chosen if repair.choice == choice]
 
 
-def _find_alike(analysis: Analysis, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
+def _find_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> types.WorkspaceEdit | None:
     """Return the edit with all compatible fixes of a rule; several unsafe ones need confirmation if possible."""
-    alike = _choose_alike(analysis, finding.rule)
+    alike = _choose_alike(analysis, finding.rule, choice)
     if not alike or not _is_sound(analysis, alike):
         return None
-    is_safe = all(repair.safe for _, repair in alike)
-    label = "" if is_safe else f"Unsafe fixes of {finding.rule}"
+    label = f"Unsafe fixes of {finding.rule}" if any_unsafe(alike) else ""
     return _edit(analysis.state, [edit for _, repair in alike for edit in repair.edits], abilities, confirm=label)
 
 
@@ -138,13 +149,14 @@ def _find_comment(analysis: Analysis, finding: Finding, abilities: Abilities) ->
 
 
 def _defer(
-    analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities
+    analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities, *, choice: str = ""
 ) -> Iterator[types.CodeAction]:
     """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
-    edit = None if abilities.lazy else find_edit(analysis, kind, finding, abilities)
+    edit = None if abilities.lazy else find_edit(analysis, kind, finding, choice, abilities)
     if edit or abilities.lazy:
         state = analysis.state
         data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
+        data |= {"choice": choice} if choice else {}
         yield types.CodeAction(
             title=title,
             kind=_QUICK,

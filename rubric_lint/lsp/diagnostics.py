@@ -129,7 +129,8 @@ def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, sc
     is_served = analysis.shape_findings.get((finding.rule, finding.span, finding.message))
     if shape_errors == "never":
         return is_served is not None
-    return bool(is_served) and finding.rule != "unknown-field" and not finding.fix and not finding.obstacle
+    has_more = finding.rule == "unknown-field" or finding.fix or finding.choices or finding.obstacle
+    return bool(is_served) and not has_more
 
 
 def has_schema(analysis: Analysis) -> bool:

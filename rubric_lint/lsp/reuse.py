@@ -73,6 +73,7 @@ class Placed(NamedTuple):
                 pointer="/".join(["", key, str(int(index) + self.items), *rest]),
                 related=tuple(place._replace(span=self._move(place.span)) for place in finding.related),
                 fix=finding.fix and self._move_fix(finding.fix),
+                choices=tuple(map(self._move_fix, finding.choices)),
             )
 
     def _move(self, span: Span) -> Span:
@@ -195,9 +196,9 @@ def _is_within(finding: Finding, place: Span) -> bool:
     """Return whether everything that a finding mentions, including its fix, is inside a case."""
     spans = [finding.span, *(related.span for related in finding.related)]
     paths = [finding.pointer.split("/")[1:]]
-    if finding.fix:
-        spans += [edit.span for edit in finding.fix.edits]
-        paths += [[*map(str, intent.path)] for intent in finding.fix.intents if not isinstance(intent, Replace)]
+    for fix in (*([finding.fix] if finding.fix else []), *finding.choices):
+        spans += [edit.span for edit in fix.edits]
+        paths += [[*map(str, intent.path)] for intent in fix.intents if not isinstance(intent, Replace)]
     return all(place.start <= span.start and span.end <= place.end for span in spans) and all(
         len(path) > 1 and path[1].isdecimal() for path in paths
     )

@@ -227,7 +227,7 @@ class Server:
     def _find_edit(self, found: Analysis, kind: Deferred, data: Mapping[str, Any]) -> types.WorkspaceEdit | None:
         for finding in found.findings:
             if finding.rule == data["rule"] and (kind is Deferred.FIX_ALIKE or finding.pointer == data["pointer"]):
-                return find_edit(found, kind, finding, self._abilities)
+                return find_edit(found, kind, finding, str(data.get("choice", "")), self._abilities)
         return None
 
     @property

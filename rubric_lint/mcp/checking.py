@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from rubric_lint.finding import Result
+from rubric_lint.fix import SAFE, Wish
 from rubric_lint.fix import fix as fix_data
 from rubric_lint.fix.changed_data import list_changed_data
 from rubric_lint.fix.run import FixRun
@@ -148,7 +149,8 @@ def show(roots: Roots, given: Mapping[str, Any]) -> Answer:
 def fix(roots: Roots, given: Mapping[str, Any]) -> Answer:
     """Fix a text, or files; write files only with `write`."""
     finder = _find_settings(given)
-    unsafe, writes = given.get("unsafe", False), given.get("write", False)
+    wish = Wish(given.get("unsafe", False), tuple(given.get("choose", ())))
+    writes = given.get("write", False)
     outcomes: list[FixOutcome] = []
     refused = _Refused()
     text = take_text(roots, given)
@@ -158,7 +160,7 @@ def fix(roots: Roots, given: Mapping[str, Any]) -> Answer:
             outcomes.append,
             _silent_progress(),
             is_dry=not writes,
-            unsafe=unsafe,
+            **wish._asdict(),
             refuse=refused.refuse,
             report_crash=refused.report_crash,
             find=roots.find,
@@ -170,7 +172,7 @@ def fix(roots: Roots, given: Mapping[str, Any]) -> Answer:
         raise ToolError("`write` needs `paths`; a text is returned fixed, and never written")
     else:
         name, data = text
-        outcome = FixOutcome(fix_data(name, data, finder.for_file(name), unsafe=unsafe), unsafe)
+        outcome = FixOutcome(fix_data(name, data, finder.for_file(name), **wish._asdict()), wish)
         outcomes, totals = [outcome], FixTotals()
         totals.add(outcome)
         for fault in outcome.fixed.faults():
@@ -194,7 +196,7 @@ def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
         "diff": write_diff(outcome, color=False),
         "data": list_changed_data(fixed),
         "comments_kept": True,  # otherwise the proof fails, and the file stays as it is
-        "meaning_proven_unchanged": not outcome.unsafe,
+        "meaning_proven_unchanged": outcome.wish == SAFE,
         **({"text": fixed.text} if has_text else {}),
     }
 

@@ -7,7 +7,7 @@ from rubric_lint.format.starter import RUBRICS
 from rubric_lint.mcp.roots import ToolError
 from rubric_lint.messages import describe, expected_of, join_words, point_to_known
 from rubric_lint.project.opening import SMALL_LIMIT
-from rubric_lint.rules import BY_NAME
+from rubric_lint.rules import BY_NAME, CHOICES
 
 Schema = Mapping[str, Any]
 
@@ -27,6 +27,11 @@ def flag(description: str) -> Schema:
 def rules(description: str) -> Schema:
     """Return the schema of a list of rule names."""
     return {"type": "array", "items": {"type": "string", "enum": RULES}, "description": description}
+
+
+def choices(description: str) -> Schema:
+    """Return the schema of a list of names of choices."""
+    return {"type": "array", "items": {"type": "string", "enum": list(CHOICES)}, "description": description}
 
 
 PATHS: Schema = {

@@ -10,7 +10,7 @@ from rubric_lint.mcp.answer import Answer
 from rubric_lint.mcp.checking import fix, lint, show
 from rubric_lint.mcp.importing import import_file
 from rubric_lint.mcp.roots import Roots, ToolError
-from rubric_lint.mcp.schemas import NAME, PATHS, RULES, SHAPE, TEXT, Schema, arguments, flag, rules, text
+from rubric_lint.mcp.schemas import NAME, PATHS, RULES, SHAPE, TEXT, Schema, arguments, choices, flag, rules, text
 from rubric_lint.mcp.scoring import diff, score
 from rubric_lint.project.opening import SMALL_LIMIT
 from rubric_lint.project.skipped import name_other_kind
@@ -45,7 +45,7 @@ def explain(_roots: Roots, given: Mapping[str, Any]) -> Answer:
 
 def list_rules(_roots: Roots, _given: Mapping[str, Any]) -> Answer:
     """List the rules."""
-    lines = [f"{rule.name} ({rule.severity}{f', {rule.fix} fix' if rule.fix else ''}): {rule.summary}" for rule in
+    lines = [f"{rule.name} ({rule.severity}{f'; fix: {rule.kinds}' if rule.kinds else ''}): {rule.summary}" for rule in
              BY_NAME.values()]  # fmt: skip
     return Answer("\n".join(lines) + "\n", {"rules": [rule.to_json() for rule in BY_NAME.values()]})
 
@@ -110,6 +110,9 @@ TOOLS = (
             {
                 **_SOURCES,
                 "unsafe": flag("Also apply fixes that may change the meaning of a rubric."),
+                "choose": choices(
+                    "Where a finding lists `choices`, of which only an author can pick one, apply the first of these."
+                ),
                 "write": flag("Write the files. Without it, nothing is written."),
                 "select": rules("Apply only the fixes of these rules."),
                 "ignore": rules("Leave out the fixes of these rules."),

@@ -42,20 +42,25 @@ class Agent(Reporter):
 def _line(source: Source, finding: Finding) -> str:
     words = f"{finding.severity} {finding.rule}: {visible(finding.message)}"
     fix = f" [{_word(source, finding.fix)}]" if finding.fix else ""
+    fix += "".join(f" [{_word(source, choice)}]" for choice in finding.choices)
     obstacle = f" [not fixable: {visible(finding.obstacle)}]" if finding.obstacle else ""
     return f"{visible(source.name)}:{_place(source, finding.span.start)} {words}{fix}{obstacle}"
 
 
 def _word(source: Source, fix: Fix) -> str:
     """Return the title of a fix and its edits, or where they are if they are too long for a line."""
-    kind = "safe fix" if fix.safe else "unsafe fix"
+    kind = f"choice {fix.choice}" if fix.choice else "safe fix" if fix.safe else "unsafe fix"
     size = sum(edit.span.end - edit.span.start + len(edit.text) for edit in fix.edits)
     if size > LONGEST:
-        command = "rubric-fix" if fix.safe else "rubric-fix --unsafe-fixes"
+        command = "rubric-fix" if fix.safe else f"rubric-fix {_option(fix)}"
         edits = f"{size} characters of edits; `{command}` makes them, --format json shows them"
     else:
         edits = "; ".join(_word_edit(source, edit) for edit in fix.edits)
     return f"{kind}: {visible(fix.title)}: {edits}"
+
+
+def _option(fix: Fix) -> str:
+    return f"--choose {fix.choice}" if fix.choice else "--unsafe-fixes"
 
 
 def _word_edit(source: Source, edit: Edit) -> str:

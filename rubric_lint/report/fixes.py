@@ -49,7 +49,7 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     for note in fixed.notes:
         yield f"{name}{_write_place(fixed, note.at)}: {visible(note.message)}"
     if not fixed.doubt:
-        for finding, reason in fixed.left(unsafe=outcome.unsafe):
+        for finding, reason in fixed.left(**outcome.wish._asdict()):
             line, column, _ = fixed.result.source.position(finding.span.start)
             yield f"{name}:{line}:{column}: {finding.rule} not fixed: {visible(reason)}"
 
@@ -74,7 +74,7 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
                 "path": finding.pointer,
                 "start": fixed.result.source.position(finding.span.start)._asdict(),
             }
-            for finding, reason in fixed.left(unsafe=outcome.unsafe)
+            for finding, reason in fixed.left(**outcome.wish._asdict())
         ],
         "left_out": fixed.left_out or None,
         **({"notes": [_as_note(fixed, *note) for note in fixed.notes]} if fixed.notes else {}),

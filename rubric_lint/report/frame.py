@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from rubric_lint.finding import Finding
+from rubric_lint.messages import join_words
 from rubric_lint.report.visible import head, shown, tail, visible, width
 from rubric_lint.text.source import Source, Span
 
@@ -52,6 +53,11 @@ def frame(source: Source, finding: Finding, paint: Paint, columns: int) -> Itera
     if finding.fix:
         kind, command = ("fix", "rubric-fix") if finding.fix.safe else ("unsafe fix", "rubric-fix --unsafe-fixes")
         note = f"= {kind}: {visible(finding.fix.title)} ({command})"
+        yield f"   {'':{digits}} {paint('fix', note)}"
+    if finding.choices:
+        commands = ("rubric-fix --choose", *["--choose"] * len(finding.choices))
+        answers = [f"{visible(each.title)} ({name} {each.choice})" for each, name in zip(finding.choices, commands)]  # noqa: B905
+        note = f"= choose: {join_words(answers, 'or')}"
         yield f"   {'':{digits}} {paint('fix', note)}"
 
 

@@ -76,12 +76,17 @@ def _finding(source: Source, finding: Finding) -> dict[str, Any]:
             for place in finding.related
         ],
         "fix": _fix_data(source, finding.fix) if finding.fix else None,
+        **({"choices": [_choice_data(source, fix) for fix in finding.choices]} if finding.choices else {}),
     }
 
 
 def _fix_data(source: Source, fix: Fix) -> dict[str, Any]:
     edits = [{**_span_data(source, edit.span), "text": whole(edit.text)} for edit in fix.edits]
     return {"title": whole(fix.title), "safe": fix.safe, "edits": edits}
+
+
+def _choice_data(source: Source, fix: Fix) -> dict[str, Any]:
+    return {"name": fix.choice, **_fix_data(source, fix)}
 
 
 def _span_data(source: Source, span: Span) -> dict[str, dict[str, int]]:

@@ -136,8 +136,8 @@ def _result(source: Source, file: dict[str, str], finding: Finding, fingerprint:
             {"id": number, "message": {"text": whole(place.message)}, **_locate(source, file, place)}
             for number, place in enumerate(finding.related, start=1)
         ]
-    if finding.fix:
-        result["fixes"] = [_fix_data(source, file, finding.fix)]
+    if fixes := [*([finding.fix] if finding.fix else []), *finding.choices]:
+        result["fixes"] = [_fix_data(source, file, fix) for fix in fixes]
     return result
 
 
@@ -149,7 +149,7 @@ def _fix_data(source: Source, file: dict[str, str], fix: Fix) -> dict[str, Any]:
     return {
         "description": {"text": whole(fix.title)},
         "artifactChanges": [{"artifactLocation": file, "replacements": replacements}],
-        "properties": {"safe": fix.safe},
+        "properties": {"safe": fix.safe, **({"choice": fix.choice} if fix.choice else {})},
     }
 
 

@@ -54,6 +54,9 @@ RULES: tuple[Rule, ...] = tuple(import_module(f"{__name__}.{module}").RULE for m
 BY_NAME = {rule.name: rule for rule in RULES}
 """The rules by their names."""
 
+CHOICES: tuple[str, ...] = tuple(dict.fromkeys(name for rule in RULES for name in rule.choices))
+"""The names of fixes of which only an author can pick one."""
+
 JUDGED = "rubric-lint --judged"
 """The command of the rules on judged data."""
 

@@ -1,8 +1,10 @@
 """Two criteria, or two rubric tests, with one id."""
 
+import json
+import re
 from collections.abc import Iterator
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, ReplaceValue, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric, fold_id
 from rubric_lint.messages import shorten
@@ -21,7 +23,43 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
             *_path_of_id(first),
         )
-        yield Problem(_write_message(criterion, first), *_path_of_id(criterion), related=(place,))
+        renames = list(_rename(rubric, first, criterion))
+        yield Problem(
+            _write_message(criterion, first),
+            *_path_of_id(criterion),
+            related=(place,),
+            repair=renames[0]._replace(choice="") if len(renames) == 1 else None,
+            choices=tuple(renames) if len(renames) > 1 else (),
+        )
+
+
+_LATER, _EARLIER = "rename-later", "rename-earlier"
+_PLAIN = re.compile(r"[^\W\d_][\w./-]*(?: [\w./-]+)*")
+
+
+def _rename(rubric: Rubric, first: Criterion, second: Criterion) -> Iterator[Repair]:
+    """Yield the repairs that give one of two criteria a new id; an id from the place, or from an anchor, stays."""
+    taken = {fold_id(criterion.id) for criterion in rubric.criteria}
+    for criterion, choice in ((second, _LATER), (first, _EARLIER)):
+        if not criterion.has_own_id or criterion.borrows_id:
+            continue
+        number = max(2, sum(fold_id(each.id) == fold_id(criterion.id) for each in _until(rubric, criterion)))
+        while fold_id(f"{criterion.id}-{number}") in taken:
+            number += 1
+        new = f"{criterion.id}-{number}"
+        text = new if _PLAIN.fullmatch(new) else json.dumps(new, ensure_ascii=False)
+        which = "the other" if criterion is first else "this"
+        title = f"rename {which} id to `{shorten(new)}`"
+        intents = (ReplaceValue(criterion.path_of("id"), text),)
+        yield Repair(title, intents, safe=False, choice=choice, is_local=True)
+
+
+def _until(rubric: Rubric, criterion: Criterion) -> Iterator[Criterion]:
+    """Yield the criteria up to one of them."""
+    for each in rubric.criteria:
+        yield each
+        if each is criterion:
+            return
 
 
 def _write_message(criterion: Criterion, first: Criterion) -> str:
@@ -41,4 +79,14 @@ def _path_of_id(criterion: Criterion) -> tuple[Path, Part]:
     return criterion.path, Part.ENTRY
 
 
-RULE = Rule("duplicate-id", Severity.ERROR, check, marks=(Part.VALUE, Part.HEAD))
+RULE = Rule(
+    "duplicate-id",
+    Severity.ERROR,
+    check,
+    fix="unsafe",
+    marks=(Part.VALUE, Part.HEAD),
+    choices={
+        _LATER: "give the later criterion a new id",
+        _EARLIER: "give the earlier criterion a new id",
+    },
+)

@@ -28,7 +28,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             repair = None
             if not rubric.dialect:
                 add = AddField(criterion.path, "id", criterion.id)
-                repair = Repair(f"write the id that it has now, `id: {criterion.id}`", (add,), safe=False)
+                title = f"write the id that it has now, `id: {criterion.id}`"
+                repair = Repair(title, (add,), safe=False, is_local=True)
             yield Problem(message, criterion.path, Part.HEAD, repair=repair)
 
 

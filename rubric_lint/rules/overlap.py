@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
-from rubric_lint.format.band_repairs import cut
+from rubric_lint.format.band_repairs import LOWER_KEEPS, UPPER_KEEPS, cut
 from rubric_lint.format.bands import Band, Scale
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import list_scores, name_scores
@@ -41,16 +41,27 @@ def _compare(scale: Scale) -> Iterator[Problem]:
                     f"{name_scores(shared)} {verb} in this band {band.written} and in {other.written} "
                     f"(line {OTHER_LINE}); end one band before the other starts"
                 )
+                answers = cut(scale, band, other)
                 yield Problem(
                     message,
                     band.path,
                     band.part,
                     (Place(f"also covers {list_scores(shared)}", other.path, other.part),),
-                    cut(scale, band, other),
+                    answers.plain,
+                    choices=answers.choices,
                 )
             if len(told) == len(band.scores):
                 break
         earlier.append(band)
 
 
-RULE = Rule("overlap", Severity.ERROR, check, fix="unsafe")
+RULE = Rule(
+    "overlap",
+    Severity.ERROR,
+    check,
+    fix="unsafe",
+    choices={
+        UPPER_KEEPS: "end the lower band before the upper one starts",
+        LOWER_KEEPS: "start the upper band after the lower one ends",
+    },
+)

@@ -1,8 +1,9 @@
 """Define a rule: its name, its severity, its function, and the page that explains it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.rubric import Rubric
@@ -17,7 +18,7 @@ class Rule(NamedTuple):
 
     `check` finds it; None for rules of the text, the schemas or the comments. `fix` is the kind of fix that its
     findings may have. `marks` are the parts that findings may mark of the value at their pointer. `command` is the
-    program that finds it.
+    program that finds it. `choices` are the fixes of which only an author can pick one, each with what it does.
     """
 
     name: str
@@ -26,6 +27,12 @@ class Rule(NamedTuple):
     fix: FixKind | None = None
     marks: tuple[Part, ...] = (Part.VALUE,)
     command: str = "rubric-lint"
+    choices: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def kinds(self) -> str:
+        """The kinds of fixes that its findings may have, in words; empty for none."""
+        return ", ".join([*([self.fix] if self.fix else []), *(["choice"] if self.choices else [])])
 
     @property
     def page_file(self) -> Path:
@@ -47,12 +54,13 @@ class Rule(NamedTuple):
         """The one-sentence summary of the rule: the first paragraph of its page."""
         return self.page.split("\n\n", 2)[1].replace("\n", " ").strip()
 
-    def to_json(self) -> dict[str, str | None]:
-        """Return the name, the severity, the kind of fix, the summary and the URL for the lists of rules in JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the name, severity, kind of fix, choices, summary and URL for the lists of rules in JSON."""
         return {
             "name": self.name,
             "severity": self.severity.value,
             "fix": self.fix,
+            **({"choices": dict(self.choices)} if self.choices else {}),
             "summary": self.summary,
             "url": self.url,
         }

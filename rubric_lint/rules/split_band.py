@@ -5,7 +5,7 @@ from math import ceil
 from typing import NamedTuple
 
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, Severity
-from rubric_lint.format.band_repairs import start_at
+from rubric_lint.format.band_repairs import ADD_BAND, split, start_at
 from rubric_lint.format.bands import Band, Scale
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words, list_scores
@@ -52,7 +52,9 @@ def _check_band(band: Band, scale: Scale, cuts: _Cuts | None, rubric: Rubric) ->
         f"{band.written}, which has one outcome ({told}); start {starting} at {cures}"
     )
     repair = _repair(scale, band, starts[0], cuts) if len(starts) == 1 else None
-    yield Problem(message, band.path, band.part, related, repair)
+    parted = split(scale, band, starts)
+    choices = (parted,) if parted else ()
+    yield Problem(message, band.path, band.part, related, repair, choices=choices)
 
 
 def _group(scores: Iterable[int], scale: Scale, cuts: _Cuts | None) -> dict[str, list[int]]:
@@ -100,4 +102,11 @@ def _judge(score: int, gate: int | None, cuts: _Cuts | None) -> str:
     return "pass" if score >= cuts.pass_from else "borderline"
 
 
-RULE = Rule("split-band", Severity.WARNING, check, fix="unsafe", marks=(Part.VALUE, Part.KEY))
+RULE = Rule(
+    "split-band",
+    Severity.WARNING,
+    check,
+    fix="unsafe",
+    marks=(Part.VALUE, Part.KEY),
+    choices={ADD_BAND: "start a new band at the gate or threshold, with a placeholder as its outcome"},
+)

@@ -247,15 +247,20 @@ def _order(value: Any) -> Any:
 
 
 def _pack(finding: Finding) -> list[Any]:
-    fix = finding.fix and [finding.fix.title, finding.fix.safe, [[*edit.span, edit.text] for edit in finding.fix.edits]]
+    fix = finding.fix and _pack_fix(finding.fix)
+    choices = [_pack_fix(each) for each in finding.choices]
     related = [[place.message, *place.span] for place in finding.related]
-    return [finding.rule, finding.severity, finding.message, *finding.span, finding.pointer, related, fix]
+    return [finding.rule, finding.severity, finding.message, *finding.span, finding.pointer, related, fix, choices]
+
+
+def _pack_fix(fix: Fix) -> list[Any]:
+    return [fix.title, fix.safe, [[*edit.span, edit.text] for edit in fix.edits], fix.choice]
 
 
 # The form of cached values: a type, a list with the form of all its items, or a tuple of forms.
 _SPANNED = (int, int)
-_FIX = (str, bool, [(*_SPANNED, str)])
-_FINDING = (str, frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX)
+_FIX = (str, bool, [(*_SPANNED, str)], str)
+_FINDING = (str, frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX, [_FIX])
 _UNREAD = (str, *_SPANNED, bool)
 _RESULT = (int, int, int, int, [_FINDING], [_UNREAD])
 
@@ -275,7 +280,7 @@ def _matches(value: Any, form: Any) -> bool:
 
 def _unpack(packed: list[Any]) -> Finding:
     """Unpack a finding, without the parts that only `rubric-fix` needs, which lints by itself."""
-    rule, severity, message, start, end, pointer, related, fix = packed
+    rule, severity, message, start, end, pointer, related, fix, choices = packed
     return Finding(
         rule,
         Severity(severity),
@@ -283,5 +288,11 @@ def _unpack(packed: list[Any]) -> Finding:
         Span(start, end),
         pointer,
         tuple(Related(text, Span(*span)) for text, *span in related),
-        fix and Fix(fix[0], tuple(Edit(Span(*span), text) for *span, text in fix[2]), fix[1]),
+        fix and _unpack_fix(fix),
+        choices=tuple(_unpack_fix(each) for each in choices if each),
     )
+
+
+def _unpack_fix(packed: list[Any]) -> Fix:
+    title, is_safe, edits, choice = packed
+    return Fix(title, tuple(Edit(Span(*span), text) for *span, text in edits), is_safe, choice=choice)

@@ -49,6 +49,7 @@ class Summary(NamedTuple):
     failed: int = 0
     review: tuple[tuple[str, Any], ...] = ()
     hints: int = 0
+    choices: int = 0
 
     @property
     def findings(self) -> int:
@@ -60,6 +61,7 @@ class Summary(NamedTuple):
         """Return the counts of one file."""
         severities = [finding.severity for finding in result.findings]
         fixes = [finding.fix.safe for finding in result.findings if finding.fix]
+        choices = [finding for finding in result.findings if finding.choices and not finding.fix]
         return cls(
             files=1,
             files_with_rubrics=int(result.rubrics > 0),
@@ -72,6 +74,7 @@ class Summary(NamedTuple):
             ignored=result.ignored,
             safe_fixes=sum(fixes),
             unsafe_fixes=len(fixes) - sum(fixes),
+            choices=len(choices),
             unread=sum(each.is_known for each in result.unread),
             tests=result.tests,
             passed=result.passed,
@@ -102,6 +105,7 @@ class Summary(NamedTuple):
         more = [
             (self.safe_fixes, f"{self.safe_fixes} fixable with rubric-fix"),
             (self.unsafe_fixes, f"{self.unsafe_fixes} fixable with rubric-fix --unsafe-fixes"),
+            (self.choices, f"{self.choices} fixable with rubric-fix --choose NAME"),
             (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),
             (self.known, f"{counted(self.known, 'finding')} hidden by the baseline"),
             (self.untouched, f"{counted(self.untouched, 'finding')} on unchanged lines hidden"),

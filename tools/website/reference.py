@@ -26,7 +26,7 @@ def list_rules() -> str:
     """Return the table of all rules, from their pages and what they say of themselves."""
     rows = [
         f"| [`{rule.name}`](../../rubric_lint/rules/{rule.page_file.name}) | {rule.summary} | {rule.severity} "
-        f"| {rule.fix or ''} |"
+        f"| {rule.kinds} |"
         for rule in RULES
     ]
     return "\n".join(["| rule | finds | severity | fix |", "|---|---|---|---|", *rows])
@@ -35,9 +35,23 @@ def list_rules() -> str:
 def describe_rule(rule: Rule, page: str) -> str:
     """Return the page of a rule with its severity and fix below its summary."""
     title, summary, rest = page.split("\n\n", 2)
-    fix = f"**Fix:** {rule.fix}" if rule.fix else "**Fix:** none, a person has to decide"
+    fix = f"**Fix:** {rule.kinds}" if rule.kinds else "**Fix:** none, a person has to decide"
     facts = f"**Severity:** {rule.severity} · {fix} · **In the terminal:** `rubric-lint --explain {rule.name}`"
-    return f"{title}\n\n{summary}\n\n{facts}\n\n{rest}"
+    choices = "".join(f"- `{name}`: {told}\n" for name, told in rule.choices.items())
+    facts += (
+        f"\n\n**Choices** (`rubric-fix --choose NAME`, or the light bulb of an editor):\n\n{choices}" if choices else ""
+    )
+    return f"{title}\n\n{summary}\n\n{facts.rstrip()}\n\n{rest}"
+
+
+def list_choices() -> str:
+    """Return the table of the fixes of which only an author can pick one."""
+    rows = [
+        f"| `{name}` | [`{rule.name}`](../../rubric_lint/rules/{rule.page_file.name}) | {told} |"
+        for rule in RULES
+        for name, told in rule.choices.items()
+    ]
+    return "\n".join(["| choice | rule | what it does |", "|---|---|---|", *rows])
 
 
 def list_settings() -> str:
@@ -189,6 +203,7 @@ LISTS = {
     "agents": list_agents,
     "tools": list_tools,
     "rules": list_rules,
+    "choices": list_choices,
     "settings": list_settings,
     "commands": commands.list_programs,
     "exit codes": commands.list_exit_codes,

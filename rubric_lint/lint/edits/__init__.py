@@ -1,7 +1,7 @@
 """Turn intents of a rule into edits that leave every other byte of the text alone."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rubric_lint.finding import (
     AddField,
@@ -10,6 +10,7 @@ from rubric_lint.finding import (
     EscapeText,
     Fix,
     InsertField,
+    InsertItems,
     Intent,
     JoinLists,
     MoveField,
@@ -28,6 +29,7 @@ from rubric_lint.finding import (
     pointer,
 )
 from rubric_lint.lint.edits.insertion import NEARBY, add_field, wrap_text
+from rubric_lint.lint.edits.items import insert_items
 from rubric_lint.lint.edits.moving import dissolve, join_lists, move_field, put_under
 from rubric_lint.lint.edits.nesting import nest_field
 from rubric_lint.lint.edits.order import reorder
@@ -60,10 +62,31 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
     if sharing.document.kind is Kind.TOML and not all(isinstance(each, RenameKey) for each in repair.intents):
         raise ObstacleError("in TOML only keys are renamed; change it by hand")
     intents = tuple(dict.fromkeys(repair.intents))
+    if repair.is_local and sharing.is_needed:
+        for intent in intents:
+            _check_alone(sharing, intent)
     if sharing.is_needed or sharing.document.duplicates:
         intents = tuple(dict.fromkeys(spread for intent in intents for spread in _spread(sharing, intent, repair)))
-    edits = {edit for intent in intents for edit in _make_edits(sharing, intent)}
-    return Fix(repair.title, tuple(sorted(edits)), repair.safe, intents)
+    edits = dict.fromkeys(edit for intent in intents for edit in _make_edits(sharing, intent))
+    return Fix(repair.title, tuple(_sort(edits)), repair.safe, intents, repair.choice)
+
+
+def _sort(edits: Iterable[Edit]) -> list[Edit]:
+    """Sort edits by their places; what is inserted at one place stays in its order, as one edit."""
+    found: dict[Span, list[str]] = {}
+    for span, text in edits:
+        found.setdefault(span, []).append(text)
+    return [
+        Edit(span, text)
+        for span, texts in sorted(found.items())
+        for text in (["".join(texts)] if span.start == span.end else texts)
+    ]
+
+
+def _check_alone(sharing: Sharing, intent: Intent) -> None:
+    if not isinstance(intent, Replace) and (site := sharing.find_sharer(intent.path)) is not None:
+        line = sharing.document.source.position(site).line
+        raise ObstacleError(f"an anchor shares it with line {line}; write it out there, or change it by hand")
 
 
 def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent]:
@@ -166,6 +189,8 @@ def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:  # noqa: PLR091
             return nest_field(document, path, name, before, inner)
         case Reorder(path, steps):
             return reorder(document, path, steps)
+        case InsertItems(path, copies, before):
+            return [insert_items(document, path, copies, before=before)]
         case Replace(span, text):
             return [Edit(span, text)]
         case _:
@@ -217,13 +242,37 @@ def _search_before(pattern: re.Pattern[str], sign: str, text: str, end: int) -> 
     return pattern.search(text, begin, end) if text.find(sign, begin, end) >= 0 else None
 
 
+_COLON = re.compile(r"\s*:(?=[\s,\]}]|\Z)")
+
+
+def _find_void(document: Document, path: Path) -> int | None:
+    """Return where to write a value that is missing: after its colon or its dash; None if it is written.
+
+    Raises:
+        ObstacleError: if its field has no colon, or it has an anchor or a tag.
+    """
+    span, code = document.span(path), document.tree.code
+    if isinstance(path[-1], int):
+        return span.end if code[slice(*span)] == "-" else None
+    if span != document.span(path, Part.KEY):
+        return None
+    colon = _COLON.match(code, span.end)
+    if colon is None or document.is_shared(path):
+        raise ObstacleError("its value is missing; write it by hand")
+    return colon.end()
+
+
 _TAG = re.compile(r"(?:^|(?<=[\s\[{,:]))!\S*[ \t]+(?P<anchor>(?:&\S+[ \t]+)?)$")
 
 
 def _replace_value(document: Document, path: Path, text: str) -> Edit:
     """Replace a scalar: its tag goes, its anchor stays, and a string keeps its quotes."""
     start, end = document.span(path)
-    if (quote := document.source.text[start]) in "\"'" and isinstance(read_scalar(text), str) and text[:1] != '"':
+    if document.value(path) is None and (at := _find_void(document, path)) is not None:
+        return Edit(Span(at, at), f" {text}")
+    quote = document.source.text[start]
+    if (quote in "\"'" or document.kind.is_json) and isinstance(read_scalar(text), str) and text[:1] != '"':
+        quote = quote if quote in "\"'" else '"'
         text = f"{quote}{text}{quote}"
     if tag := _search_before(_TAG, "!", document.source.text, start):
         return Edit(Span(tag.start(), end), tag["anchor"] + text)

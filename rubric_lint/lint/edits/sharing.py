@@ -73,6 +73,32 @@ class Sharing:
                 return found
         return None
 
+    def find_sharer(self, path: Path) -> int | None:
+        """Return the offset of another use, by alias or merge key, of the value at `path` or of one that holds it."""
+        document = self.document
+        for length in range(1, len(path) + 1):
+            part = path[:length]
+            child = document.child(part)
+            if child.site is not None:
+                return document.span(part).start
+            if child.node in self._aliased:
+                return self._aliased[child.node]
+            if (child.owner, part[-1]) in self._merging:
+                heirs = [node for node in self._merging[child.owner, part[-1]] if node in document.paths]
+                return document.span(document.paths[heirs[0]]).start if heirs else document.span(part).start
+            if child.owner is not document.child(part[:-1]).node:
+                return document.span(part).start
+        return None
+
+    @cached_property
+    def _aliased(self) -> dict[Any, int]:
+        """The offset of the first alias of each value that has one."""
+        found: dict[Any, int] = {}
+        for path, span in self.document.entries():
+            if self.document.is_alias(path):
+                found.setdefault(self.document.child(path).node, span.start)
+        return found
+
     def is_definition(self, path: Path) -> bool:
         """Return whether a top-level field exists only for anchors to share."""
         return self.field(path) in self._definitions

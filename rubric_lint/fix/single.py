@@ -1,0 +1,40 @@
+"""Prove fixes that are applied alone, as an editor applies them, by the same checks as those of a whole file."""
+
+from collections.abc import Sequence
+
+from rubric_lint.finding import Finding, Fix, Result
+from rubric_lint.fix import find_new, splice
+from rubric_lint.fix.proof import DataChange, find_doubt, move, name_findings
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+
+
+def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings: FileSettings) -> str:
+    """Return why fixes of findings of a text must not be applied to it together; empty if they may be.
+
+    They may be if the data changes as they say and no other way, no comment is lost, their findings are gone, and no
+    finding is new. `result` has all findings of the text.
+    """
+    old = result.source
+    new = old._replace(text=splice(old.text, [edit for _, fix in chosen for edit in fix.edits]))
+    changes = [DataChange(finding.pointer, fix.intents, fix.edits, fix.safe) for finding, fix in chosen]
+    if doubt := find_doubt(old, new, changes, settings):
+        return doubt
+    after = lint(old.name, new.to_bytes(new.text), settings)
+    if doubt := find_new(result, after, move(name_findings(result.findings), changes), is_safe=not any_unsafe(chosen)):
+        return doubt
+    for finding, _ in chosen:
+        names = {name for name in move(name_findings([finding]), changes) if name[0] == finding.rule}
+        then, now = (sum(each in names for each in _name_all(of)) for of in (result, after))
+        if now >= then:
+            return f"{finding.rule} would still be found"
+    return ""
+
+
+def any_unsafe(chosen: Sequence[tuple[Finding, Fix]]) -> bool:
+    """Return whether one of some fixes may change what a rubric means."""
+    return not all(fix.safe for _, fix in chosen)
+
+
+def _name_all(result: Result) -> list[tuple[str, str]]:
+    return [(finding.rule, finding.pointer) for finding in result.findings]

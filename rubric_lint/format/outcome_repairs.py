@@ -1,0 +1,30 @@
+"""Repair outcomes that are empty, and strings that are written as other scalars; no repair is safe."""
+
+import json
+from typing import Any
+
+from rubric_lint.finding import Repair, ReplaceValue
+from rubric_lint.text.path import Path
+
+PLACEHOLDER = "placeholder"
+
+
+def write_placeholder(entry: Any, at: Path, place: Path) -> Repair:
+    """Write a placeholder for the outcome at `place`, which is in the entry at the path `at`, or is the entry."""
+    number = f"{int(at[-1]) + 1}" if at and isinstance(at[-1], int) else ""
+    is_band = isinstance(entry, dict) and "score_range" in entry
+    name = f"{'band' if is_band else 'criterion'} {number}".strip()
+    within = place[len(at) :]
+    if len(within) > 1:
+        kind = "level" if within[0] == "levels" else "band" if isinstance(within[1], int) else "score"
+        part = int(within[1]) + 1 if isinstance(within[1], int) else within[1]
+        name = f"{kind} {part} of {name}"
+    text = f"TODO - say what an observer sees for {name}"
+    intents = (ReplaceValue(place, text),)
+    return Repair("write a placeholder", intents, safe=False, choice=PLACEHOLDER, is_local=True)
+
+
+def quote(place: Path, written: str) -> Repair:
+    """Write a plain scalar as a string, in quotes."""
+    text = json.dumps(written, ensure_ascii=False)
+    return Repair(f"write `{text}`", (ReplaceValue(place, text),), safe=False, is_local=True)

@@ -1,0 +1,311 @@
+"""The fixes of faults that may be mended in several ways: each mends what it says, and changes nothing else."""
+
+import json
+import re
+
+import pytest
+from faulty_rubrics import faulty_rubrics
+from hypothesis import given
+from lint_command import call
+from test_fix_properties import read
+
+import rubric_lint
+from rubric_lint.fix import fix, splice
+from rubric_lint.fix.single import find_trouble
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.rules import RULES
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.text.source import Source
+
+OURS = FileSettings(claimed=True)
+HEAD = "rubrics:\n  - id: a\n    score_ranges:\n"
+GAP = f"""{HEAD}\
+      # the worst
+      - score_range: [0, 3]  # low
+        expected_outcome: |
+          Names none
+          of them
+      - score_range: [6, 10]
+        expected_outcome: Names two
+    weight: 2
+  - {{id: b, score_ranges: {{0: Names none, 8: Names two}}}}
+"""
+OVERLAP = GAP.replace("[0, 3]", "[0, 7]")
+FLOW = (
+    "rubrics: [{id: a, score_ranges: [{score_range: [0, 3], expected_outcome: 'Names none'}, "
+    "{score_range: [6, 10], expected_outcome: b c}]}]\n"
+)
+CASES = {
+    "the band below": (GAP, "widen-lower", {"[0, 3]": "[0, 5]"}),
+    "the band above": (GAP, "widen-upper", {"[6, 10]": "[4, 10]"}),
+    "a new band": (
+        GAP,
+        "add-band",
+        {
+            "of them\n": "of them\n      - score_range: [4, 5]\n"
+            "        expected_outcome: TODO - say what earns scores 4 and 5\n"
+        },
+    ),
+    "a new band between brackets": (
+        FLOW,
+        "add-band",
+        {"none'}, ": "none'}, {score_range: [4, 5], expected_outcome: 'TODO - say what earns scores 4 and 5'}, "},
+    ),
+    "new bands at both ends": (
+        HEAD + "      - {score_range: [2, 8], expected_outcome: Names one}  # mid\n",
+        "add-band",
+        {
+            "      - {score_range: [2, 8], expected_outcome: Names one}  # mid\n": (
+                "      - {score_range: [0, 1], expected_outcome: TODO - say what earns scores 0 and 1}\n"
+                "      - {score_range: [2, 8], expected_outcome: Names one}  # mid\n"
+                "      - {score_range: [9, 10], expected_outcome: TODO - say what earns scores 9 and 10}\n"
+            )
+        },
+    ),
+    "a new band in the short form": (
+        HEAD + '      "3": Names none\n      "7": Names two\n',
+        "add-band",
+        {'      "3"': '      "0": "TODO - say what earns scores 0 to 2"\n      "3"'},
+    ),
+    "a new band of a holistic scale": (
+        (
+            "rubrics:\n- score_range: [0, 5]\n  expected_outcome: Names none\n"
+            "- score_range: [7, 10]\n  expected_outcome: Names two\n"
+        ),
+        "add-band",
+        {"none\n": "none\n- score_range: [6, 6]\n  expected_outcome: TODO - say what earns score 6\n"},
+    ),
+    "the upper band keeps": (OVERLAP, "upper-keeps", {"[0, 7]": "[0, 5]"}),
+    "the lower band keeps": (OVERLAP, "lower-keeps", {"[6, 10]": "[8, 10]"}),
+    "a band at a gate": (
+        (
+            "rubrics:\n  - Names the author\n  - id: a\n    required_min_score: 7\n    score_ranges:\n"
+            "      - {score_range: [0, 4], expected_outcome: Names none}\n"
+            "      - {score_range: [5, 10], expected_outcome: Names two}\n"
+        ),
+        "add-band",
+        {
+            "      - {score_range: [5, 10], expected_outcome: Names two}\n": (
+                "      - {score_range: [5, 6], expected_outcome: Names two}\n"
+                "      - {score_range: [7, 10], expected_outcome: TODO - say what earns scores 7 to 10}\n"
+            )
+        },
+    ),
+    "bands at both thresholds": (
+        (
+            "rubrics:\n  - score_range: [0, 4]\n    expected_outcome: Names none\n"
+            "  - score_range: [5, 10]\n    expected_outcome: Names two\n"
+        ),
+        "add-band",
+        {
+            "[5, 10]\n    expected_outcome: Names two\n": (
+                "[5, 5]\n    expected_outcome: Names two\n"
+                "  - score_range: [6, 7]\n    expected_outcome: TODO - say what earns scores 6 and 7\n"
+                "  - score_range: [8, 10]\n    expected_outcome: TODO - say what earns scores 8 to 10\n"
+            )
+        },
+    ),
+    "a band at a threshold in the short form": (
+        "rubrics:\n  - id: a\n    score_ranges: {0: Names none, 6: Names two}\n",
+        "add-band",
+        {"6: Names two": "6: Names two, 8: TODO - say what earns scores 8 to 10"},
+    ),
+    "bands at both thresholds in the short form": (
+        "rubrics:\n  - id: a\n    score_ranges:\n      0: Names none\n      5: Names two\n",
+        "add-band",
+        {
+            "two\n": (
+                "two\n      6: TODO - say what earns scores 6 and 7\n      8: TODO - say what earns scores 8 to 10\n"
+            )
+        },
+    ),
+    "bands at both thresholds between others": (
+        "rubrics:\n  - id: a\n    score_ranges: {'0': Names none, '5': Names two, '10': Names all}\n",
+        "add-band",
+        {
+            "'10'": (
+                "'6': \"TODO - say what earns scores 6 and 7\", '8': \"TODO - say what earns scores 8 and 9\", '10'"
+            )
+        },
+    ),
+    "the later id": (
+        'rubrics:\n  - {id: "tone 😀", expected_outcome: Names none}\n  - {id: tone 😀, expected_outcome: Names two}\n',
+        "rename-later",
+        {"{id: tone 😀": '{id: "tone 😀-2"'},
+    ),
+    "the earlier id": (
+        "rubrics:\n  - {id: 'a', expected_outcome: Names none}\n  - {id: a, expected_outcome: Names two}\n",
+        "rename-earlier",
+        {"'a'": "'a-2'"},
+    ),
+    "an empty outcome": (
+        "rubrics:\n  - id: a\n    expected_outcome:   # none\n",
+        "placeholder",
+        {"outcome:": "outcome: TODO - say what an observer sees for criterion 1"},
+    ),
+    "blank outcomes": (
+        (
+            "rubrics:\n  - ' '\n  - {id: a, levels: [{level: 1, expected_outcome: Names none}, "
+            "{level: 2, expected_outcome: }]}\n"
+        ),
+        "placeholder",
+        {
+            "' '": "'TODO - say what an observer sees for criterion 1'",
+            "outcome: }": "outcome: TODO - say what an observer sees for level 2 of criterion 2 }",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize(("name", "case"), CASES.items(), ids=CASES)
+def test_a_choice_changes_what_it_says(name, case, line_end):
+    text, choice, changes = case
+    # The band that closes a gap may hold a threshold, which is a finding with a choice of that name too.
+    others = frozenset(rule.name for rule in RULES if name.startswith(("a band", "bands")) or rule.name != "split-band")
+    settings = OURS._replace(enabled=others)
+    expected = text
+    for old, new in changes.items():
+        assert expected.count(old) == 1
+        expected = expected.replace(old, new)
+    data = text.replace("\n", line_end).encode()
+    assert fix("a.yaml", data, settings, choices=[choice]).data == expected.replace("\n", line_end).encode()
+
+
+def test_only_what_has_one_answer_is_fixed_unasked_and_the_rest_is_named():
+    fixed = fix("a.yaml", GAP.encode(), OURS, unsafe=True)
+    assert fixed.applied == ()
+    assert [(left.finding.rule, left.reason) for left in fixed.left(unsafe=True)] == [
+        (
+            "coverage",
+            (
+                "only you can choose: end [0, 3] at 5 (--choose widen-lower), start [6, 10] at 4 "
+                "(--choose widen-upper) or add the band [4, 5] with a placeholder as the outcome (--choose add-band)"
+            ),
+        )
+    ]
+    nested = GAP.replace("[0, 3]", "[0, 10]")
+    assert fix("a.yaml", nested.encode(), OURS, unsafe=True).text == nested.replace("[0, 10]", "[0, 5]")
+
+
+def test_the_first_of_several_named_choices_wins():
+    assert fix("a.yaml", OVERLAP.encode(), OURS, choices=["lower-keeps", "upper-keeps"]).text == OVERLAP.replace(
+        "[6, 10]", "[8, 10]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        (GAP.replace("- id: a", "- &a\n    id: a") + "  - <<: *a\n    id: c\n", "widen-lower"),
+        (GAP.replace("score_ranges:", "score_ranges: &s", 1) + "  - {id: c, score_ranges: *s}\n", "add-band"),
+        (
+            OVERLAP.replace("- score_range: [6", "- &x\n        score_range: [6") + "  - {id: c, score_ranges: [*x]}\n",
+            "lower-keeps",
+        ),
+        ("rubrics:\n  - {id: a, expected_outcome: &o ''}\n  - {id: b, expected_outcome: *o}\n", "placeholder"),
+        (
+            "rubrics:\n  - {id: &i a, expected_outcome: Names one}\n  - {id: *i, expected_outcome: Names two}\n",
+            "rename-earlier",
+        ),
+    ],
+    ids=["merge key", "bands", "band", "outcome", "id"],
+)
+def test_what_an_anchor_shares_with_another_criterion_stays_with_the_reason(text, choice):
+    fixed = fix("a.yaml", text.encode(), OURS, choices=[choice])
+    reasons = [left.reason for left in fixed.left(choices=[choice])]
+    assert fixed.text == text
+    assert any(
+        re.match(r"an anchor shares it with line \d+; write it out there, or change it by hand", each)
+        for each in reasons
+    )
+
+
+COMMENT = re.compile(r"# note \d+")
+
+
+def apply(result, repair):
+    """The text after a fix."""
+    return result.source._replace(text=splice(result.source.text, repair.edits))
+
+
+@given(faulty_rubrics())
+def test_each_fix_mends_its_finding_and_leaves_all_other_criteria_alone(faulty):
+    result = lint(faulty.name, faulty.data, OURS)
+    assert result.criteria == len(faulty.criteria)
+    (before,) = read(faulty.name, faulty.data)
+    for finding in result.findings:
+        assert finding.fix or finding.choices or finding.obstacle
+        for repair in [*([finding.fix] if finding.fix else []), *finding.choices]:
+            assert find_trouble(result, [(finding, repair)], OURS) == ""
+            new = apply(result, repair)
+            data = new.to_bytes(new.text)
+            after = lint(faulty.name, data, OURS)
+            rest = [each.rule for each in after.findings]
+            assert rest.count(finding.rule) < [each.rule for each in result.findings].count(finding.rule)
+            (now,) = read(faulty.name, data)
+            touched = {path[1] for path in (intent.path for intent in repair.intents)}
+            assert len(touched) == 1
+            for number, (then, criterion) in enumerate(zip(before["rubrics"], now["rubrics"], strict=True)):
+                assert number in touched or criterion == then
+            assert COMMENT.findall(new.text) == COMMENT.findall(result.source.text)
+            assert Source.from_bytes(faulty.name, data).bom == result.source.bom
+            assert new.text.count("\r\n") == (new.text.count("\n") if "\r" in result.source.text else 0)
+
+
+EVERYTHING = ["upper-keeps", "widen-upper", "add-band", "placeholder", "rename-later"]
+
+
+@given(faulty_rubrics())
+def test_all_fixes_together_make_a_rubric_that_scores(faulty):
+    fixed = fix(faulty.name, faulty.data, OURS, unsafe=True, choices=EVERYTHING)
+    assert (fixed.doubt, fixed.left_out) == ("", "")
+    assert {finding.rule for finding in fixed.result.findings} <= {"placeholder"}
+    (rubric,) = load_rubrics(faulty.name, fixed.data, OURS).values()
+    assert len(rubric.criteria) == len(faulty.criteria)
+    again = fix(faulty.name, fixed.data, OURS, unsafe=True, choices=EVERYTHING)
+    assert again.data == fixed.data
+
+
+def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.rubric.yaml").write_text(GAP, "utf-8")
+    (found,) = json.loads(call("--format=json", "--no-cache")[0])["findings"]
+    assert [(each["name"], [edit["text"] for edit in each["edits"]]) for each in found["choices"]] == [
+        ("widen-lower", ["5"]),
+        ("widen-upper", ["4"]),
+        ("add-band", ["\n      - score_range: [4, 5]\n        expected_outcome: TODO - say what earns scores 4 and 5"]),
+    ]
+    assert found["fix"] is None
+    first, second = call("--format=json"), call("--format=json")  # the second one from the cache
+    assert first == second
+    assert rubric_lint.fix_source("a.rubric.yaml", GAP, choices=["widen-upper"]).text == GAP.replace("[6,", "[4,")
+
+
+PROGRAM = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix import main; main()"
+
+
+def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "a.rubric.yaml"
+    file.write_text(OVERLAP, "utf-8")
+    assert call("a.rubric.yaml", program=PROGRAM) == (
+        "Nothing to fix safely in 1 file.\n1 fixable with rubric-fix --choose NAME.\n",
+        "",
+        0,
+    )
+    assert call("--choose=upper-keeps,widen-lower", "a.rubric.yaml", program=PROGRAM) == (
+        "a.rubric.yaml: fixed 1 finding\n  1 x end [0, 7] at 5 (overlap)\nFixed 1 finding in 1 of 1 file: 1 overlap.\n",
+        "",
+        0,
+    )
+    assert file.read_text("utf-8") == OVERLAP.replace("[0, 7]", "[0, 5]")
+    output, errors, code = call("--choose=uper-keeps", program=PROGRAM)
+    assert (output, code) == ("", 2)
+    assert "unknown choice 'uper-keeps'; did you mean `upper-keeps`?" in errors
+
+
+def test_every_choice_of_a_finding_is_one_of_its_rule():
+    for rule in RULES:
+        assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", name) and told for name, told in rule.choices.items())
