@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lsprotocol import types
 
@@ -26,6 +26,14 @@ from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__
+
+
+class OpenText(NamedTuple):
+    """The text of an open document now."""
+
+    uri: str
+    version: int | None
+    text: Text
 
 
 @dataclass(slots=True, eq=False)
@@ -76,9 +84,21 @@ class OpenDocuments:
         """The folders of the editor."""
         return self._workspace
 
-    def find_open_files(self) -> dict[str, str]:
-        """Return the open documents that are files: their URIs by path."""
-        return {path: uri for uri, document in self._documents.items() if (path := document.origin.path)}
+    def find_open_files(self) -> dict[str, OpenText]:
+        """Return the open documents that are files, by path."""
+        return {
+            path: OpenText(uri, document.version, document.text)
+            for uri, document in self._documents.items()
+            if (path := document.origin.path)
+        }
+
+    def is_switched_off(self, path: str) -> bool:
+        """Return whether the editor's settings switch rubric-lint off for a file."""
+        return not self._workspace.folder_of(path).options.enable
+
+    async def run_across(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Run a task on several files, open or not."""
+        return await self._lanes.run_across(task, *arguments)
 
     async def run_behind(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
         """Run a task on files that are not open, when nothing else is to be done."""

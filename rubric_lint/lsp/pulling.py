@@ -131,8 +131,8 @@ class Pulling:
         finally:
             progress.end()
         for path in (file.path for file in all_files if file.path in opened):
-            if known := await self._ask(opened[path]):
-                report = Report(opened[path], None if known.diagnostics == NOTHING else known.id, known.diagnostics)
+            if known := await self._ask(opened[path].uri):
+                report = Report(opened[path].uri, None if known.diagnostics == NOTHING else known.id, known.diagnostics)
                 item = _write_item(report, previous.get(path), brief=brief)
                 yield [item] if item else []
         gone = previous.keys() - {file.path for file in all_files}

@@ -16,6 +16,7 @@ from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.diagnostics import has_schema
 from rubric_lint.lsp.hints import make_hints
 from rubric_lint.lsp.hover import make_hover
+from rubric_lint.lsp.id_requests import IdRequests
 from rubric_lint.lsp.lenses import make_lenses
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import SECTION, Options, read_options
@@ -120,6 +121,7 @@ class Server:
         self._commands = Commands(self._connection, self._desk)
         self._pulling = Pulling(self._connection, self._desk)
         self._pulls = self._pulling.register(self._guard)
+        IdRequests(self._connection, self._desk, self._guard)
         given = _as_data(params.initialization_options)
         if isinstance(given, Mapping):
             self._desk.has_schema_server = given.get("schemaServer") is True

@@ -58,7 +58,7 @@ def offer_in_tests(
 def _make_items(state: State, word: Span, values: Iterable[_Value], after: str = "") -> Iterator[types.CompletionItem]:
     is_quoted = state.text.body[word.start - 1 : word.start] in {'"', "'"}
     for number, value in enumerate(values):
-        text = value.label if is_quoted or not value.is_text else _write(value.label)
+        text = value.label if is_quoted or not value.is_text else write_scalar(value.label)
         yield types.CompletionItem(
             label=value.label,
             kind=value.kind,
@@ -68,7 +68,7 @@ def _make_items(state: State, word: Span, values: Iterable[_Value], after: str =
         )
 
 
-def _write(text: str) -> str:
+def write_scalar(text: str) -> str:
     """Write a string as a YAML scalar that every reader reads as this string."""
     return text if _PLAIN.fullmatch(text) and read_plain(text) == (text, None) else json.dumps(text, ensure_ascii=False)
 

@@ -17,10 +17,11 @@ _LONGEST_WAIT = 0.2  # seconds that work in the background waits for other work
 
 
 class WorkerThreads:
-    """Threads that share the processor: for short, long and very long texts, and for work in the background."""
+    """Threads that share the processor: for short, long and very long texts, several files, and the background."""
 
     def __init__(self) -> None:
         self._lanes = [_Lane() for _ in range(len(_LENGTHS) + 1)]
+        self._across = _Lane()
         self._background = _Lane()
         self._running = 0
 
@@ -32,6 +33,10 @@ class WorkerThreads:
             return await asyncio.get_running_loop().run_in_executor(lane, task, *arguments)
         finally:
             self._running -= 1
+
+    async def run_across(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Run a task for several files, some of which may be large."""
+        return await asyncio.get_running_loop().run_in_executor(self._across, task, *arguments)
 
     async def run_behind(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
         """Run a task that nobody waits for: when no other is running, or after a while."""

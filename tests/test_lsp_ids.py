@@ -1,0 +1,331 @@
+"""Ids of criteria in an editor: where they are used, and what a rename changes in all files, or why it does not."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from editor import TIMEOUT, start, uri_of
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.uris import to_fs_path
+
+from rubric_lint.cli.test import cli as rubric_test
+from rubric_lint.scoring.loading import read_rubrics
+from rubric_lint.scoring.meaning import hash_told
+
+RUBRIC = """\
+# accuracy first
+rubrics:
+  - id: accuracy   # what counts
+    expected_outcome: Names the right period
+    required_min_score: 10
+  - id: "tone é"
+    expected_outcome: Stays friendly
+"""
+TESTS = """\
+rubric: refund.rubric.yaml
+tests:
+  - id: wrong
+    answer: Sixty days, accuracy is not my thing
+    expect:
+      verdict: fail
+      gates: {accuracy: missed}
+      criteria:
+        accuracy: false
+        tone é: true
+  - id: own
+    answer: Thirty days
+    output: {checks: [{id: accuracy, satisfied: true}, {id: tone é, satisfied: true}]}
+    expect: {verdict: pass}
+"""
+SUITE = """\
+tests:
+  - id: accuracy
+    rubrics:
+      - {id: accuracy, expected_outcome: Another rubric}
+"""
+
+
+def run(session):
+    asyncio.run(asyncio.wait_for(session, 120))
+
+
+def make_record(folder, **more):
+    rubric = read_rubrics(folder / "refund.rubric.yaml")["refund"]
+    checks = [{"id": "accuracy", "satisfied": False}, {"id": "tone é", "satisfied": True}]
+    told = {"rubric_hash": rubric.hash, "criteria_hashes": hash_told(rubric.model, rubric.criteria)}
+    judge = {"model": "m", **told, "attempts": [{"accuracy": 1, "tone é": 1}], "orders": [["tone é", "accuracy"]]}
+    return {"id": "wrong", "output": {"checks": checks}, "judge": judge, **more}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    files = {"refund.rubric.yaml": RUBRIC, "refund.rubric-test.yaml": TESTS, "suite.yaml": SUITE}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    records = [make_record(tmp_path), make_record(tmp_path, id="other", rubric="other")]
+    write_records(tmp_path / "refund.judged.jsonl", records)
+    return tmp_path
+
+
+def write_records(path, records):
+    path.write_text("".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in records), encoding="utf-8")
+
+
+class Asking:
+    """An editor with one open file that asks at a place in it."""
+
+    def __init__(self, editor, path, word, nth=0):
+        self.client, self.uri = editor.client, uri_of(path)
+        text = Path(path).read_text("utf-8")
+        at = -1
+        for _ in range(nth + 1):
+            at = text.index(word, at + 1)
+        self.place = types.Position(text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1)
+        editor.open(self.uri, text)
+
+    @property
+    def where(self):
+        return {"text_document": types.TextDocumentIdentifier(self.uri), "position": self.place}
+
+    async def _ask(self, request, params):
+        return await asyncio.wait_for(request(params), TIMEOUT)
+
+    async def references(self, *, declared=True):
+        context = types.ReferenceContext(include_declaration=declared)
+        params = types.ReferenceParams(context=context, **self.where)
+        return show(await self._ask(self.client.text_document_references_async, params))
+
+    async def definition(self):
+        return show(await self._ask(self.client.text_document_definition_async, types.DefinitionParams(**self.where)))
+
+    async def highlights(self):
+        found = await self._ask(
+            self.client.text_document_document_highlight_async, types.DocumentHighlightParams(**self.where)
+        )
+        return [(each.range.start.line, each.range.start.character, each.kind.name) for each in found or ()]
+
+    async def prepare(self):
+        return await self._ask(self.client.text_document_prepare_rename_async, types.PrepareRenameParams(**self.where))
+
+    async def rename(self, name):
+        params = types.RenameParams(new_name=name, **self.where)
+        return await self._ask(self.client.text_document_rename_async, params)
+
+    async def refusal(self, name):
+        with pytest.raises(JsonRpcException) as refused:
+            await self.rename(name)
+        assert refused.value.code == -32803
+        return str(refused.value).removeprefix("rubric-lint: ")
+
+
+def show(locations):
+    return [
+        (Path(to_fs_path(each.uri)).name, each.range.start.line + 1, each.range.start.character + 1)
+        for each in locations or ()
+    ]
+
+
+def apply(edit):
+    """Write what a rename changes to the disk; the texts here have one code unit a character."""
+    for change in edit.document_changes:
+        path = Path(to_fs_path(change.text_document.uri))
+        lines = path.read_text("utf-8").split("\n")
+        for each in sorted(change.edits, key=lambda edit: (edit.range.start.line, edit.range.start.character))[::-1]:
+            start, end = each.range.start, each.range.end
+            assert start.line == end.line
+            line = lines[start.line]
+            lines[start.line] = line[: start.character] + each.new_text + line[end.character :]
+        path.write_text("\n".join(lines), encoding="utf-8")
+
+
+USES = [
+    ("refund.rubric-test.yaml", 7, 15),
+    ("refund.rubric-test.yaml", 9, 9),
+    ("refund.rubric-test.yaml", 13, 28),
+    ("refund.judged.jsonl", 1, 47),
+]
+
+
+def ask(folder, name, word, task, nth=0):
+    async def session():
+        async with start(folder) as editor:
+            await task(Asking(editor, folder / name, word, nth))
+
+    run(session())
+
+
+def test_an_id_is_found_in_tests_and_records_but_not_in_other_rubrics(folder):
+    async def task(asking):
+        assert await asking.references() == [("refund.rubric.yaml", 3, 9), *USES]
+        assert await asking.references(declared=False) == USES
+        assert await asking.definition() == [("refund.rubric.yaml", 3, 9)]
+        assert await asking.highlights() == [(2, 8, "Write")]
+        assert (await asking.prepare()).placeholder == "accuracy"
+
+    ask(folder, "refund.rubric.yaml", "accuracy   #", task)
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "nth", "highlights"),
+    [
+        ("refund.rubric-test.yaml", "accuracy: missed", 0, [(6, 14), (8, 8), (12, 27)]),
+        ("refund.rubric-test.yaml", "accuracy, satisfied", 0, [(6, 14), (8, 8), (12, 27)]),
+        ("refund.judged.jsonl", 'accuracy", "satisfied', 0, [(0, 46), (1, 46)]),
+    ],
+)
+def test_an_id_in_a_test_or_a_record_leads_to_its_criterion(folder, name, word, nth, highlights):
+    async def task(asking):
+        assert await asking.definition() == [("refund.rubric.yaml", 3, 9)]
+        assert await asking.references() == [("refund.rubric.yaml", 3, 9), *USES]
+        assert await asking.highlights() == [(*place, "Read") for place in highlights]
+
+    ask(folder, name, word, task, nth)
+
+
+def test_a_rename_changes_every_use_and_recorded_outputs_still_count(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = CliRunner().invoke(rubric_test, [], standalone_mode=False)
+    assert (before.return_value, before.output) == (0, "2 tests passed.\n")
+
+    async def task(asking):
+        edit = await asking.rename("right period")
+        assert {
+            Path(to_fs_path(each.text_document.uri)).name: each.text_document.version for each in edit.document_changes
+        } == {
+            "refund.rubric.yaml": 1,
+            "refund.rubric-test.yaml": None,
+            "refund.judged.jsonl": None,
+        }
+        apply(edit)
+
+    ask(folder, "refund.rubric.yaml", "accuracy   #", task)
+    assert (folder / "refund.rubric.yaml").read_text("utf-8") == RUBRIC.replace("id: accuracy", "id: right period")
+    expected = TESTS.replace("{accuracy:", "{right period:").replace("  accuracy:", "  right period:")
+    assert (folder / "refund.rubric-test.yaml").read_text("utf-8") == expected.replace(
+        "id: accuracy", "id: right period"
+    )
+    mine, other = (folder / "refund.judged.jsonl").read_text("utf-8").splitlines()
+    wanted = json.loads(json.dumps(make_record(folder)).replace('"accuracy"', '"right period"'))
+    assert json.loads(mine) == wanted
+    assert "accuracy" in other
+    assert "right period" not in other
+    after = CliRunner().invoke(rubric_test, [], standalone_mode=False)
+    assert (after.return_value, after.output) == (0, before.output)
+
+
+def test_a_quoted_id_is_renamed_from_a_record(folder):
+    async def task(asking):
+        apply(await asking.rename("tone"))
+
+    ask(folder, "refund.judged.jsonl", 'tone é", "satisfied', task)
+    assert (folder / "refund.rubric.yaml").read_text("utf-8") == RUBRIC.replace("tone é", "tone")
+    assert (folder / "refund.rubric-test.yaml").read_text("utf-8") == TESTS.replace("tone é", "tone")
+
+
+def change(folder, name, old, new):
+    path = folder / name
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "wanted", "reason"),
+    [
+        ("", "", "", "tone é", "the criterion at refund.rubric.yaml:6 has the id `tone é`"),
+        ("", "", "", " ", "an id cannot be empty, or begin or end with a space"),
+        (
+            "refund.rubric.yaml",
+            '"tone é"',
+            "accuracy",
+            "x",
+            "the criterion at refund.rubric.yaml:6 has the id `accuracy`",
+        ),
+        (
+            "refund.rubric.yaml",
+            "id: accuracy",
+            "id: &a accuracy",
+            "x",
+            "the id at refund.rubric.yaml:3 is shared by an anchor or alias",
+        ),
+        (
+            "refund.rubric-test.yaml",
+            "tone é: true",
+            "x: true",
+            "x",
+            "refund.rubric-test.yaml:9 has `x` beside `accuracy` already",
+        ),
+        (
+            "refund.judged.jsonl",
+            '"tone é", "satisfied"',
+            '"x", "satisfied"',
+            "x",
+            "refund.judged.jsonl:1 has `x` beside `accuracy` already",
+        ),
+        ("refund.rubric-test.yaml", "answer: Thirty", "answer: 'Thirty", "x", "refund.rubric-test.yaml:"),
+        ("refund.judged.jsonl", '{"id"', "{id", "x", "refund.judged.jsonl:1: "),
+        (
+            "refund.rubric-test.yaml",
+            "{checks: [{id: accuracy, satisfied: true}, {id: tone é, satisfied: true}]}",
+            "'accuracy: yes'",
+            "x",
+            "refund.rubric-test.yaml:13: this output is a string, in which ids cannot be renamed",
+        ),
+        ("", "", "", 'a"b', "refund.judged.jsonl: it would have a syntax error"),
+    ],
+    ids=[
+        "collides",
+        "blank",
+        "doubled",
+        "anchored",
+        "test collides",
+        "record collides",
+        "broken test",
+        "broken record",
+        "text",
+        "quote",
+    ],
+)
+def test_a_rename_that_cannot_be_proved_is_refused_with_the_reason(folder, name, old, new, wanted, reason):
+    if name:
+        change(folder, name, old, new)
+
+    async def task(asking):
+        refusal = await asking.refusal(wanted)
+        assert refusal.startswith(reason) if reason.endswith((":", ": ")) else refusal == reason
+
+    ask(folder, "refund.rubric.yaml", "accuracy", task, nth=1)
+
+
+def test_a_file_that_cannot_be_read_refuses_a_rename(folder):
+    (folder / "refund.judged.jsonl").write_bytes(b'{"id": "accuracy \xff"}\n')
+
+    async def task(asking):
+        assert (await asking.refusal("x")).startswith("refund.judged.jsonl: ")
+
+    ask(folder, "refund.rubric.yaml", "accuracy", task, nth=1)
+
+
+def test_elsewhere_there_is_nothing_to_rename(folder):
+    async def task(asking):
+        assert await asking.refusal("x") == "there is no id of a criterion here"
+        assert (await asking.references(), await asking.definition(), await asking.highlights()) == ([], [], [])
+
+    ask(folder, "refund.rubric.yaml", "expected_outcome", task)
+
+
+def test_what_is_typed_counts_and_a_criterion_of_a_suite_is_one_of_its_case(folder):
+    change(folder, "refund.rubric-test.yaml", "refund.rubric.yaml", "suite.yaml#accuracy")
+
+    async def session():
+        async with start(folder) as editor:
+            typed = (folder / "refund.rubric-test.yaml").read_text("utf-8").replace("{accuracy: missed}", "{}")
+            editor.open(uri_of(folder / "refund.rubric-test.yaml"), typed)
+            asking = Asking(editor, folder / "suite.yaml", "accuracy", 1)
+            uses = [("refund.rubric-test.yaml", 9, 9), ("refund.rubric-test.yaml", 13, 28), USES[-1]]
+            assert await asking.references() == [("suite.yaml", 4, 14), *uses]
+
+    run(session())
