@@ -188,6 +188,38 @@ rubrics:
     assert shown(plain(annotated)) == annotated
 
 
+def test_what_is_certain_of_only_one_use_of_an_anchor_is_not_said():
+    annotated = """\
+high: &high {score_range: [5, 10], expected_outcome: Names the cause}
+rubrics:
+  - id: cause
+    weight: 3 «75% of the score»
+    required_min_score: 8
+    score_ranges:
+      - {score_range: [0, 4] «fail (gate missed)», expected_outcome: Names none}
+      - *high
+  - id: day
+    weight: 1 «25% of the score»
+    score_ranges:
+      - {score_range: [0, 4] «0 and 1: at most borderline», expected_outcome: Names none}
+      - *high
+"""
+    assert shown(plain(annotated)) == annotated
+
+
+def test_a_criterion_that_two_rubrics_share_says_no_share():
+    annotated = """\
+tests:
+  - id: one
+    rubrics:
+      - &cause {id: cause, score_ranges: {0 «to 5»: Names no cause, 6 «to 10»: Names the cause}}
+      - {id: day «50% of the score», score_ranges: {0 «to 10; 0 and 1: fail, 2 to 5: at most borderline»: Names a day}}
+  - id: two
+    rubrics: [*cause]
+"""
+    assert shown(plain(annotated)) == annotated
+
+
 def test_an_alias_of_a_whole_rubric_says_it_once():
     annotated = """\
 tests:

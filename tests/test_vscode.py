@@ -56,6 +56,7 @@ def test_it_shows_the_server_the_files_that_a_search_finds_and_starts_for_few_of
         "onLanguage:json",
         "onLanguage:jsonl",
         "workspaceContains:rubric-lint.toml",
+        "workspaceContains:**/*.rubric.yaml",
     ]
 
 

@@ -16,7 +16,7 @@ from rubric_lint.text.source import Span
 
 
 class _Piece(NamedTuple):
-    """A part of a hint at an offset; with `is_before`, what it is about follows."""
+    """A part of a hint at an offset, perhaps empty; with `is_before`, what it is about follows."""
 
     at: int
     text: str
@@ -38,31 +38,40 @@ def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types
                     found.setdefault((at, is_before), []).append([piece.text for piece in here])
     hints = []
     for (at, is_before), said in sorted(found.items()):
-        if label := "; ".join(_agree(said)):
+        if label := "; ".join(filter(None, _agree(said))):
             position = text.range(Span(at, at)).start
-            hints.append(types.InlayHint(position, label, padding_left=not is_before, padding_right=is_before))
+            hint = types.InlayHint(position, label, padding_left=not is_before, padding_right=is_before)
+            hint.tooltip = _TOOLTIP
+            hints.append(hint)
     return hints
 
 
 def _agree(said: list[list[str]]) -> list[str]:
-    """Return what all uses of one place say."""
-    return said[0] if all(each == said[0] for each in said) else []
+    """Return what all uses of one place say, part by part."""
+    if len({len(texts) for texts in said}) > 1:
+        return []  # it is not the same in all of them
+    return [first for first, *others in zip(*said, strict=True) if all(text == first for text in others)]
+
+
+_TOOLTIP = "Shares and verdicts are those of rubric-score. A verdict is certain whatever the other criteria get."
 
 
 def _find_pieces(scored: Scored, options: Options) -> Iterator[_Piece]:
-    if options.share_hints and len(scored.rubric.criteria) > 1:
-        yield from _show(scored, ("weight", "id"), f"{percent(scored.scoring.share)} of the score")
+    """Yield a piece for all that a hint could be about, with an empty text where there is nothing to say."""
+    if options.share_hints:
+        share = f"{percent(scored.scoring.share)} of the score" if len(scored.rubric.criteria) > 1 else ""
+        yield from _show(scored, ("weight", "id"), share)
     if scored.rubric.shape is Shape.CHECKLIST:
         if options.verdict_hints:
-            label = ", ".join(_word_answers(scored))
-            yield from _show(scored, ("required_min_score", "required", "weight", "id"), label) if label else ()
+            places = ("required_min_score", "required", "weight", "id")
+            yield from _show(scored, places, ", ".join(_word_answers(scored)))
         return
     for step in scored.steps:
         at = _end(scored, step.place, step.part)
-        if options.range_hints and step.is_short and step.high > step.low:
-            yield _Piece(at, f"to {step.high}")
-        if options.verdict_hints and (label := word_verdicts(step)):
-            yield _Piece(at, label)
+        if options.range_hints:
+            yield _Piece(at, f"to {step.high}" if step.is_short and step.high > step.low else "")
+        if options.verdict_hints:
+            yield _Piece(at, word_verdicts(step))
 
 
 def _word_answers(scored: Scored) -> Iterator[str]:

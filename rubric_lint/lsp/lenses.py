@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from rubric_lint.lsp.analysis import Analysis
-from rubric_lint.lsp.scored_rubrics import score_criteria
+from rubric_lint.lsp.scored_rubrics import is_sound
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.loading import name_rubrics
@@ -37,7 +37,7 @@ class TestFile(NamedTuple):
 
 
 def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
-    """Return the lenses of a file on disk: over its tests, or over each rubric that can be scored."""
+    """Return the lenses of a file on disk: over its tests, or over each rubric without errors."""
     path, settings = analysis.state.name, analysis.state.settings
     if settings is None or not os.path.isfile(path):
         return []
@@ -57,7 +57,7 @@ def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]
     outputs = find_outputs(path, files)
     named = name_rubrics(path, analysis.rubrics)
     for located, loaded in zip(analysis.rubrics, named, strict=True):
-        if next(score_criteria(analysis, located), None) is None:
+        if not is_sound(analysis, located):
             continue
         way = located.rubric.path
         part = Part.KEY if way and isinstance(way[-1], str) else Part.ENTRY

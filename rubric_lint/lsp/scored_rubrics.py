@@ -124,14 +124,22 @@ class Scored:
         return Step(place, part, known, part is Part.KEY) if known and held == written else None
 
 
-def score_criteria(analysis: Analysis, located: Located) -> Iterator[Scored]:
-    """Yield the criteria of a rubric, prepared as for rubric-score; none if it has errors or cannot be scored."""
+def is_sound(analysis: Analysis, located: Located) -> bool:
+    """Return whether a rubric has no errors and its system can be scored; only odd weights can still prevent that."""
     document, rubric = located
+    if rubric.view and rubric.view.unscorable:
+        return False
     extent = document.span(rubric.path)  # of an alias, that of the definition, where the findings are
     findings = analysis.result.findings if analysis.result else ()
     if any(each.severity is Severity.ERROR and extent.start <= each.span.start < extent.end for each in findings):
-        return
-    if not rubric.schema.is_valid(document.value(rubric.path)):
+        return False
+    return rubric.schema.is_valid(document.value(rubric.path))
+
+
+def score_criteria(analysis: Analysis, located: Located) -> Iterator[Scored]:
+    """Yield the criteria of a rubric, prepared as for rubric-score; none if it has errors or cannot be scored."""
+    document, rubric = located
+    if not is_sound(analysis, located):
         return
     with suppress(RubricError):
         scoring = Loaded("", rubric, document).prepare()
