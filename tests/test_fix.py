@@ -448,6 +448,24 @@ MECHANICAL = {
             "[0, 4]\n        expected_outcome: Names none\n": "[5, 10]\n        expected_outcome: >-\n          Names\n          two\n",
         },
     ),
+    "unsorted-with-comments": (
+        BANDS + "      - score_range: [5, 10]  # high\n        # a note\n        expected_outcome: Names two  # end\n"
+        "\n      # low: none\n      - {score_range: [0, 4], expected_outcome: Names none} # last\n    weight: 2  # twice\n",
+        {
+            "      - score_range: [5, 10]  # high\n        # a note\n        expected_outcome: Names two  # end\n": (
+                "      # low: none\n      - {score_range: [0, 4], expected_outcome: Names none} # last\n"
+            ),
+            "      # low: none\n      - {score_range: [0, 4], expected_outcome: Names none} # last\n": (
+                "      - score_range: [5, 10]  # high\n        # a note\n        expected_outcome: Names two  # end\n"
+            ),
+        },
+    ),
+    "unsorted-short-form-with-comments": (
+        "rubrics:\n  - id: a\n    score_ranges:\n      5: Names two  # high\n      # low\n      0: Names none\n",
+        {
+            "5: Names two  # high\n      # low\n      0: Names none\n": "# low\n      0: Names none\n      5: Names two  # high\n"
+        },
+    ),
     "unsorted-short-form": (
         "rubrics:\n  - {id: a, score_ranges: {5: Names two, 0: Names none}}\n",
         {"5: Names two, 0: Names none": "0: Names none, 5: Names two"},
@@ -490,8 +508,20 @@ def test_mechanical_cures_are_unsafe_fixes(text, changes, line_end):
     ("text", "reason"),
     [
         (
-            BANDS + "      - {score_range: [5, 10], expected_outcome: Names two}\n      # then\n"
+            BANDS + "      # the best\n      - {score_range: [5, 10], expected_outcome: Names two}\n"
+            "      - {score_range: [0, 4], expected_outcome: Names none}  # the worst\n",
+            "the comment above the first one may be about all of them; sort them by hand",
+        ),
+        (
+            BANDS + "      - {score_range: [5, 10], expected_outcome: Names two}\n      # then\n\n"
             "      - {score_range: [0, 4], expected_outcome: Names none}\n",
+            "it is unclear which of them a comment is about; sort them by hand",
+        ),
+        (
+            (
+                "rubrics:\n  - id: a\n    score_ranges: [\n      {score_range: [5, 10], expected_outcome: Names two}, # b\n"
+                "      {score_range: [0, 4], expected_outcome: Names none}]\n"
+            ),
             "there are comments between them; sort them by hand",
         ),
         (
@@ -500,7 +530,7 @@ def test_mechanical_cures_are_unsafe_fixes(text, changes, line_end):
             "",
         ),
     ],
-    ids=["comments", "anchors"],
+    ids=["above all", "between", "in brackets", "anchors"],
 )
 def test_bands_that_cannot_be_sorted_stay(text, reason):
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)

@@ -14,6 +14,7 @@ from rubric_lint.finding import (
     JoinLists,
     MoveField,
     PutUnder,
+    Reorder,
     Restructuring,
     UnwrapValue,
     WrapValue,
@@ -22,7 +23,7 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape
 from rubric_lint.text.scalar import read_scalar
 
-REORDERS_COMMENTS = (MoveField, JoinLists)
+REORDERS_COMMENTS = (MoveField, JoinLists, Reorder)
 """The intents that move comments past others."""
 
 
