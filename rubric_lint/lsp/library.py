@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
-from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.open_documents import OpenText
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.workspace import Origin, Workspace, uri_of
@@ -128,22 +129,37 @@ class Library:
             self._readings[path] = self._read(path)
         return self._readings[path]
 
+    def find_state(self, path: str) -> State | None:
+        """Return the state of a file that may hold rubrics; None for another one.
+
+        Raises:
+            UnreadError: if it cannot be read.
+        """
+        data, settings = self._read_bytes(path), self._settings_for(path)
+        if settings is None or not (settings.claimed or could_hold_rubrics(data, path)):
+            return None
+        uri, version, text, _ = self._decode(path)
+        return State(uri, path, "", version, text, settings)
+
     def _read(self, path: str) -> Reading:
-        data, opened = self._read_bytes(path), self._opened.get(path)
+        uri, version, text, source = self._decode(path)
+        settings = self._settings_for(path) or claim_by_name(path, FileSettings())
+        return Reading(path, uri, version, text, source, settings, *read_documents(source))
+
+    def _decode(self, path: str) -> tuple[str, int | None, Text, Source]:
         try:
-            source = Source.from_bytes(path, data)
+            source = Source.from_bytes(path, self._read_bytes(path))
         except UndecodableError as fault:
             raise UnreadError(fault.message) from None
-        text = opened.text if opened else Text.of(source.text, self._encoding)
-        uri, version = (opened.uri, opened.version) if opened else (uri_of(path), None)
-        return Reading(path, uri, version, text, source, self._settings_for(path), *read_documents(source))
+        if opened := self._opened.get(path):
+            return opened.uri, opened.version, opened.text, source
+        return uri_of(path), None, Text.of(source.text, self._encoding), source
 
-    def _settings_for(self, path: str) -> FileSettings:
+    def _settings_for(self, path: str) -> FileSettings | None:
         try:
-            settings = self._workspace.folder_of(path).settings_for(Origin(path, path), "")
+            return self._workspace.folder_of(path).settings_for(Origin(path, path), "")
         except SettingsError as fault:
             raise UnreadError(f"its settings are invalid: {'; '.join(fault.faults)}") from None
-        return settings or claim_by_name(path, FileSettings())
 
     def _read_bytes(self, path: str) -> bytes:
         if path not in self._contents:

@@ -18,6 +18,7 @@ from rubric_lint.lsp.hints import make_hints
 from rubric_lint.lsp.hover import make_hover
 from rubric_lint.lsp.id_requests import IdRequests
 from rubric_lint.lsp.lenses import make_lenses
+from rubric_lint.lsp.links import make_links
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import SECTION, Options, read_options
 from rubric_lint.lsp.positions import Text
@@ -25,6 +26,7 @@ from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.pulling import Pulling
 from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
 from rubric_lint.lsp.workspace import build_workspace
+from rubric_lint.lsp.workspace_symbols import WorkspaceSymbols
 from rubric_lint.project.settings_file import NAMES
 
 SCHEMA_SERVER = "rubric-lint/schemaServer"
@@ -77,6 +79,7 @@ class Server:
             types.TEXT_DOCUMENT_HOVER: self._hover,
             types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._outline,
             types.TEXT_DOCUMENT_FOLDING_RANGE: self._fold,
+            types.TEXT_DOCUMENT_DOCUMENT_LINK: self._link,
             types.TEXT_DOCUMENT_COMPLETION: self._complete,
             types.TEXT_DOCUMENT_INLAY_HINT: self._hint,
             types.TEXT_DOCUMENT_CODE_LENS: self._offer,
@@ -122,6 +125,7 @@ class Server:
         self._pulling = Pulling(self._connection, self._desk)
         self._pulls = self._pulling.register(self._guard)
         IdRequests(self._connection, self._desk, self._guard)
+        WorkspaceSymbols(self._connection, self._desk, self._guard)
         given = _as_data(params.initialization_options)
         if isinstance(given, Mapping):
             self._desk.has_schema_server = given.get("schemaServer") is True
@@ -283,6 +287,11 @@ class Server:
         found = await self._desk.analysis(params.text_document.uri)
         limit = self._connection.can("text_document.folding_range.range_limit")
         return await self._desk.run(found.state.text, make_folds, found, limit) if found else None
+
+    async def _link(self, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
+        found = await self._desk.analysis(params.text_document.uri)
+        roots = [folder.path for folder in self._desk.workspace.folders if folder.path]
+        return await self._desk.run(found.state.text, make_links, found, roots) if found else None
 
     async def _complete(self, params: types.CompletionParams) -> list[types.CompletionItem] | None:
         uri = params.text_document.uri

@@ -72,7 +72,7 @@ class UnopenedFiles:
         found: dict[str, Found] = {}
         for folder in self._desk.workspace.folders:
             if folder.path and folder.options.enable and folder.options.unopened_files:
-                for file in await self._desk.run_behind(_find_files, folder):
+                for file in await self._desk.run_behind(find_files, folder):
                     if self._desk.workspace.folder_of(file.path) is folder or file.reason:
                         found.setdefault(file.path, file)
         for path in self._kept.keys() - found.keys():
@@ -119,7 +119,7 @@ class UnopenedFiles:
         return report
 
 
-def _find_files(folder: Folder) -> list[Found]:
+def find_files(folder: Folder) -> list[Found]:
     """Find the files of a folder, and what cannot be read, such as an invalid settings file, with the reason."""
     if isinstance(folder.finder, SettingsError):
         return [Found(os.path.abspath(folder.finder.path), folder, reason="; ".join(folder.finder.faults))]
