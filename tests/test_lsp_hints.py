@@ -287,6 +287,30 @@ def test_json_has_hints_too():
     assert shown(plain(annotated), "/a.rubric.json") == annotated
 
 
+def test_programs_have_hints_too():
+    annotated = """\
+from deepeval.metrics import GEval
+from deepeval.metrics.g_eval import Rubric
+
+tone = GEval(
+    name="tone 😀",
+    criteria="Judge the tone",
+    rubric=[
+        Rubric(score_range=(0, 4) «fail», expected_outcome="Blames the customer"),
+        Rubric(score_range=(5, 10) «pass», expected_outcome="Thanks the customer"),
+    ],
+)
+"""
+    assert shown(plain(annotated), "/a.py") == annotated
+
+
+@pytest.mark.parametrize("annotated", SHAPES.values(), ids=SHAPES)
+def test_a_half_typed_text_has_only_hints_that_fit_into_it(annotated):
+    text = plain(annotated)
+    for end in range(0, len(text), 3):
+        assert plain(shown(text[:end], "/a.rubric.yaml")) == text[:end]
+
+
 TEXT = """\
 rubrics:
   - {score_range: [0, 6], expected_outcome: Wrong period}

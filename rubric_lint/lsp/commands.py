@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -98,7 +99,8 @@ class Commands:
     def end(self) -> None:
         """End what runs, and remove the reports."""
         for process in self._running:
-            process.kill()
+            with suppress(ProcessLookupError):  # it has just ended
+                process.kill()
         if self._reports:
             self._reports.cleanup()
 

@@ -47,6 +47,28 @@ local function run()
     return #vim.diagnostic.get(0) >= tonumber(vim.env.NVIM_EXPECTED)
   end)
   result.diagnostics = diagnostics()
+  if vim.env.NVIM_LENSES then
+    vim.lsp.inlay_hint.enable(true)
+    wait_for("hints", function()
+      return #vim.lsp.inlay_hint.get({ bufnr = 0 }) > 0
+    end)
+    result.hints = vim.tbl_map(function(hint)
+      return { hint.inlay_hint.position.line + 1, hint.inlay_hint.label }
+    end, vim.lsp.inlay_hint.get({ bufnr = 0 }))
+    vim.lsp.codelens.refresh()
+    wait_for("lenses", function()
+      return #vim.lsp.codelens.get(0) > 0
+    end)
+    local lens = vim.lsp.codelens.get(0)[1]
+    vim.api.nvim_win_set_cursor(0, { lens.range.start.line + 1, 0 })
+    result.lens = lens.command.title
+    vim.lsp.codelens.run()
+    wait_for("the report", function()
+      return text():sub(1, 2) == "$ "
+    end)
+    result.report = text()
+    return
+  end
   if vim.env.NVIM_YAML then
     result.hover = ask("yamlls", "textDocument/hover", 4, 5).contents.value
     result.offered = labels("yamlls", 6, 5)
