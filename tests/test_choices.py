@@ -189,6 +189,17 @@ def test_only_what_has_one_answer_is_fixed_unasked_and_the_rest_is_named():
     assert fix("a.yaml", nested.encode(), OURS, unsafe=True).text == nested.replace("[0, 10]", "[0, 5]")
 
 
+def test_of_three_criteria_with_one_id_each_gets_its_own():
+    text = "rubrics:\n" + "".join(f"  - {{id: a, expected_outcome: Names {each}}}\n" for each in ("one", "two", "all"))
+    found = lint("a.yaml", text.encode(), OURS).findings
+    assert [[each.choice for each in finding.choices] for finding in found] == [
+        ["rename-later", "rename-earlier"],
+        ["rename-later"],
+    ]
+    for choice, ids in {"rename-later": ["a", "a-2", "a-3"], "rename-earlier": ["a-2", "a-3", "a"]}.items():
+        assert re.findall("id: (.*?),", fix("a.yaml", text.encode(), OURS, choices=[choice]).text) == ids
+
+
 def test_the_first_of_several_named_choices_wins():
     assert fix("a.yaml", OVERLAP.encode(), OURS, choices=["lower-keeps", "upper-keeps"]).text == OVERLAP.replace(
         "[6, 10]", "[8, 10]"

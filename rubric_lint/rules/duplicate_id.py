@@ -23,13 +23,15 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
             *_path_of_id(first),
         )
-        renames = list(_rename(rubric, first, criterion))
+        renames = tuple(_rename(rubric, first, criterion))
+        same = sum(fold_id(each.id) == fold_id(criterion.id) for each in _until(rubric, criterion))
+        choices = renames if same == 2 else renames[:1]  # a third one would share its id with the second
         yield Problem(
             _write_message(criterion, first),
             *_path_of_id(criterion),
             related=(place,),
             repair=renames[0]._replace(choice="") if len(renames) == 1 else None,
-            choices=tuple(renames) if len(renames) > 1 else (),
+            choices=choices if len(renames) > 1 else (),
         )
 
 
