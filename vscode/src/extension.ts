@@ -6,6 +6,7 @@ import { onInterpreterChange } from "./interpreter";
 import { onSchemasMayBeChecked } from "./schemas";
 import { Server } from "./server";
 import { Status } from "./status";
+import { KIND, Tasks } from "./tasks";
 import { Teller } from "./teller";
 
 let server: Server | undefined;
@@ -37,6 +38,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         apply: "first",
       }),
     ),
+    vscode.tasks.registerTaskProvider(KIND, new Tasks(() => started.tool)),
     vscode.workspace.onDidGrantWorkspaceTrust(restart),
     vscode.workspace.onDidChangeWorkspaceFolders(() => started.isRunning || restart()),
     vscode.workspace.onDidChangeConfiguration((event) => {

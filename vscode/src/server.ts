@@ -17,6 +17,7 @@ export class Server {
   readonly #status: Status;
   readonly #tell: (complaint: Complaint | undefined) => void;
   #connection: Connection | undefined;
+  #tool: Tool | undefined;
   #retry: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
 
@@ -30,6 +31,11 @@ export class Server {
   /** Whether a server runs now. */
   get isRunning(): boolean {
     return this.#connection !== undefined;
+  }
+
+  /** The tool that the server was last started from. */
+  get tool(): Tool | undefined {
+    return this.#tool;
   }
 
   /** Starts the server anew because something was changed or the user wants it: all that went wrong before is forgotten. */
@@ -59,6 +65,7 @@ export class Server {
 
   async #start(): Promise<void> {
     await this.#end();
+    this.#tool = undefined;
     this.#tell(undefined);
     const folders = localFolders();
     if (!vscode.workspace.isTrusted) {
@@ -76,6 +83,7 @@ export class Server {
       return;
     }
     const { tool, version } = outcome;
+    this.#tool = tool;
     const command = [tool.command, ...tool.arguments, "lsp"].join(" ");
     this.#output.info(`Starting rubric-lint ${version} from ${tool.origin}: ${command}`);
     const connection = await Connection.open(tool, folders[0]?.fsPath, this.#output, (end) => {
