@@ -267,6 +267,46 @@ def test_only_what_the_editor_shows_is_said():
     ] == [2]
 
 
+def test_the_cases_of_a_suite_have_the_hints_that_they_have_alone():
+    case = """\
+  - id: {}
+    rubrics:
+      - id: cause 😀
+        weight: 3 «75% of the score»
+        score_ranges:
+          0 «to 4; fail»: Names none
+          5 «to 10; 5 to 7: at most borderline, 8 to 10: at least borderline»: Names one
+      - id: day «25% of the score»
+        score_ranges: {{0 «to 10; 0 and 1: at most borderline»: Names a day}}
+"""
+    annotated = "# é\ntests:\n" + "".join(map(case.format, "abcd"))
+    text = plain(annotated)
+    assert shown(text) == annotated
+    many = annotated + "".join(case.format(f"case-{number}") for number in range(60))
+    assert shown(plain(many)) == many
+    lines = text.splitlines(keepends=True)
+    within = Span(len("".join(lines[:11])), len("".join(lines[:19])))
+    assert shown(text, within=within) == "".join(
+        [*lines[:11], *annotated.splitlines(keepends=True)[11:19], *lines[19:]]
+    )
+
+
+def test_criteria_of_one_rubric_are_never_taken_for_cases():
+    annotated = """\
+# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v2.schema.json
+rubrics:
+  - id: cause «25% of the score; not met: at most borderline»
+    expected_outcome: Names the cause
+  - id: day
+    weight: 3 «75% of the score; not met: fail, met: at least borderline»
+    expected_outcome: Names the day
+"""
+    text = plain(annotated)
+    assert shown(text, "/a.yaml") == annotated
+    place = Span(text.index("id: cause"), text.index("expected"))
+    assert shown(text, "/a.yaml", within=place).splitlines()[2] == annotated.splitlines()[2]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_places_are_those_that_the_editor_counts(encoding, line_end):

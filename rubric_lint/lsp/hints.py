@@ -1,14 +1,18 @@
 """Show what rubric-score makes of a rubric between its words: shares, the verdicts of bands, and ranges of keys."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
 from lsprotocol import types
 
+from rubric_lint.finding import Result
 from rubric_lint.format.criterion import Shape
 from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.options import Options
+from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.scored_rubrics import Scored, Step, score_criteria
 from rubric_lint.messages import list_scores, percent
 from rubric_lint.text.path import Part, Path
@@ -26,16 +30,17 @@ class _Piece(NamedTuple):
 def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types.InlayHint]:
     """Return the hints in a part of the text. What two uses of one anchor would say differently is left out."""
     text, found = analysis.state.text, dict[tuple[int, bool], list[list[str]]]()
-    for located in analysis.rubrics:
-        document, rubric = located
-        extent = document.span(rubric.path)
-        if not document.may_borrow and (extent.end < within.start or within.end < extent.start):
-            continue  # with anchors, its parts may be written elsewhere
-        for scored in score_criteria(analysis, located):
-            pieces = sorted(_find_pieces(scored, options), key=lambda piece: piece.at)
-            for (at, is_before), here in groupby(pieces, lambda piece: (piece.at, piece.is_before)):
-                if within.start <= at <= within.end:
-                    found.setdefault((at, is_before), []).append([piece.text for piece in here])
+    for part, moved in _split(analysis, within):
+        for located in part.rubrics:
+            document, rubric = located
+            start, end = document.span(rubric.path)
+            if not document.may_borrow and (end + moved < within.start or within.end < start + moved):
+                continue  # with anchors, its parts may be written elsewhere
+            for scored in score_criteria(part, located):
+                pieces = sorted(_find_pieces(scored, options), key=lambda piece: piece.at)
+                for (at, is_before), here in groupby(pieces, lambda piece: (piece.at, piece.is_before)):
+                    if within.start <= at + moved <= within.end:
+                        found.setdefault((at + moved, is_before), []).append([piece.text for piece in here])
     hints = []
     for (at, is_before), said in sorted(found.items()):
         if label := "; ".join(filter(None, _agree(said))):
@@ -44,6 +49,34 @@ def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types
             hint.tooltip = _TOOLTIP
             hints.append(hint)
     return hints
+
+
+def _split(analysis: Analysis, within: Span) -> list[tuple[Analysis, int]]:
+    """Return the cases of a suite in a part of the text, each with how far it is moved, so that few are read.
+
+    If it was not linted case by case, or there are many, or anchors or a rubric may join them, it is read as a whole.
+    """
+    shown = [case for case in analysis.cases if _touches(case, within)]
+    if not analysis.cases or len(shown) > _MOST_CASES:
+        return [(analysis, 0)]
+    parts: list[tuple[Analysis, int]] = []
+    for case in shown:
+        state = replace(analysis.state, text=Text.of(case.excerpt.source.text))
+        part = Analysis(state, Result(case.excerpt.source, case.excerpt.findings))
+        is_cut = any(len(located.rubric.path) < _IN_CASE for located in part.rubrics)
+        if is_cut or any(document.may_borrow for document in part.documents):
+            return [(analysis, 0)]
+        parts.append((part, case.offset))
+    return parts
+
+
+def _touches(case: Placed, within: Span) -> bool:
+    start, end = case.excerpt.place
+    return start + case.offset <= within.end and within.start <= end + case.offset
+
+
+_IN_CASE = 3  # the list of the cases, the case, the rubric in it; else the cases are criteria of one rubric
+_MOST_CASES = 50  # more take longer one by one
 
 
 def _agree(said: list[list[str]]) -> list[str]:
