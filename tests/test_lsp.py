@@ -1042,3 +1042,20 @@ def test_without_the_extra_it_says_what_to_install(tmp_path):
         "",
         "rubric-lint: the language server needs the pygls package; install it with: pip install 'rubric-lint[lsp]'\n",
     )
+
+
+def test_a_fix_is_offered_for_a_case_in_the_middle_of_a_suite(folder):
+    case = "  - id: case-{0}\n    rubrics:\n      - {{id: a, expected_outcome: Says {0}}}\n"
+    text = "tests:\n" + "".join(map(case.format, range(300)))
+    text = text.replace("{id: a, expected_outcome: Says 290}", "{id: 5, expected_outcome: Says 290}")
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, text)
+            line = text[: text.index("id: 5")].count("\n")
+            actions = await editor.actions(uri, (line, 13), (line, 14), ["quickfix"])
+            assert [action.title for action in actions] == ['Write `"5"` (unsafe)', "Ignore schema here"]
+            assert apply(text, actions[0]) == text.replace("id: 5", 'id: "5"')
+
+    run(session())
