@@ -207,6 +207,32 @@ def test_structs_give_what_their_objects_give_whatever_they_lack(names):
     assert rows(score_batch(RUBRICS["tower"], table)) == expected
 
 
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.dictionary(pa.int8(), pa.string()), pa.large_string()])
+@pytest.mark.parametrize("make_list", [pa.list_, pa.large_list, pa.list_view])
+def test_structs_with_strings_and_lists_of_any_kind_are_scored(kind, make_list):
+    checks = make_list(pa.struct({"id": kind, "satisfied": pa.bool_()}))
+    column = pa.array([YES, None, {"checks": YES["checks"][:1]}], pa.struct({"checks": checks}))
+    for rows in (column, column.slice(1), pa.chunked_array([column.slice(0, 1), column.slice(1)])):
+        table = pa.table({"output": rows})
+        given = [{"output": output} for output in rows.to_pylist()]
+        assert [*score_batch(RUBRICS["tower"], table)] == [*score_batch(RUBRICS["tower"], given)]
+
+
+@pytest.mark.parametrize(
+    ("names", "told"), [(["output", "output", "id"], "output"), (["id", "output", "id"], "id"), (["a", "a", "b"], "a")]
+)
+def test_a_column_that_is_there_twice_is_refused(names, told):
+    for table in (pa.table([["a"]] * 3, names=names), pd.DataFrame([["a"] * 3], columns=names)):
+        with pytest.raises(ValueError, match=f"the table has `{told}` more than once; rename one of the columns"):
+            score_batch(LENGTH, table)
+
+
+def test_columns_that_are_not_read_may_have_any_name():
+    columns = ["output", 0, 0, ("a", "b")]
+    assert score_batch(LENGTH, pd.DataFrame([[{"score": 7}, 1, 2, 3]], columns=columns)).score == [0.7]
+    assert score_batch(LENGTH, pd.DataFrame([[{"score": 7}]])).score == [None]
+
+
 def test_structs_of_another_form_are_refused_as_their_objects_are():
     for outputs in ([{"score": True}], [{"score": 7.5}, {"score": 7.0}], [{"score": 7, "final": False}], [{"a": 1}]):
         table = pa.table({"output": outputs})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from operator import index
 from typing import Any
 
 from rubric_lint.scoring.batch.collecting import Collector
@@ -33,6 +34,7 @@ def score_batch(
 
     Raises:
         TypeError: if `rubrics` or `outputs` is something else.
+        ValueError: if a table has one of these columns twice.
         RubricError: if the points of a rubric do not fit into 64 bits.
     """
     collector = _collect(rubrics, strict=strict)
@@ -55,8 +57,9 @@ def score_batches(
     Raises:
         TypeError: as `score_batch`.
         RubricError: as `score_batch`.
-        ValueError: if `size` is less than 1.
+        ValueError: as `score_batch`, or if `size` is less than 1.
     """
+    size = index(size)
     if size < 1:
         raise ValueError(f"size is {size}; expected at least 1")
     return _score(_collect(rubrics, strict=strict), divide(outputs, min(size, 65_536)), size)

@@ -5,7 +5,7 @@ from typing import Any
 
 from rubric_lint.messages import list_names
 from rubric_lint.scoring.batch.arrow import pa
-from rubric_lint.scoring.batch.items import READ
+from rubric_lint.scoring.batch.items import refuse_repeated
 from rubric_lint.scoring.records import HELD
 
 _SPARK = {
@@ -58,8 +58,7 @@ def check_columns(columns: pa.Schema, kept: Mapping[str, Any]) -> None:
         )
     if missing := [name for name in kept if name not in names]:
         raise ValueError(f"the table has no column {list_names(missing)} to keep (found: {list_names(names)})")
-    if twice := [name for name in dict.fromkeys((*READ, *kept)) if names.count(name) > 1]:
-        raise ValueError(f"the table has {list_names(twice)} more than once; rename one of the columns")
+    refuse_repeated(names, kept)
     for name, accepts, expected in (
         ("output", _is_output, "strings, binary or structs"),
         ("outputs", _is_list_of_outputs, "lists of strings, binary or structs"),

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from rubric_lint.scoring.arrow_values import list_values
 from rubric_lint.scoring.batch.arrow import pa
-from rubric_lint.scoring.batch.items import READ, Items, Plain, gather, is_null
+from rubric_lint.scoring.batch.items import READ, Items, Plain, gather, is_null, refuse_repeated
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.output import Known
@@ -37,7 +37,9 @@ class Columns(NamedTuple):
 
     def gather(self, places: list[int]) -> list[Any]:
         """Return these rows as records."""
-        outputs = list_values(self.outputs.take(pa.array(places, pa.int64())))
+        # Arrow cannot take rows of all types; of those that it cannot, such as views of strings, no row is plain.
+        others = self.outputs if len(places) == len(self.ids) else self.outputs.take(pa.array(places, pa.int64()))
+        outputs = list_values(others)
         return gather({"id": [self.ids[place] for place in places], "output": outputs}, len(places)).items
 
 
@@ -102,6 +104,7 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Plain]:
         else:
             table = pa.record_batch(table)
     for batch in [table] if isinstance(table, pa.Table | pa.RecordBatch) else table:
+        refuse_repeated(batch.schema.names)
         names = [name for name in READ if name in batch.schema.names]
         part = batch.select(names) if {"output", "outputs"} & {*names} else batch
         id_type = part.schema.field("id").type if "id" in names and part is not batch else None

@@ -115,6 +115,11 @@ class Collector:
         """Add a decoded entry."""
         try:
             value = read_struct({name: item for name, item in value.items() if not is_null(item)})
+        except OutputError as fault:  # the rest is not read again: it may hold itself
+            flat = {name: None if isinstance(item, list | dict) else item for name, item in value.items()}
+            self._refuse(self._scorer.explain_value(flat, fault))
+            return
+        try:
             for name, item in value.items():
                 if name != "id" and isinstance(item, bytes):
                     value[name] = _decode(item, name)

@@ -1,9 +1,10 @@
 """Define a portion of outputs, and make one of columns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import Any, NamedTuple, Protocol
 
+from rubric_lint.messages import list_names
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.records import HELD, SHOWN
 from rubric_lint.scoring.scorer import Scorer
@@ -52,6 +53,17 @@ def gather(columns: Mapping[Any, list[Any]], rows: int, id_type: Any = None) -> 
         ],
         id_type,
     )
+
+
+def refuse_repeated(names: Sequence[Any], kept: Iterable[str] = ()) -> None:
+    """Refuse a table that has a column twice that is read, or is one of `kept`.
+
+    Raises:
+        ValueError: naming the columns.
+    """
+    read = names if HELD.isdisjoint(names) else (*READ, *kept)
+    if twice := [name for name in dict.fromkeys(read) if names.count(name) > 1]:
+        raise ValueError(f"the table has {list_names(twice)} more than once; rename one of the columns")
 
 
 def is_null(value: Any) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from rubric_lint.scoring.batch.items import Items, Plain, gather
+from rubric_lint.scoring.batch.items import Items, Plain, gather, refuse_repeated
 from rubric_lint.scoring.streams import CHUNK, Block, read_blocks
 
 _MOST = 65_536
@@ -51,10 +51,12 @@ def _is_frame(outputs: Any) -> bool:
 
 def _divide_table(table: Any, size: int) -> Iterator[Items | Plain]:
     if hasattr(table, "iloc"):  # of pandas, which has columns that Arrow cannot hold
+        if _is_frame(table):
+            refuse_repeated([*table.columns])
         for start in range(0, len(table), size):
             part = table.iloc[start : start + size]
             if _is_frame(part):
-                yield gather({name: part[name].tolist() for name in part.columns}, len(part))
+                yield gather({name: part.iloc[:, place].tolist() for place, name in enumerate(part.columns)}, len(part))
             else:
                 yield Items(part.tolist())
         return

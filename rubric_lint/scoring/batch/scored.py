@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.scoring.batch.rows import Kind, RowError, Rows
@@ -136,7 +137,7 @@ class ScoredBatch:
         return len(self._rows.kinds)
 
     def __getitem__(self, row: int) -> ScoredRow:
-        return ScoredRow(*[column[row] for column in self.to_dict().values()])
+        return ScoredRow(*[column[index(row)] for column in self.to_dict().values()])
 
     def __iter__(self) -> Iterator[ScoredRow]:
         return map(ScoredRow._make, zip(*self.to_dict().values(), strict=True))
