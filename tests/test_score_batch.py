@@ -238,6 +238,42 @@ def test_a_size_below_one_is_refused():
         score_batches(TOWER, [], size=0)
 
 
+def test_a_row_has_one_number():
+    with pytest.raises(TypeError):
+        score_batch(LENGTH, [{"score": 7}] * 3)[0:2]
+
+
+def test_a_key_that_is_not_a_string_is_an_error_of_its_row():
+    batch = score_batch(LENGTH, [{1: 2}, {"score": 7}, {"id": 1, 5: 6}, {"score": 7, ("a",): 1}])
+    assert batch.score == [None, 0.7, None, None]
+    assert [error and error.message for error in batch.error] == [
+        "neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`",
+        None,
+        'the record has no field `output` (found: id, 5); expected {"id": ..., "output": {...}}',
+        "a key is a list, expected a string",
+    ]
+
+
+def test_an_object_that_holds_itself_is_an_error_of_its_row():
+    circle = {"id": "a"}
+    circle["output"] = circle
+    batch = score_batch(LENGTH, [circle, {"score": 7}])
+    assert (batch.id, batch.rubric, batch.score) == (["a", None], ["length", "length"], [None, 0.7])
+    assert batch.error[0].message == "nested too deeply to be read"
+
+
+def test_true_is_not_the_answer_1():
+    for rubric, answers, told in (
+        (LENGTH, (True,), "integers"),
+        (TOWER, (1, True), "true or false"),
+    ):
+        output = JudgeOutput(answers, (None,) * len(answers), None)
+        message = f"not an output for the rubric `{rubric.name}`: expected {told} as answers"
+        with pytest.raises(OutputError) as caught:
+            score(rubric, output)
+        assert caught.value.message == score_batch(rubric, [output]).error[0].message == message
+
+
 def test_points_that_no_column_of_integers_holds_are_refused():
     weights = ("1", "1.0000000000000000001")
     text = "rubrics:" + "".join(f"\n  - {{id: c{each}, weight: {each}, expected_outcome: It}}" for each in weights)

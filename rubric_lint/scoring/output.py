@@ -130,6 +130,7 @@ class Reader:
         self._ids = [criterion.id for criterion in rubric.criteria]
         self._pieces = [_render_pieces(criterion) for criterion in rubric.criteria]
         self._is_holistic = rubric.shape is Shape.HOLISTIC
+        self._is_checklist = rubric.shape is Shape.CHECKLIST
         self.known: dict[Answers, Known] = {}
 
     def read(self, output: str, answer: str | None = None, extract: Extract = Extract.STANDARD) -> Judged:
@@ -253,9 +254,13 @@ class Reader:
             given = f"{len(output.answers)} answers and {len(output.reasons)} reasons"
             raise OutputError(f"{named}: {given}; expected one of each for {len(self._ids)} criteria")
         try:
-            return self.find(tuple(output.answers))
+            found = self.find(tuple(output.answers))
         except (KeyError, TypeError):
             raise OutputError(f"{named}: an answer that the rubric does not allow") from None
+        # For Python, True equals 1.
+        if any(isinstance(each, int) and isinstance(each, bool) != self._is_checklist for each in output.answers):
+            raise OutputError(f"{named}: expected {'true or false' if self._is_checklist else 'integers'} as answers")
+        return found
 
     def find(self, answers: Answers) -> Known:
         """Return the result for some answers, in the rubric's order.

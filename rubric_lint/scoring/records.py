@@ -145,11 +145,11 @@ def refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
         OutputError: listing the fields that it has.
     """
     if "id" in entry or "rubric" in entry:
-        found = ", ".join([*entry][:6])
+        found = ", ".join([*map(str, entry)][:6])
         advice = 'expected {"id": ..., "output": {...}}'
         raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
     if not any(key in entry for key in _JUDGEMENTS):
-        near = [key for key in entry if find_near(key, (*HELD, *_JUDGEMENTS))]
+        near = [key for key in entry if isinstance(key, str) and find_near(key, (*HELD, *_JUDGEMENTS))]
         hint = f"; is it `{near[0]}`?" if near else ""
         raise OutputError(
             f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"

@@ -218,6 +218,9 @@ class Totals:
             "rubrics": [totals.to_json() for totals in self.rubrics.values() if totals.scored],
         }
 
+    def __repr__(self) -> str:
+        return f"<Totals: {self}>"
+
     def __str__(self) -> str:
         """Return all counts on one line."""
         counts = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in Verdict)
