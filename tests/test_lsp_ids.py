@@ -329,3 +329,16 @@ def test_what_is_typed_counts_and_a_criterion_of_a_suite_is_one_of_its_case(fold
             assert await asking.references() == [("suite.yaml", 4, 14), *uses]
 
     run(session())
+
+
+def test_an_id_that_an_alias_repeats_is_found_once_and_not_renamed(folder):
+    (folder / "suite.yaml").write_text(
+        "tests:\n  - {id: a, rubrics: &r [{id: b, expected_outcome: Says so}]}\n  - {id: c, rubrics: *r}\n"
+    )
+
+    async def task(asking):
+        assert await asking.definition() == [("suite.yaml", 2, 31)]
+        assert await asking.references() == [("suite.yaml", 2, 31)]
+        assert await asking.refusal("x") == "the id at suite.yaml:2 is shared by an anchor or alias"
+
+    ask(folder, "suite.yaml", "b, expected", task)

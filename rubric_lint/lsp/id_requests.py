@@ -1,6 +1,6 @@
 """Answer requests about the ids of criteria: definition, references, highlights and rename."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -73,19 +73,19 @@ class IdRequests:
 
     async def _define(self, params: types.DefinitionParams) -> list[types.Location] | None:
         def task(found: _Found) -> list[types.Location] | None:
-            return [_locate(target.reading, target.span) for target, _ in found.targets] or None
+            return _locate((target.reading, target.span) for target, _ in found.targets)
 
         return await self._ask(params, task, quick=True)  # type: ignore[no-any-return]
 
     async def _refer(self, params: types.ReferenceParams) -> list[types.Location] | None:
         def task(found: _Found) -> list[types.Location] | None:
-            locations: list[types.Location] = []
+            places: list[tuple[Reading, Span]] = []
             for target, _ in found.targets:
                 if params.context.include_declaration:
-                    locations.append(_locate(target.reading, target.span))
+                    places.append((target.reading, target.span))
                 uses = find_uses(found.library, target, _records_in(found, target)).found
-                locations += [_locate(use.reading, use.span) for use in uses if use.site.is_use]
-            return locations or None
+                places += [(use.reading, use.span) for use in uses if use.site.is_use]
+            return _locate(places)
 
         return await self._ask(params, task)  # type: ignore[no-any-return]
 
@@ -153,8 +153,10 @@ def _refuse_aloud(handle: Handler, guard: Callable[[Handler], Handler]) -> Handl
     return answer
 
 
-def _locate(reading: Reading, span: Span) -> types.Location:
-    return types.Location(reading.uri, reading.text.range(span))
+def _locate(places: Iterable[tuple[Reading, Span]]) -> list[types.Location] | None:
+    """Return each place once; criteria that an alias repeats have the same one."""
+    unique = {(reading.uri, span): reading for reading, span in places}
+    return [types.Location(uri, reading.text.range(span)) for (uri, span), reading in unique.items()] or None
 
 
 def _records_in(found: _Found, target: Target) -> str:

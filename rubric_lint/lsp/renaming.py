@@ -50,7 +50,7 @@ def check_target(targets: Sequence[Target]) -> Target:
     if not targets:
         raise RefusedError("there is no id of a criterion here")
     target, *others = targets
-    if others:
+    if any((other.reading.path, other.span) != (target.reading.path, target.span) for other in others):
         places = ", ".join(each.reading.name_line(each.span.start) for each in targets)
         raise RefusedError(f"this id may be that of several criteria ({places})")
     if target.place is None:
