@@ -207,6 +207,29 @@ def test_structs_give_what_their_objects_give_whatever_they_lack(names):
     assert rows(score_batch(RUBRICS["tower"], table)) == expected
 
 
+class Series:
+    """A column as Polars passes it."""
+
+    def __init__(self, values, kind):
+        self.dtype = kind
+        self.values = pa.chunked_array([pa.array(values, kind)])
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.values.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    ("kind", "outputs"),
+    [
+        (pa.string_view(), TEXTS),
+        (pa.struct({"score": pa.int64()}), [{"score": 7}, None, {"score": None}]),
+        (pa.binary_view(), [b'{"score": 7}', None, b"x"]),
+    ],
+)
+def test_a_series_is_a_list_of_outputs(kind, outputs):
+    assert rows(score_batch(LENGTH, Series(outputs, kind))) == rows(score_batch(LENGTH, outputs))
+
+
 @pytest.mark.parametrize("kind", [pa.string_view(), pa.dictionary(pa.int8(), pa.string()), pa.large_string()])
 @pytest.mark.parametrize("make_list", [pa.list_, pa.large_list, pa.list_view])
 def test_structs_with_strings_and_lists_of_any_kind_are_scored(kind, make_list):

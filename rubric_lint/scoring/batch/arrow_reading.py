@@ -94,6 +94,8 @@ def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tu
 
 def read_arrow(table: Any, size: int) -> Iterator[Items | Plain]:
     """Yield the rows of a table or a column of Arrow, in portions of at most `size`."""
+    if hasattr(table, "__arrow_c_stream__") and hasattr(table, "dtype"):  # a column, such as a series of Polars
+        table = pa.chunked_array(table)
     if isinstance(table, pa.Array | pa.ChunkedArray):
         for start in range(0, len(table), size):
             yield Items(list_values(table.slice(start, size)))
