@@ -69,6 +69,7 @@ def test_the_rubric_need_not_be_named_where_there_is_one():
 NAMES = "`ranges`, `checklist` and `holistic`"
 MANY = f"missing field `rubric`: the file has 3 rubrics: {NAMES}"
 TAKEN = "`score` is reserved for the results; rename this field"
+NO_TEXT = "must be a string, or a list of messages that each have a `role`"
 MISSPELT = "unknown field `qeustion`; did you mean `question`? If not, rename it"
 GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
 
@@ -90,8 +91,8 @@ GOOD = b'{"id": "a", "rubric": "holistic", "answer": "So."}'
         (b'{"id": null, "answer": "So."}', "`id` must be a string or an integer"),
         (b'{"id": true, "answer": "So."}', "`id` must be a string or an integer"),
         (b'{"id": "b", "anwser": "So."}', "missing field `answer`; did you misspell it as `anwser`?"),
-        (b'{"id": "b", "answer": ["So."]}', "`answer` must be a string"),
-        (b'{"id": "b", "answer": "So.", "question": 1}', "`question` must be a string"),
+        (b'{"id": "b", "answer": ["So."]}', f"`answer` {NO_TEXT}"),
+        (b'{"id": "b", "answer": "So.", "question": 1}', f"`question` {NO_TEXT}"),
         (b'{"id": "b", "answer": "So.", "qeustion": "Why?"}', MISSPELT),
         (b'{"id": "b", "answer": "So.", "Question": "Why?"}', MISSPELT.replace("qeustion", "Question")),
         (b'{"id": "b", "answer": "So.", "score": 1}', TAKEN),

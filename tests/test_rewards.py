@@ -695,5 +695,7 @@ def test_a_missing_key_is_an_error_at_once(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk\u2026")
     with pytest.raises(RewardError, match=r"^the key in OPENAI_API_KEY contains characters that are not allowed"):
         endpoint_judge("m")
+    with pytest.raises(ValueError, match=r"^base_url must have the form http://HOST:PORT/PATH or https://HOST/PATH$"):
+        endpoint_judge("m", base_url="localhost:8000/v1")
     with pytest.raises(ValueError, match=r"^response_format is 'xml'; expected one of json_schema"):
         endpoint_judge("m", base_url="http://127.0.0.1:1", response_format="xml")

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -25,7 +24,6 @@ _WITH_URL = re.compile(r"(?P<name>.*?)@(?P<url>https?://.*)", re.DOTALL | re.IGN
 _WITHOUT_SCHEME = re.compile(
     r".+@(?:[\w.-]+:\d+(?:/.*)?|localhost(?:/.*)?|[\w-]+(?:\.[\w-]+)+/.*|[a-z][a-z+.-]*:/.*)", re.DOTALL | re.IGNORECASE
 )
-_IPV4 = re.compile(r"\d+(?:\.\d+){3}", re.ASCII)
 _ACCESS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """The headers that stand for an API key."""
 
@@ -50,17 +48,9 @@ def check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> 
 
 
 def _is_sound(url: str) -> bool:
-    if not url.isprintable() or " " in url:
-        return False
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        host.encode("idna")  # what has no such form cannot be called
-        if _IPV4.fullmatch(host):
-            IPv4Address(host)
-        return bool(parts.scheme in {"http", "https"} and host and (parts.port is None or parts.port > 0))
-    except ValueError:
-        return False
+    from rubric_lint.scoring.judge.urls import is_url  # noqa: PLC0415  (loads the scorer)
+
+    return is_url(url)
 
 
 def holds_secret(url: str | None) -> bool:

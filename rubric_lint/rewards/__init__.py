@@ -175,15 +175,18 @@ def endpoint_judge(
     Raises:
         ImportError: without the extra.
         RewardError: if the variable with the key is not set.
-        ValueError: if `response_format` has another value.
+        ValueError: if `response_format` has another value, or `base_url` is not an HTTP address.
     """
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
     from rubric_lint.rewards.endpoint import EndpointJudge  # noqa: PLC0415  (loads the scorer)
     from rubric_lint.scoring.judge.call import RESPONSE_FORMATS, Call  # noqa: PLC0415
+    from rubric_lint.scoring.judge.urls import is_url  # noqa: PLC0415
 
     if response_format not in RESPONSE_FORMATS:
         raise ValueError(f"response_format is {response_format!r}; expected one of {', '.join(RESPONSE_FORMATS)}")
+    if base_url and not is_url(base_url):  # the address may contain a key
+        raise ValueError("base_url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
     call = Call(
         model,
         base_url,

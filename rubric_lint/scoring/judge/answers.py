@@ -138,7 +138,7 @@ def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, An
         except OutputError as fault:
             pointer = place if place.startswith("/") else f"/{place}"
             raise _LineError(f"{pointer}{fault.path}: {fault.message}") from None
-    raise _LineError(f"`{place}` must be a string")
+    raise _LineError(f"`{place}` must be a string, or a list of messages that each have a `role`")
 
 
 def _refuse_misspelt(record: dict[str, Any]) -> None:
