@@ -361,7 +361,10 @@ def test_another_run_that_cannot_be_compared_is_told(run):
     start = "rubric-lint: warning: --compare: was.jsonl: "
     lonely = f"{start}no answer of this run has the rubric and id of one of its records, so nothing is compared"
     page, _, told = run(ONE, "one.jsonl", "--compare", "was.jsonl", one=records, was="<!doctype html>\n<html>\n")
-    faults = f"{start}2 of 2 records without a score; line 1: not JSON at column 1: expecting value"
+    faults = (
+        f"{start}1 of 1 records without a score; line 1: this is an HTML page; expected JSON Lines, JSON or CSV in "
+        "UTF-8, or Parquet, each also in gzip or zstd"
+    )
     assert told.splitlines() == [faults, lonely]
     assert "No record of the other run has a score, so nothing can be compared." in part(page, "comparison")
     assert "same version" not in part(page, "comparison")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.blocks import Block
 from rubric_lint.scoring.compare.other_results import OtherResult, is_result, read_result
 from rubric_lint.scoring.decoding import read_again
@@ -61,9 +62,10 @@ class ResultScorer(Scorer):
         reader = find_rubric(entry, self._named)
         _check_version(found, reader.rubric)
         value = {name: item for name, item in entry.items() if name not in RESERVED}
-        if "shape" not in entry:
+        is_of_table = "shape" not in entry
+        if is_of_table:
             value = {name: item for name, item in value.items() if name not in _TABLED}
-        known = _look_up(found, reader)
+        known = _look_up(found, reader, is_of_table=is_of_table)
         if "verdicts" in entry or any("share" in each for each in entry["criteria"]):
             median = _read_median(entry, found, known)
             return Entry(value, True, reader.rubric, None, median)  # noqa: FBT003 (by name takes longer)
@@ -144,14 +146,16 @@ def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:
     )
 
 
-def _look_up(found: OtherResult, reader: Reader) -> Known:
-    """Return what the rubric gives for the answers of a result.
+def _look_up(found: OtherResult, reader: Reader, *, is_of_table: bool) -> Known:
+    """Return what the rubric gives for the answers of a result; tables hold 1 for true and 0 for false.
 
     Raises:
         OutputError: if they are not answers to its criteria.
     """
     given = {name: grade.answer for name, _, _, grade in found.criteria}
     ids = [each.id for each in reader.rubric.criteria]
+    if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
+        given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
     if given.keys() != set(ids):
         raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
     return reader.know(JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids)))
