@@ -15,6 +15,7 @@ import warm
 from hypothesis import settings
 
 from rubric_lint.cli.agents import AGENTS
+from rubric_lint.run.cache import JUDGED
 
 # A property has time. Its cases are the same every time, more of them in `make test-all`; `--hypothesis-profile fresh`
 # looks for others. How many they are is said here only.
@@ -37,6 +38,7 @@ os.umask(0o022)
 
 # No test uses the results of a run before it, or leaves any behind.
 os.environ["RUBRIC_LINT_CACHE_DIR"] = tempfile.mkdtemp()
+REPLIES = Path(os.environ["RUBRIC_LINT_CACHE_DIR"], JUDGED)
 atexit.register(shutil.rmtree, os.environ["RUBRIC_LINT_CACHE_DIR"], ignore_errors=True)
 
 # A shell that starts tests in the background lets them, and the programs they start, ignore SIGINT.
@@ -45,6 +47,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def pytest_sessionfinish():
     warm.end()
+
+
+def pytest_runtest_teardown():
+    """Forget the replies of the test's judge: another test may have its port, and ask the same."""
+    shutil.rmtree(REPLIES, ignore_errors=True)
 
 
 @pytest.fixture

@@ -241,8 +241,7 @@ def test_stored_totals_are_the_totals(data):
         records = [{"output": output}, {"outputs": [output, other]}, {"output": "No."}, {"outputs": [output] * 2}]
         if data.draw(st.booleans()):
             records.append({"outputs": [output] * 2, "judge": panel})
-        if rubric.name not in rubrics or rubrics[rubric.name].hash == rubric.hash:
-            rubrics[rubric.name] = rubric
+        if rubrics.setdefault(rubric.name, rubric).hash == rubric.hash:
             totals = totals + score_batch(rubric, records).totals
     stored = json.loads(json.dumps(store_totals(totals)))
     restored = restore_totals(stored, rubrics)

@@ -15,7 +15,18 @@ GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 STEP = re.compile(
     r"^`(?P<file>[\w/.]+)`[^\n]*:\n\n(?P<fence>`{3,})(?P<kind>\w+)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL
 )
-PARTS = ("rubric_lint", "schemas", "tests", "tools", "docs", "conformance", "pyproject.toml", "Makefile", "README.md")
+PARTS = (
+    "rubric_lint",
+    "schemas",
+    "tests",
+    "tools",
+    "docs",
+    "conformance",
+    "pyproject.toml",
+    "Makefile",
+    "README.md",
+    "vscode/package.json",
+)
 
 
 class Step(NamedTuple):
@@ -54,6 +65,7 @@ class Copy:
             if source.is_dir():
                 shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
             else:
+                (folder / name).parent.mkdir(exist_ok=True)
                 shutil.copy(source, folder / name)
 
     def follow(self, heading):
