@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rubric_lint.finding import pointer
+from rubric_lint.format.bands import HIGHEST, LOWEST
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.format.validator import open_validator
@@ -127,7 +128,7 @@ class Form:
             hint = "".join(f"; did you mean `{near}`?" for near in near_misses(value, (missing,)))
             return OutputError(f"missing field `{missing}`{hint or f'; expected {self}'}", pointer(path))
         if keyword in ("minimum", "maximum"):
-            return OutputError(f"{path[-1]} {_describe(value)} is outside 0..10", pointer(path))
+            return _refuse_outside(value, path)
         if keyword == "type":
             kind = self._kind(path)
             return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
@@ -316,12 +317,18 @@ def _as_answer(value: Any) -> AnswerValue:
     return value if isinstance(value, bool) else int(value)
 
 
+def _refuse_outside(value: Any, path: Path) -> OutputError:
+    return OutputError(f"{path[-1]} {_describe(value)} is outside {LOWEST}..{HIGHEST}", pointer(path))
+
+
 def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> AnswerValue:
     answer = _as_answer(value)
     if criterion.grade(answer):
         return answer
     allowed = list_scores(int(grade.answer) for grade in criterion.grades)
     field = path[-1]
+    if field == "score" and not LOWEST <= answer <= HIGHEST:  # so large that the compiled validator does not see it
+        raise _refuse_outside(value, path)
     kinds = "the levels are" if field == "level" else "the bands cover"
     raise OutputError(
         f'{field} {_describe(answer)} of "{criterion.id}" is not allowed: {kinds} {allowed}', pointer(path)
