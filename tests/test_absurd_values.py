@@ -31,6 +31,7 @@ FOLDER = Path(__file__).parents[1] / "rubric_lint" / "dialects"
 TEXTS = {name: (file, text) for name, file, text in read_samples()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_value_makes_the_engine_raise(name):
     file, text = TEXTS[name]

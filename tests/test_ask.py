@@ -158,6 +158,7 @@ def test_g6_the_address_of_an_endpoint_is_shown_without_secrets(url, shown):
 # What may pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "failure",
     [

@@ -166,6 +166,7 @@ SYNTAX = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "found", "line", "message"), SYNTAX.values(), ids=SYNTAX)
 def test_text_that_is_not_yaml_is_one_finding(data, found, line, message):
     result = lint("a.yaml", data if isinstance(data, bytes) else data.encode())

@@ -138,6 +138,7 @@ def test_the_bands_of_a_criterion(bounds):
         assert by_criterion(actual) == by_criterion(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", KINDS.values(), ids=KINDS)
 def test_the_bands_of_a_holistic_rubric(bounds):
     random = repeatable(f"holistic {len(bounds)}")

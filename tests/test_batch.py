@@ -53,6 +53,7 @@ def test_several_processes_say_what_one_says(files, processes):
     assert [file for file, _ in alone] == files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 3, 1024])
 def test_no_more_chunks_than_numbers_fit_into_a_pipe(files, monkeypatch, most):
     monkeypatch.setattr(batch, "_MOST_CHUNKS", most)
@@ -66,6 +67,7 @@ def test_where_nothing_can_be_forked_the_numbers_are_dealt_out_beforehand(files,
     assert shared == outcomes(files, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 37, 299])
 def test_the_work_of_a_worker_that_dies_is_done_by_the_parent(files, monkeypatch, number):
     parent, lint_bytes = os.getpid(), batch.lint_bytes

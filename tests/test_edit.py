@@ -344,6 +344,7 @@ def comments(text):
     return [word for word in ("# above", "# c", "# d: 1", "# end") for _ in range(text.count(word))]
 
 
+@pytest.mark.slow
 @given(MAPPINGS, st.data())
 def test_a_removal_takes_the_field_and_nothing_else(mapping, data):
     text, path = mapping

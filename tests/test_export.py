@@ -313,6 +313,7 @@ def test_for_agentv_it_is_said_whether_a_criterion_is_required():
     ]
 
 
+@pytest.mark.slow
 @given(st.one_of(SHAPES["checklist"], SHAPES["score_ranges"]))
 def test_what_is_exported_for_agentv_5_loads_there(entries):
     """AgentV 5 is not on npm: this asks its restated checks, our list of what it refuses, and our second reading."""

@@ -62,6 +62,7 @@ MOVES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", FLAGGED, ids=lambda example: example.label)
 def test_the_findings_of_every_page_keep_their_fingerprints_when_lines_move(example):
     moved = {name: tuple(marks(move(example.text), example.name)) for name, move in MOVES.items()}

@@ -245,6 +245,7 @@ def time_best(run, *arguments):
     return min(times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_c2_four_times_the_size_takes_about_four_times_as_long(name):
     file, write = ATTACKS[name]

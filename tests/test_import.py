@@ -702,6 +702,7 @@ def test_the_texts_of_a_case_are_read_back():
     )
 
 
+@pytest.mark.slow
 def test_the_time_grows_with_the_rows():
     def seconds(count):
         rows = "".join(f"c-{number},1,The answer names number {number}\n" for number in range(count))

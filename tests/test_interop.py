@@ -608,6 +608,7 @@ _SUFFIXES = {
 _TABLES = {"markdown": ".md", "csv": ".csv", "xlsx": ".xlsx"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", SAMPLES)
 def test_each_target_gets_what_it_can_read_or_a_refusal(dialect, tmp_path, monkeypatch):
     text, name, _ = SAMPLES[dialect]

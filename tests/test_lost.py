@@ -498,6 +498,7 @@ rubrics:
 """
 
 
+@pytest.mark.slow
 def test_a7_comments_are_reported_as_lost(program, tmp_path):
     (tmp_path / "r.yaml").write_text(COMMENTED, "utf-8")
     code, _, said = program("convert", "r.yaml")

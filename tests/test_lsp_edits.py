@@ -125,6 +125,7 @@ def expected(name, document):
     ]
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(TEXTS),

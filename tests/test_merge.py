@@ -365,6 +365,7 @@ def test_thresholds_are_those_of_the_shards():
     assert call("merge", "shards", "--pass", "0.95")[0] == call("in.jsonl", "--pass", "0.95")[0]
 
 
+@pytest.mark.slow
 def test_several_processes_merge_the_same():
     write("in.jsonl", [{**RECORDS[number % 7], "id": number, "notes": "x" * 900} for number in range(7_000)])
     split(5_000, 2_000, suffix=".jsonl.gz")

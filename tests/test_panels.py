@@ -192,6 +192,7 @@ COMBINED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("models", "samples", "per_criterion", "seed"), COMBINED)
 def test_models_samples_criteria_and_orders_combine(folder, models, samples, per_criterion, seed):
     names = ["one", "two", "three"][:models]

@@ -92,6 +92,7 @@ WRITINGS = {
 }
 
 
+@pytest.mark.slow
 @each(FAULTY)
 def test_bytes_do_not_move_a_place(file):
     found = {name: places(file.lint(write(file.text))) for name, write in WRITINGS.items()}

@@ -109,6 +109,7 @@ def find_fooled(scores):
     return {name: score for name, score in scores.items() if score not in (None, 0.2)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeat", REPEATING.values(), ids=REPEATING)
 def test_a1_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
     cases = {name: {"answer": text} for name, text in PLANTED.items()}

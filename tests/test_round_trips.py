@@ -63,6 +63,7 @@ def said(rubrics):
     return [(*meaning(rubric), rubric.view.task if rubric.view else "") for rubric in rubrics]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "dialect", "file", "shapes"), DIALECTS, ids=[row[0] for row in DIALECTS])
 @given(data=st.data())
 def test_import_export_import_gives_the_same(target, dialect, file, shapes, data):

@@ -43,6 +43,7 @@ def read(target, data):
 many = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", FILES)
 @many
 @given(data=st.data())
@@ -54,6 +55,7 @@ def test_what_is_not_told_as_lost_is_there_again(target, data):
     assert written_out(back) == written_out(rubric)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", FILES)
 @pytest.mark.parametrize(
     "text",
