@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import warm
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from rubric_lint.cli.agents import AGENTS
 from rubric_lint.run.cache import JUDGED
@@ -43,6 +44,13 @@ atexit.register(shutil.rmtree, os.environ["RUBRIC_LINT_CACHE_DIR"], ignore_error
 
 # A shell that starts tests in the background lets them, and the programs they start, ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config):
+    """Let Hypothesis draw no constants from our modules: which ones are imported depends on the tests run before."""
+    if config.getoption("--hypothesis-profile") != "fresh":
+        assert callable(providers.is_local_module_file)
+        providers.is_local_module_file = lambda _path: False
 
 
 def pytest_sessionfinish():

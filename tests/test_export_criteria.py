@@ -350,12 +350,12 @@ def test_what_is_written_is_read_again_with_the_same_scores(target, data, chance
     ours = prepare(rubric, "r")
     ranks = [chance.randrange(len(criterion.grades)) for criterion in ours.criteria]
     (before, one), (after, other) = (grade(scoring, ranks) for scoring in (ours, back))
-    if any("the share of the criteria that are met" in loss.message for loss in export.losses):
-        before, after = before == 1, after == 1  # whether all are met is what is left
-    assert float(before) == pytest.approx(float(after), abs=1e-15)
-    if not any("rounded" in loss.message for loss in export.losses):
-        assert before == after
-    if target in {"adk", "trpc-agent"} or (target == "tolokaforge" and not export.losses):
+    loses_share = any("the share of the criteria that are met" in loss.message for loss in export.losses)
+    if not loses_share:
+        assert float(before) == pytest.approx(float(after), abs=1e-15)
+        if not any("rounded" in loss.message for loss in export.losses):
+            assert before == after
+    if target in {"adk", "trpc-agent"} or (target == "tolokaforge" and (loses_share or not export.losses)):
         assert one == other
     if target != "autoevals" and "levels" not in entries[0]:
         said = [criterion.outcome for criterion in back.criteria]
