@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.text.source import Position, Source, Span, UndecodableError, as_bytes
+from rubric_lint.text.source import Position, Source, Span, UndecodableError, as_bytes, stem_of
 
 MARKS = {
     "utf-8": codecs.BOM_UTF8,
@@ -153,3 +153,8 @@ def _ends_a_line(text, end):
 
 def test_a_text_is_its_bytes_in_utf_8_and_bytes_are_their_own():
     assert [as_bytes(each) for each in ("é\ud800", b"\xff")] == [b"\xc3\xa9\xed\xa0\x80", b"\xff"]
+
+
+def test_the_stem_of_a_name_ends_before_its_first_dot():
+    names = ["summary.rubric.yaml", "a.b/summary.yaml", "summary", ".hidden", ""]
+    assert [stem_of(name) for name in names] == ["summary", "summary", "summary", "", ""]

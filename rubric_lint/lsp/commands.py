@@ -20,6 +20,7 @@ from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.workspace import uri_of
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.scoring.testing.reading import is_test_file
+from rubric_lint.text.source import stem_of
 
 NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)
 """The commands that the server runs for the editor."""
@@ -44,7 +45,7 @@ class Call(NamedTuple):
 
 def plan(command: str, path: str, name: str) -> Call | str:
     """Return the call for a command on a file and the rubric with this name, or why there is none."""
-    folder, stem = os.path.dirname(path), os.path.basename(path).split(".")[0]
+    folder, stem = os.path.dirname(path), stem_of(path)
     if command == RUN_TESTS:
         files = [file.path for file in find_test_files(path) if name in ("", file.name) or not file.name]
         if is_test_file(path):

@@ -18,7 +18,7 @@ from rubric_lint.scoring.records import read_judged_by
 from rubric_lint.scoring.testing.reading import is_test_file, list_needed, split_reference
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Span, stem_of
 
 
 class Target(NamedTuple):
@@ -207,11 +207,7 @@ def belongs(record: dict[str, Any], loaded: Loaded, meaning: str, file: str, *, 
         return bool(meaning) and judged_by == meaning and name in (None, loaded.name)
     if name is not None:
         return bool(name == loaded.name)
-    return is_recorded or judged_by == meaning or (judged_by is None and _stem(file) == _stem(loaded.name))
-
-
-def _stem(path: str) -> str:
-    return os.path.basename(path).split(".")[0]
+    return is_recorded or judged_by == meaning or (judged_by is None and stem_of(file) == stem_of(loaded.name))
 
 
 def _find_in_tests(library: Library, reading: Reading, offset: int) -> Iterator[tuple[Target, Span]]:

@@ -1,7 +1,7 @@
 """Offer above rubrics and tests what other commands do with them: run tests, score outputs, show the prompt."""
 
 # Paths are str here, see config.py.
-# ruff: noqa: PTH113, PTH116, PTH118, PTH119, PTH120
+# ruff: noqa: PTH113, PTH116, PTH118, PTH120
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from rubric_lint.scoring.loading import name_rubrics
 from rubric_lint.scoring.testing.reading import RECORDINGS, is_test_file, list_needed, split_reference
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span, UndecodableError
+from rubric_lint.text.source import Source, Span, UndecodableError, stem_of
 
 RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT = (f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt"))
 """The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them."""
@@ -95,7 +95,7 @@ def find_test_files(path: str) -> list[TestFile]:
 
 def find_outputs(path: str, files: list[TestFile]) -> list[str]:
     """Return the files with recorded outputs of the rubrics of a file: beside it, or named by its tests."""
-    beside = os.path.join(os.path.dirname(path), os.path.basename(path).split(".")[0] + RECORDINGS)
+    beside = os.path.join(os.path.dirname(path), stem_of(path) + RECORDINGS)
     return [each for each in dict.fromkeys([beside, *(file.outputs for file in files)]) if os.path.isfile(each)]
 
 

@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Result, Severity, Unread
@@ -18,7 +17,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.preparing import UnscorableError, prepare
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Position, Source, as_bytes
+from rubric_lint.text.source import Position, Source, as_bytes, stem_of
 
 DECIDING = frozenset(
     {
@@ -211,7 +210,7 @@ def _word_errors(result: Result) -> Iterator[str]:
 
 def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[Loaded]:
     """Return the rubrics of a file with their names, which `load_rubrics` describes; two may have the same name."""
-    stem = PurePath(file).name.split(".")[0]
+    stem = stem_of(file)
     owners = [_read_owner(document, rubric.path) for document, rubric in rubrics]
     count = Counter(owner.key for owner in owners)
     keys: dict[str, set[Any]] = {}

@@ -4,6 +4,7 @@ import codecs
 import re
 from bisect import bisect_right
 from functools import cached_property
+from pathlib import PurePath
 from typing import NamedTuple
 
 
@@ -35,6 +36,11 @@ class UndecodableError(Exception):
 def as_bytes(data: bytes | str) -> bytes:
     """Encode a text in UTF-8, like a file; surrogates are kept, to be refused later."""
     return data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+
+
+def stem_of(name: str) -> str:
+    """Return the name of a file up to its first dot, without its folder: `summary` for `a/summary.rubric.yaml`."""
+    return PurePath(name).name.split(".")[0]
 
 
 # The line ends of YAML 1.2 and of all editors; NEL, U+2028 and U+2029 are not among them.

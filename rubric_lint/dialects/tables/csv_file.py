@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from itertools import dropwhile
-from pathlib import PurePath
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
 from rubric_lint.dialects.tables.columns import find_step, fold, is_known
 from rubric_lint.dialects.tables.guards import disarmed, is_armed
 from rubric_lint.messages import join_words, shorten
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, stem_of
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ENDS = "\r\n"
@@ -43,7 +42,7 @@ def read_csv(source: Source, mapped: Mapping[str, str], header_row: int | None =
     header, *others = [
         row._replace(cells={number: _disarm(cell, notes) for number, cell in row.cells.items()}) for row in rows
     ]
-    return [Table(PurePath(source.name).name.split(".")[0], header, tuple(others), tuple(notes))]
+    return [Table(stem_of(source.name), header, tuple(others), tuple(notes))]
 
 
 _EXCEL_MARK = re.compile(r"sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
 from rubric_lint.dialects.tables.markdown_text import CASE_TEXTS, unescape
 from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.messages import point_to_known, shorten
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, stem_of
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
@@ -50,7 +49,7 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
     seen: list[str] = []
     unread = list(_find_unread(source))
     for found in _find_tables(source):
-        name = found.heading or PurePath(source.name).name.split(".")[0]
+        name = found.heading or stem_of(source.name)
         seen.append(name)
         if main and found.depth > main.depth and name != only:
             _check_widths(found)

@@ -1,8 +1,9 @@
 """Name the raters: who or what gave each judgement."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 from typing import Any, NamedTuple
+
+from rubric_lint.text.source import stem_of
 
 PANEL = "panel"
 """The name of a panel of models as a rater, unless another rater has it."""
@@ -44,7 +45,7 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
     unnamed = list(dict.fromkeys(source for source in sources if source.rater is None))
     panels = [source for source in unnamed if source.is_panel]
     unnamed = [source for source in unnamed if not source.is_panel]
-    stems = {source.file: PurePath(source.file).name.split(".")[0] or source.file for source in (*unnamed, *panels)}
+    stems = {source.file: stem_of(source.file) or source.file for source in (*unnamed, *panels)}
     titles = {}
     for file, stem in stems.items():
         alike = [other for other, each in stems.items() if each == stem]

@@ -1,7 +1,7 @@
 """Read files of results and labels once, and hand out the records of each rubric."""
 
 # Paths are str here, as in settings.py.
-# ruff: noqa: PTH116, PTH119
+# ruff: noqa: PTH116
 
 import os
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from rubric_lint.scoring.decoding import decode_entry
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.records import read_judged_by
 from rubric_lint.scoring.streams import CHUNK, read_entries
+from rubric_lint.text.source import stem_of
 
 
 class Line(NamedTuple):
@@ -40,7 +41,7 @@ class RecordFile:
     @property
     def stem(self) -> str:
         """The name of the file up to the first dot, which is the name of a rubric file beside it."""
-        return os.path.basename(self.path).split(".")[0]
+        return stem_of(self.path)
 
     def select(self, name: str, meaning: str, *, unnamed: bool) -> Iterator[Line]:
         """Yield the records of a rubric: those with its name; of nameless ones those with its hash.
