@@ -21,6 +21,7 @@ from test_api import modules_after
 
 from rubric_lint import JudgedCase, load_rubrics, output_schema, score, write_prompt
 from rubric_lint.rewards import RewardCounts, RewardError, endpoint_judge, trl_reward, verifiers_reward
+from rubric_lint.rewards.per_loop import PerLoop
 
 BANDS = "{0: Bad, 3: Poor, 6: Fair, 9: Good}"
 CRITERIA = {
@@ -505,6 +506,17 @@ def test_a_function_can_be_pickled_with_its_counts():
     copy = pickle.loads(pickle.dumps(reward))  # noqa: S301
     assert (copy.__name__, copy.totals, rate(copy, ["fair"])) == ("quality", RewardCounts(1, 2, 0, 0), [0.6])
     assert (copy.totals, reward.totals) == (RewardCounts(2, 3, 0, 0), RewardCounts(1, 2, 0, 0))
+
+
+def test_each_event_loop_has_one_value_and_a_pickle_has_none():
+    made, values = iter("abcd"), PerLoop()
+
+    async def find_twice(values):
+        return values.find(lambda: next(made)), values.find(lambda: next(made))
+
+    found = [asyncio.run(find_twice(values)), asyncio.run(find_twice(values))]
+    copy = pickle.loads(pickle.dumps(values))  # noqa: S301
+    assert [*found, asyncio.run(find_twice(copy))] == [("a", "a"), ("b", "b"), ("c", "c")]
 
 
 def test_threads_may_share_a_function():

@@ -4,13 +4,12 @@ import asyncio
 import functools
 import inspect
 import json
-import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from rubric_lint.rewards.options import Options, RewardError
+from rubric_lint.rewards.per_loop import PerLoop
 from rubric_lint.scoring.candidates import read_quotable
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
@@ -69,18 +68,7 @@ class Asker:
         self._judge = judge
         self._options = options
         self._takes_schema = _has_parameter(judge, "schema")
-        self._start()
-
-    def _start(self) -> None:
-        self._lock = threading.Lock()
-        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in {"_lock", "_gates"}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._start()
+        self._gates: PerLoop[asyncio.Semaphore] = PerLoop()
 
     def ask(self, items: Sequence[Item]) -> list[Read]:
         """Return the output for each item, with a judge that is not asynchronous, in threads.
@@ -107,7 +95,7 @@ class Asker:
             RewardError: if the judge raises it.
         """
         call = self._call_async if self.is_async else self._call_in_thread
-        gate = self._gate()
+        gate = self._gates.find(lambda: asyncio.Semaphore(self._options.concurrency))  # calls at the same time share it
 
         async def ask_one(item: Item) -> Read:
             async with gate:
@@ -121,14 +109,6 @@ class Asker:
                 each.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
             raise
-
-    def _gate(self) -> asyncio.Semaphore:
-        """Return the semaphore of the running loop: calls that run at the same time share it."""
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            if loop not in self._gates:
-                self._gates[loop] = asyncio.Semaphore(self._options.concurrency)
-            return self._gates[loop]
 
     async def _talk(self, item: Item, call: Callable[[Sequence[Message], Item], Coroutine[Any, Any, Any]]) -> Read:
         """Ask until the output is valid, each time with what is wrong with the last one."""

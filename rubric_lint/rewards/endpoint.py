@@ -1,14 +1,12 @@
 """A judge at a chat-completions endpoint."""
 
-import asyncio
 import os
 import re
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from rubric_lint.rewards.options import RewardError
+from rubric_lint.rewards.per_loop import PerLoop
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.judge.call import Call
 from rubric_lint.scoring.judge.prompt import Message
@@ -33,18 +31,7 @@ class EndpointJudge:
         self._limits = (rpm, tpm)
         self._key_variable = key_variable
         self._read_key()  # a missing key is an error at once, not at the first completion
-        self._start()
-
-    def _start(self) -> None:
-        self._lock = threading.Lock()
-        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in {"_lock", "_lines"}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._start()
+        self._lines: PerLoop[_Line] = PerLoop()
 
     def __repr__(self) -> str:
         return f"<EndpointJudge {self.call.model!r} at {self.call.endpoint}>"
@@ -60,7 +47,7 @@ class EndpointJudge:
         from rubric_lint.scoring.judge.endpoint import UnansweredError  # noqa: PLC0415  (loads what requests need)
 
         said = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
-        line = self._find_line()
+        line = self._lines.find(self._make_line)
         try:
             reply = (await line.enter().complete(said, schema)).reply
         except UnansweredError as fault:
@@ -73,16 +60,11 @@ class EndpointJudge:
             raise OutputError(reply.fault)
         return reply.text
 
-    def _find_line(self) -> "_Line":
-        """Return the line of the running loop."""
+    def _make_line(self) -> "_Line":
         from rubric_lint.scoring.judge.pace import Pace  # noqa: PLC0415
 
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            if loop not in self._lines:
-                rpm, tpm = self._limits
-                self._lines[loop] = _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm))
-            return self._lines[loop]
+        rpm, tpm = self._limits
+        return _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm))
 
     def _read_key(self) -> str:
         """Return the key from its variable, or a placeholder for an endpoint of one's own.
