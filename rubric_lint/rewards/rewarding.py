@@ -53,6 +53,8 @@ class Rewarder:
         outputs: str | None,
         options: Options,
         *,
+        question: str | None,
+        reference: str | None,
         rubric_field: str,
         name: str | None,
     ) -> None:
@@ -68,6 +70,8 @@ class Rewarder:
         self.__name__ = name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
         self._asker = None if judge is None else Asker(judge, options)
         self._outputs = outputs or ""
+        self._question = question
+        self._reference = reference
         self._rubric_field = rubric_field
         self._counter = Counter(self.__name__, self.noun, options.patience)
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.messages import point_to_known
-from rubric_lint.rewards.asking import Item, Judge
-from rubric_lint.rewards.options import Options, RewardError
-from rubric_lint.rewards.rewarding import Rewarder, Rubrics, Settled
+from rubric_lint.rewards.asking import Item
+from rubric_lint.rewards.options import RewardError
+from rubric_lint.rewards.rewarding import Rewarder, Settled
 from rubric_lint.rewards.texts import name_group, text_of
 from rubric_lint.scoring.judge.prompt import JudgedCase
 
@@ -17,22 +17,6 @@ _OF_TRAINER = frozenset({"trainer_state", "log_extra", "log_metric", "environmen
 
 class TrlReward(Rewarder):
     """A reward function for the trainers of TRL: what `trl_reward` returns for a judge that is not asynchronous."""
-
-    def __init__(
-        self,
-        rubrics: Rubrics,
-        judge: Judge | None,
-        outputs: str | None,
-        options: Options,
-        *,
-        question: str | None,
-        reference: str | None,
-        rubric_field: str,
-        name: str | None,
-    ) -> None:
-        super().__init__(rubrics, judge, outputs, options, rubric_field=rubric_field, name=name)
-        self._question = question
-        self._reference = reference
 
     def __call__(
         self,

@@ -37,10 +37,17 @@ class VerifiersReward(Rewarder):
                 "on_invalid is 'none', but verifiers adds up the rewards that are there, so a rollout without one "
                 "would get 0; use 'skip', which fails the rollout with the reason"
             )
-        super().__init__(rubrics, judge, outputs, options, rubric_field=rubric_field, name=name)
+        super().__init__(
+            rubrics,
+            judge,
+            outputs,
+            options,
+            question=question,
+            reference=reference,
+            rubric_field=rubric_field,
+            name=name,
+        )
         self._view = view
-        self._question = question
-        self._reference = reference
 
     async def __call__(self, task: Any, trace: Any) -> float:
         """Return the reward of a rollout; record its criteria as metrics, and its result in `trace.info`.
