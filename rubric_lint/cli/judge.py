@@ -14,10 +14,11 @@ from rubric_lint.cli.batch_options import Batch, batch_options, read_batch
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.help import Command, option
 from rubric_lint.cli.judge_options import FORMATS, Finite, body_options, field_options, header_options, read_fields
-from rubric_lint.cli.models import KEY, MODELS, Model, check_url, find_access, make_plan
+from rubric_lint.cli.models import MODELS, Model, check_url, find_access, make_plan
 from rubric_lint.cli.options import SHUFFLE, FileName, choice, with_settings
 from rubric_lint.cli.rubric_argument import extract_option, require, rubric_argument
 from rubric_lint.messages import join_words
+from rubric_lint.project.api_key import KEY
 from rubric_lint.report.visible import visible
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress

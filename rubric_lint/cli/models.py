@@ -1,6 +1,5 @@
 """Read the models that judge, their endpoints and their API keys from the options."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,14 +10,12 @@ import click
 
 from rubric_lint.cli.judge_options import check_call, is_encodable
 from rubric_lint.messages import join_words
+from rubric_lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
 
 if TYPE_CHECKING:
     from rubric_lint.scoring.judge.asking import Plan
     from rubric_lint.scoring.judge.call import Call
     from rubric_lint.scoring.judge.panel import Panel
-
-KEY = "OPENAI_API_KEY"
-"""The environment variable with the API key, if no option names another."""
 
 _WITH_URL = re.compile(r"(?P<name>.*?)@(?P<url>https?://.*)", re.DOTALL | re.IGNORECASE)
 _WITHOUT_SCHEME = re.compile(
@@ -26,8 +23,6 @@ _WITHOUT_SCHEME = re.compile(
 )
 _ACCESS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """The headers that stand for an API key."""
-
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 class Model(NamedTuple):
@@ -236,7 +231,7 @@ def _read_variables(
     for given in variables:
         name, equals, variable = given.rpartition("=")
         is_known = name in {*shown, *(model.given for model in models), *(model.name for model in models)}
-        if not equals or not (is_known or _VARIABLE.fullmatch(variable)):  # a key, given by mistake, may contain a =
+        if not equals or not (is_known or is_variable(variable)):  # a key, given by mistake, may contain a =
             if common is not None:
                 raise click.UsageError("--api-key-env is given twice without a model; write --api-key-env MODEL=NAME")
             common = given
@@ -259,13 +254,8 @@ def _read_key(variable: str, *, is_needed: bool) -> str:
     Raises:
         click.UsageError: when it is needed and missing, or cannot be sent.
     """
-    key = os.environ.get(variable, "").strip()
-    # A key passed by mistake as the name of the variable must not appear in a log.
-    shown = variable if _VARIABLE.fullmatch(variable) else "the variable named by --api-key-env"
-    if not key and is_needed:
-        raise click.UsageError(
-            f"{shown} is not set. Set it, use --api-key-env, or pass --base-url for an endpoint without a key"
-        )
-    if not (key.isascii() and key.isprintable()):
-        raise click.UsageError(f"the key in {shown} contains characters that are not allowed in HTTP headers")
-    return key
+    advice = "use --api-key-env, or pass --base-url"
+    try:
+        return read_key(variable, is_needed=is_needed, option="--api-key-env", advice=advice)
+    except ApiKeyError as fault:
+        raise click.UsageError(str(fault)) from None

@@ -1,10 +1,9 @@
 """A judge at a chat-completions endpoint."""
 
-import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rubric_lint.project.api_key import KEY, ApiKeyError, read_key
 from rubric_lint.rewards.options import RewardError
 from rubric_lint.rewards.per_loop import PerLoop
 from rubric_lint.scoring.extract import OutputError
@@ -14,9 +13,6 @@ from rubric_lint.scoring.judge.prompt import Message
 if TYPE_CHECKING:
     from rubric_lint.scoring.judge.endpoint import Endpoint
     from rubric_lint.scoring.judge.pace import Pace
-
-KEY = "OPENAI_API_KEY"
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 class EndpointJudge:
@@ -77,17 +73,11 @@ class EndpointJudge:
         variable = self._key_variable
         if variable is None and self.call.base_url:
             return NO_KEY
-        key = os.environ.get(variable or KEY, "").strip()
-        # A key passed by mistake as the name of the variable must not appear in a log.
-        shown = variable or KEY
-        shown = shown if _VARIABLE.fullmatch(shown) else "the variable named by `api_key_env`"
-        if not key:
-            raise RewardError(
-                f"{shown} is not set. Set it, pass `api_key_env`, or pass `base_url` for an endpoint without a key"
-            )
-        if not (key.isascii() and key.isprintable()):
-            raise RewardError(f"the key in {shown} contains characters that are not allowed in HTTP headers")
-        return key
+        advice = "pass `api_key_env`, or pass `base_url`"
+        try:
+            return read_key(variable or KEY, is_needed=True, option="`api_key_env`", advice=advice)
+        except ApiKeyError as fault:
+            raise RewardError(str(fault)) from None
 
 
 class _Line:
