@@ -12,15 +12,12 @@ from rubric_lint.cli.options import FileName, with_settings
 from rubric_lint.cli.rubric_argument import load, rubric_argument
 from rubric_lint.cli.score_files import STDIN, are_readable, find_files
 from rubric_lint.cli.score_options import (
-    allow_invalid_option,
-    borderline_option,
     compact_option,
-    fail_on_option,
     form_option,
     jobs_option,
-    pass_option,
     quiet_option,
     report_option,
+    verdict_options,
 )
 from rubric_lint.cli.score_output import check_output
 from rubric_lint.cli.score_page import prepare_extras
@@ -59,10 +56,7 @@ from rubric_lint.run.console import complain
 @compact_option
 @quiet_option
 @report_option
-@pass_option
-@borderline_option
-@fail_on_option
-@allow_invalid_option
+@verdict_options
 @with_settings
 def merge(
     *,

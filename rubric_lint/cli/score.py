@@ -15,15 +15,12 @@ from rubric_lint.cli.rubric_argument import extract_option, load
 from rubric_lint.cli.score_engine import check_engine, score_by_engine
 from rubric_lint.cli.score_files import STDIN, are_readable, find_files, read_mapping_option
 from rubric_lint.cli.score_options import (
-    allow_invalid_option,
-    borderline_option,
     compact_option,
-    fail_on_option,
     form_option,
     jobs_option,
-    pass_option,
     quiet_option,
     report_option,
+    verdict_options,
 )
 from rubric_lint.cli.score_page import prepare_extras
 from rubric_lint.cli.score_run import Given, Target, judge_totals, score_files, write_all
@@ -96,10 +93,7 @@ _EXAMPLES = {
     type=FileName(),
     help="Show in the report how well the judge agrees with these labels of people. Can be repeated.",
 )
-@pass_option
-@borderline_option
-@fail_on_option
-@allow_invalid_option
+@verdict_options
 @extract_option
 @with_settings
 @option(HELP, "--version", **VERSION)

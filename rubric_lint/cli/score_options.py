@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from rubric_lint.cli.help import option
+from rubric_lint.cli.help import Function, option
 from rubric_lint.cli.options import Choice, choice
 
 
@@ -51,23 +51,28 @@ report_option = option(
     type=click.Path(dir_okay=False),
     help="Also write an HTML report with every answer.",
 )
-pass_option = option(
-    "Verdicts", "--pass", "pass_at", **_SCORE, help="Lowest score that passes.  [default: the settings', or 0.8]"
-)
-borderline_option = option(
-    "Verdicts",
-    "--borderline",
-    "borderline_at",
-    **_SCORE,
-    help="Lowest score that is borderline.  [default: the settings', or 0.6]",
-)
-fail_on_option = option(
-    "Verdicts",
-    "--fail-on",
-    metavar="VERDICT",
-    **choice("fail", "borderline", "never"),
-    help="Verdict that makes the exit code 1; worse ones do too.",
-)
-allow_invalid_option = option(
-    "Verdicts", "--allow-invalid", is_flag=True, help="Do not exit with 1 for invalid outputs; still show them."
-)
+
+
+def verdict_options(function: Function) -> Function:
+    """Add the options that say which scores pass, and which verdicts make the exit code 1."""
+    passing = option(
+        "Verdicts", "--pass", "pass_at", **_SCORE, help="Lowest score that passes.  [default: the settings', or 0.8]"
+    )
+    borderline = option(
+        "Verdicts",
+        "--borderline",
+        "borderline_at",
+        **_SCORE,
+        help="Lowest score that is borderline.  [default: the settings', or 0.6]",
+    )
+    fail_on = option(
+        "Verdicts",
+        "--fail-on",
+        metavar="VERDICT",
+        **choice("fail", "borderline", "never"),
+        help="Verdict that makes the exit code 1; worse ones do too.",
+    )
+    allow_invalid = option(
+        "Verdicts", "--allow-invalid", is_flag=True, help="Do not exit with 1 for invalid outputs; still show them."
+    )
+    return passing(borderline(fail_on(allow_invalid(function))))
