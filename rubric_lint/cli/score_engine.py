@@ -12,6 +12,7 @@ import click
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.score_files import STDIN
 from rubric_lint.cli.score_output import check_output
+from rubric_lint.cluster import NEEDS_RAY
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
@@ -83,7 +84,7 @@ def score_by_engine(
         from rubric_lint.cluster.review import Review  # noqa: PLC0415
         from rubric_lint.cluster.work import Worker  # noqa: PLC0415
     except ImportError:
-        complain("--engine ray needs Ray; install it with the extra `ray`: rubric-lint[ray]")
+        complain(NEEDS_RAY)
         return Exit.USAGE
     from rubric_lint.arrow import map_batches  # noqa: PLC0415
     from rubric_lint.cli.terminal import columns  # noqa: PLC0415

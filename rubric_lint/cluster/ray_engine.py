@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 
+from rubric_lint.cluster import NEEDS_RAY
 from rubric_lint.cluster.folder import Done
 from rubric_lint.cluster.plan import Part
 from rubric_lint.cluster.work import Worker
@@ -36,7 +37,7 @@ def connect(address: str | None, jobs: int | None) -> Iterator[None]:
         import ray  # noqa: PLC0415  (takes a second)
         import ray.data  # noqa: PLC0415
     except ImportError:
-        raise EngineError("--engine ray needs Ray; install it with the extra `ray`: rubric-lint[ray]") from None
+        raise EngineError(NEEDS_RAY) from None
     if address:
         _reach(address)
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
