@@ -23,10 +23,13 @@ class Site(NamedTuple):
 
     def span(self, document: Document) -> Span:
         """Return its place, without quotes."""
-        start, end = document.span(self.path, self.part)
-        if end - start > 1 and document.source.text[start] in "\"'":
-            return Span(start + 1, end - 1)
-        return Span(start, end)
+        return inside_quotes(document, document.span(self.path, self.part))
+
+
+def inside_quotes(document: Document, span: Span) -> Span:
+    """Return a span without the quotes of its text, if it has any."""
+    is_quoted = span.end - span.start > 1 and document.source.text[span.start] in "\"'"
+    return Span(span.start + 1, span.end - 1) if is_quoted else span
 
 
 def list_test_sites(data: Any) -> Iterator[Site]:

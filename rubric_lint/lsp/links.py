@@ -13,6 +13,7 @@ from lsprotocol import types
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.id_sites import inside_quotes
 from rubric_lint.lsp.tested_rubric import find_rubrics
 from rubric_lint.lsp.workspace import uri_of
 from rubric_lint.project.settings_file import NAMES
@@ -62,7 +63,7 @@ def _link_schema(document: Document) -> Iterator[_Link]:
     claim, span = find_claim(document), find_claim_span(document)
     for entry in catalogue():
         if claim and span and (entry.name, entry.version) == claim:
-            yield _Link(_inside(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
+            yield _Link(inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
 
 
 def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
@@ -75,11 +76,11 @@ def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
         if os.path.isfile(path):
             named = [each for each in find_rubrics(state, reference) if name and each.name == name]
             target = uri_of(path) + (f"#L{_find_line(named[0])}" if named else "")
-            yield _Link(_inside(document, document.span(("rubric",))), target, "Open the rubric")
+            yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
     if isinstance(data.get("outputs"), str):
         path = list_needed(state.name, document)[-1]
         if os.path.isfile(path):
-            yield _Link(_inside(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")
+            yield _Link(inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")
 
 
 def _find_line(loaded: Loaded) -> int:
@@ -99,9 +100,3 @@ def _link_files(analysis: Analysis, places: list[str]) -> Iterator[_Link]:
             known[path] = next((each for each in paths if os.path.isfile(each)), "")
         if known[path]:
             yield _Link(Span(*found.span("path")), uri_of(known[path]), "Open the file")
-
-
-def _inside(document: Document, span: Span) -> Span:
-    """Return a span without quotes."""
-    is_quoted = span.end - span.start > 1 and document.source.text[span.start] in "\"'"
-    return Span(span.start + 1, span.end - 1) if is_quoted else span
