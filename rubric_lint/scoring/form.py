@@ -325,10 +325,10 @@ def _read_answer(value: Any, criterion: ScoringCriterion, path: Path) -> AnswerV
     answer = _as_answer(value)
     if criterion.grade(answer):
         return answer
-    allowed = list_scores(int(grade.answer) for grade in criterion.grades)
     field = path[-1]
     if field == "score" and not LOWEST <= answer <= HIGHEST:  # so large that the compiled validator does not see it
         raise _refuse_outside(value, path)
+    allowed = list_scores(int(grade.answer) for grade in criterion.grades)
     kinds = "the levels are" if field == "level" else "the bands cover"
     raise OutputError(
         f'{field} {_describe(answer)} of "{criterion.id}" is not allowed: {kinds} {allowed}', pointer(path)
