@@ -170,8 +170,8 @@ Intent = (
 class Repair(NamedTuple):
     """A fix as a rule states it: what to do to which paths. `safe`: it cannot change the meaning of the rubric.
 
-    `choice` is the name of this answer where several are possible. `is_local`: there is no fix if other criteria share
-    the text through anchors.
+    `choice` is the name of this answer where several are possible. `is_local`: the fix is left out if other
+    criteria share the text through anchors.
     """
 
     title: str

@@ -47,7 +47,7 @@ def output(*scores, names=tuple(CRITERIA)):
 
 
 def answer_of(messages):
-    """What stands between the tags of the answer in the last message of a prompt."""
+    """Return the text in the tags of the answer in the last message of a prompt."""
     return messages[1]["content"].rpartition("<answer-")[0].rpartition("</answer-")[0].partition(">\n")[2].strip()
 
 

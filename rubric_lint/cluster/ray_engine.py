@@ -22,7 +22,7 @@ _ADVICE = "start it with `ray start --head`, or leave --address out to use this 
 
 
 class EngineError(Exception):
-    """A cluster that is not there or gives up, and what to do."""
+    """A cluster that does not answer or gives up, and what to do."""
 
 
 @contextmanager

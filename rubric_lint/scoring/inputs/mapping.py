@@ -48,7 +48,7 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], *, needs_outpu
     """Return the names that the columns of a table have as fields, and what is left to map in each row.
 
     Raises:
-        InputError: if a column is not there or there twice, or one is in the way, or there is no column with outputs.
+        InputError: if a column is missing or occurs twice, if another has the name of its field, or none has outputs.
     """
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
