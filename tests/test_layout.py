@@ -21,7 +21,6 @@ FLOORS = """
     api arrow rewards
     show
     fix
-    cluster
     scoring
     run
     lint

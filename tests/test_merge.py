@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from rubric_lint import load_rubrics
 from rubric_lint.arrow import map_batches
 from rubric_lint.cli.score import cli
-from rubric_lint.cluster.folder import Folder
-from rubric_lint.cluster.plan import make_plan
-from rubric_lint.cluster.work import Worker
+from rubric_lint.scoring.cluster.folder import Folder
+from rubric_lint.scoring.cluster.plan import make_plan
+from rubric_lint.scoring.cluster.work import Worker
 
 RUBRIC = """\
 rubrics:

@@ -105,7 +105,7 @@ def _are_complete(names: Sequence[str]) -> bool:
         if name.endswith(".part")
     ]
     for folder in [Path(name).parent for name in names if Path(name).name == OF_ENGINE]:
-        from rubric_lint.cluster.folder import find_progress  # noqa: PLC0415  (loads pyarrow)
+        from rubric_lint.scoring.cluster.folder import find_progress  # noqa: PLC0415  (loads pyarrow)
 
         found = find_progress(folder)
         if found is None:

@@ -12,14 +12,13 @@ import click
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.score_files import STDIN
 from rubric_lint.cli.score_output import check_output
-from rubric_lint.cluster import NEEDS_RAY
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
-    from rubric_lint.cluster.folder import Done, Folder
-    from rubric_lint.cluster.plan import Plan
-    from rubric_lint.cluster.work import Worker
+    from rubric_lint.scoring.cluster.folder import Done, Folder
+    from rubric_lint.scoring.cluster.plan import Plan
+    from rubric_lint.scoring.cluster.work import Worker
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.totals import Totals
 
@@ -78,11 +77,13 @@ def score_by_engine(
     judge: "Callable[[Totals], Exit]",
 ) -> Exit:
     """Score files on a cluster, as far as no earlier run did; write all totals and warnings, then `judge` them."""
+    from rubric_lint.scoring.cluster import NEEDS_RAY  # noqa: PLC0415  (loads the scorer)
+
     try:
-        from rubric_lint.cluster.folder import Folder, FolderError  # noqa: PLC0415
-        from rubric_lint.cluster.plan import PlanError, make_plan  # noqa: PLC0415
-        from rubric_lint.cluster.review import Review  # noqa: PLC0415
-        from rubric_lint.cluster.work import Worker  # noqa: PLC0415
+        from rubric_lint.scoring.cluster.folder import Folder, FolderError  # noqa: PLC0415
+        from rubric_lint.scoring.cluster.plan import PlanError, make_plan  # noqa: PLC0415
+        from rubric_lint.scoring.cluster.review import Review  # noqa: PLC0415
+        from rubric_lint.scoring.cluster.work import Worker  # noqa: PLC0415
     except ImportError:
         complain(NEEDS_RAY)
         return Exit.USAGE
@@ -122,7 +123,7 @@ def score_by_engine(
 
 def _score_parts(plan: "Plan", folder: "Folder", work: "Worker", done: "dict[int, Done]", cluster: "Cluster") -> Exit:
     """Score the parts that are not done, and add them to `done`; say why if some are left."""
-    from rubric_lint.cluster.ray_engine import EngineError, connect, run_parts  # noqa: PLC0415
+    from rubric_lint.scoring.cluster.ray_engine import EngineError, connect, run_parts  # noqa: PLC0415
 
     progress = Progress(sys.stderr, "scoring", "outputs", plan.rows)
     progress.done = sum(each.rows for each in done.values())

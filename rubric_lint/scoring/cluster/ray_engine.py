@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 
-from rubric_lint.cluster import NEEDS_RAY
-from rubric_lint.cluster.folder import Done
-from rubric_lint.cluster.plan import Part
-from rubric_lint.cluster.work import Worker
+from rubric_lint.scoring.cluster import NEEDS_RAY
+from rubric_lint.scoring.cluster.folder import Done
+from rubric_lint.scoring.cluster.plan import Part
+from rubric_lint.scoring.cluster.work import Worker
 
 _REACHING = 3.0
 _ANSWERING = 20.0

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rubric_lint.cluster.folder import KEY, Done
-from rubric_lint.cluster.plan import Part, name_fields
 from rubric_lint.project.writing import WriteError, open_whole_bytes
 from rubric_lint.scoring.batch.arrow_mapping import MapBatches
 from rubric_lint.scoring.batch.items import READ
+from rubric_lint.scoring.cluster.folder import KEY, Done
+from rubric_lint.scoring.cluster.plan import Part, name_fields
 from rubric_lint.scoring.stored_totals import store_totals
 from rubric_lint.scoring.totals import Totals
 

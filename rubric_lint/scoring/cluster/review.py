@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from rubric_lint.cluster.folder import Done, Folder
-from rubric_lint.cluster.plan import Part, Plan
+from rubric_lint.scoring.cluster.folder import Done, Folder
+from rubric_lint.scoring.cluster.plan import Part, Plan
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
 from rubric_lint.scoring.run_warnings import warn_of_other_rubric, warn_of_repeated
