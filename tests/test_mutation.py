@@ -173,6 +173,13 @@ def test_sums_are_those_of_all_combinations(choices, unit):
         assert all(part // unit in choice for part, choice in zip(parts, choices, strict=True))
 
 
+def test_the_cost_of_a_sum_does_not_grow_with_its_bounds():
+    sums = Sums([{3}, {0, 2}])
+    assert sums.highest(0, 10**4_000) == sums.highest(0, 6) == 5
+    assert sums.highest(4, 5) is None
+    assert sums.highest(10**4_000, 10**5_000) is None
+
+
 def test_numbers_without_a_common_measure_are_listed_one_by_one():
     far = [{0, 10**40 + 1}, {0, 10**20}, {0, 7}]
     sums = Sums(far)

@@ -96,7 +96,7 @@ class Sums:
     def _find_highest(self, first: int, last: int | None) -> int | None:
         if self._bits:
             rest = self._bits[-1] >> first
-            if last is not None:
+            if last is not None and last - first < rest.bit_length():  # a mask is as long as its number is high
                 rest &= (1 << max(last - first, 0)) - 1
             return first + rest.bit_length() - 1 if rest else None
         sums = self._sets[-1]
