@@ -28,13 +28,14 @@ settings.load_profile("fixed")
 # What decides about the format, colours, widths, folders, the repository or the language; tests say so themselves.
 FOREIGN = re.compile(
     r"CI|CI_.*|GITHUB_.*|GITLAB_.*|(FORCE|NO|CLI)_?COLOR.*|COLUMNS|LINES|RUBRIC_LINT_.*|OPENAI_.*|XDG_.*"
-    r"|GIT_(?!SSL).*|LC_.*|LANG|LANGUAGE|PYTHON(UTF8|IOENCODING|WARNINGS|OPTIMIZE|SAFEPATH)|TZ"
+    r"|GIT_(?!SSL).*|LC_.*|LANG|LANGUAGE|PYTHON(UTF8|IOENCODING|WARNINGS|OPTIMIZE|SAFEPATH|DONTWRITEBYTECODE)|TZ"
 )
 OF_AGENTS = {variable for agent in AGENTS for variable in agent.variables}
 for variable in {*filter(FOREIGN.fullmatch, os.environ), *OF_AGENTS & os.environ.keys()}:
     del os.environ[variable]
 os.environ.update(TERM="xterm", TZ="UTC", LC_ALL="C.UTF-8", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull)
 time.tzset()
+sys.dont_write_bytecode = False  # each worker, and each program that it starts, would compile everything again
 os.umask(0o022)
 
 # No test uses the results of a run before it, or leaves any behind.

@@ -14,9 +14,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run.fingerprint import fingerprints
 
-FLAGGED = [
-    example for page in read_pages() for example in page.flagged if len(example.lint().source.text.splitlines()) > 1
-]
+FLAGGED = [example for page in read_pages() for example in page.flagged if len(example.text.splitlines()) > 1]
 OUTCOMES = ("Cites two sources.", "Good", "Excellent", "Names the year.", "Poor")
 
 

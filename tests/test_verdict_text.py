@@ -138,7 +138,7 @@ tests:
       - {id: length, score_ranges: {0: Too long, 5: Short enough}}
 """,
 )
-TEXTS = YAML(typ="safe", pure=True).load((Path(__file__).parent / "data/judge_texts.yaml").read_text("utf-8"))
+TEXTS = YAML(typ="safe").load((Path(__file__).parent / "data/judge_texts.yaml").read_text("utf-8"))
 
 
 def read(case):
