@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import warm
+from accuracy_depth import RUBRIC, output
 
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.streams import LIMIT
@@ -20,20 +21,9 @@ from rubric_lint.scoring.streams import LIMIT
 ROOT = Path(__file__).parents[1]
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
 
-RUBRIC = """\
-rubrics:
-  - id: accuracy
-    weight: 2.0
-    required_min_score: 3
-    score_ranges: {0: Wrong facts, 3: Several errors, 7: Small omissions, 9: Fully correct}
-  - id: depth
-    score_ranges: {0: No detail given, 3: Some detail, 6: Most details, 9: All the details}
-"""
-
 
 def record(name, accuracy, depth, **more):
-    checks = [{"id": "accuracy", "score": accuracy}, {"id": "depth", "score": depth}]
-    return json.dumps({"id": name, "output": {"checks": checks}, **more}) + "\n"
+    return json.dumps({"id": name, "output": output(accuracy, depth), **more}) + "\n"
 
 
 GOOD = record("a", 10, 10)

@@ -8,6 +8,7 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from accuracy_depth import RUBRIC, output
 from click.testing import CliRunner
 
 from rubric_lint import load_rubrics
@@ -17,15 +18,6 @@ from rubric_lint.scoring.cluster.folder import Folder
 from rubric_lint.scoring.cluster.plan import make_plan
 from rubric_lint.scoring.cluster.work import Worker
 
-RUBRIC = """\
-rubrics:
-  - id: accuracy
-    weight: 2.0
-    required_min_score: 3
-    score_ranges: {0: Wrong facts, 3: Several errors, 7: Small omissions, 9: Fully correct}
-  - id: depth
-    score_ranges: {0: No detail given, 3: Some detail, 6: Most details, 9: All the details}
-"""
 SUITE = """\
 cases:
   - id: one
@@ -35,12 +27,6 @@ cases:
       - {score_range: [0, 4], expected_outcome: Wrong}
       - {score_range: [5, 10], expected_outcome: Right}
 """
-
-
-def output(accuracy, depth):
-    return {"checks": [{"id": "accuracy", "score": accuracy}, {"id": "depth", "score": depth}]}
-
-
 PANEL = {"panel": [{"model": "x", "outputs": 2}, {"model": "y", "outputs": 1}]}
 RECORDS = [
     {"id": "a", "output": output(10, 7), "notes": "kept\u2026", "judge": {"model": "m"}},

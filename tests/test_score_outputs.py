@@ -14,28 +14,14 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from accuracy_depth import RUBRIC, output
 from click.testing import CliRunner
 
 import rubric_lint
 from rubric_lint.cli.score import score
 
-RUBRIC = """\
-rubrics:
-  - id: accuracy
-    weight: 2.0
-    required_min_score: 3
-    score_ranges: {0: Wrong facts, 3: Several errors, 7: Small omissions, 9: Fully correct}
-  - id: depth
-    score_ranges: {0: No detail given, 3: Some detail, 6: Most details, 9: All the details}
-"""
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
-
-
-def output(accuracy, depth):
-    return {"checks": [{"id": "accuracy", "score": accuracy}, {"id": "depth", "score": depth}]}
-
-
 RECORDS = [
     {"id": "a", "output": output(10, 7), "notes": "kept"},
     {"id": "=b", "output": output(2, 10)},
