@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 SECTION = "rubric-lint"
 """The prefix of the settings' names in an editor."""
 
 When = Literal["auto", "always", "never"]
+
+_WHEN = get_args(When)
+_LONGEST_DEBOUNCE = 10_000
 
 
 class Options(NamedTuple):
@@ -34,32 +37,21 @@ class Options(NamedTuple):
     unopened_files: bool = True
 
 
-_NAMES = {
-    "enable": "enable",
-    "configuration": "configuration",
-    "shapeErrors": "shape_errors",
-    "completion": "completion",
-    "debounce": "debounce",
-    "shareHints": "share_hints",
-    "verdictHints": "verdict_hints",
-    "rangeHints": "range_hints",
-    "scoreHover": "score_hover",
-    "lenses": "lenses",
-    "unopenedFiles": "unopened_files",
-}
-_WHEN = ("auto", "always", "never")
-_LONGEST_DEBOUNCE = 10_000
+def setting_name(field: str) -> str:
+    """Return the name that a setting has in an editor: `share_hints` is `shareHints` there."""
+    first, *others = field.split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 def read_options(value: Any) -> tuple[Options, list[str]]:
     """Return the options that an editor sends, and the errors in them; ignore names that are the client's own."""
     settings = value if isinstance(value, Mapping) else {}
-    given = {field: settings[name] for name, field in _NAMES.items() if settings.get(name) is not None}
+    values = {field: settings.get(setting_name(field)) for field in Options._fields}
+    given = {field: value for field, value in values.items() if value is not None}
     faults = list(_find_faults(given))
     wrong = {name for name, _ in faults}
-    shown = {field: name for name, field in _NAMES.items()}
     good = {field: value for field, value in given.items() if field not in wrong}
-    return Options(**good), [f"{SECTION}.{shown[field]} {fault}" for field, fault in faults]
+    return Options(**good), [f"{SECTION}.{setting_name(field)} {fault}" for field, fault in faults]
 
 
 def _find_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
