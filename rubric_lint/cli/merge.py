@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 
 from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import Command, option
-from rubric_lint.cli.options import FileName, with_settings
+from rubric_lint.cli.help import Command
+from rubric_lint.cli.options import with_settings
 from rubric_lint.cli.rubric_argument import load, rubric_argument
 from rubric_lint.cli.score_files import STDIN, are_readable, find_files
 from rubric_lint.cli.score_options import (
     compact_option,
     form_option,
     jobs_option,
+    output_option,
     quiet_option,
     report_option,
     verdict_options,
@@ -45,14 +46,7 @@ from rubric_lint.run.console import complain
 @click.argument("results", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @jobs_option
 @form_option
-@option(
-    "Output",
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FileName(),
-    help="Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file.",
-)
+@output_option()
 @compact_option
 @quiet_option
 @report_option

@@ -18,6 +18,7 @@ from rubric_lint.cli.score_options import (
     compact_option,
     form_option,
     jobs_option,
+    output_option,
     quiet_option,
     report_option,
     verdict_options,
@@ -55,14 +56,7 @@ _EXAMPLES = {
 )
 @jobs_option
 @form_option
-@option(
-    "Output",
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FileName(),
-    help="Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file; with --engine, to a folder.",
-)
+@output_option(more="; with --engine, to a folder")
 @compact_option
 @quiet_option
 @option(

@@ -1,12 +1,13 @@
 """Define the options that `rubric-score` and `rubric-score merge` share."""
 
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
 
 from rubric_lint.cli.help import Function, option
-from rubric_lint.cli.options import Choice, choice
+from rubric_lint.cli.options import Choice, FileName, choice
 
 
 def _read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
@@ -51,6 +52,18 @@ report_option = option(
     type=click.Path(dir_okay=False),
     help="Also write an HTML report with every answer.",
 )
+
+
+def output_option(more: str = "") -> Callable[[Function], Function]:
+    """Return the option that names the file of results; `more` ends its help."""
+    return option(
+        "Output",
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=FileName(),
+        help=f"Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file{more}.",
+    )
 
 
 def verdict_options(function: Function) -> Function:
