@@ -311,7 +311,7 @@ def test_a_file_that_cannot_be_read_refuses_a_rename(folder):
 
 def test_elsewhere_there_is_nothing_to_rename(folder):
     async def task(asking):
-        assert await asking.refusal("x") == "there is no id of a criterion here"
+        assert await asking.refusal("x") == "put the cursor on the id of a criterion"
         assert (await asking.references(), await asking.definition(), await asking.highlights()) == ([], [], [])
 
     ask(folder, "refund.rubric.yaml", "expected_outcome", task)

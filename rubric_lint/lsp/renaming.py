@@ -48,7 +48,7 @@ def check_target(targets: Sequence[Target]) -> Target:
         RefusedError: if there is none, or it cannot be renamed.
     """
     if not targets:
-        raise RefusedError("there is no id of a criterion here")
+        raise RefusedError("put the cursor on the id of a criterion")
     target, *others = targets
     if any((other.reading.path, other.span) != (target.reading.path, target.span) for other in others):
         places = ", ".join(each.reading.name_line(each.span.start) for each in targets)
