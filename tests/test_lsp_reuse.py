@@ -270,3 +270,15 @@ def test_what_reaches_into_other_cases_is_checked_as_a_whole():
     ]:
         sound = sound.replace(old, new, 1)
         assert_same(analyse(state_of(sound), Memory()))
+
+
+def test_the_criteria_of_one_rubric_are_checked_together():
+    criterion = (
+        "  - id: same\n    expected_outcome: Every statement about the cost agrees with source {0} that the question names\n"
+        "    weight: 2 # this is longer than most, so that each could be checked apart from the others in the list {0}\n"
+        "    score_ranges:\n      - {{score_range: [0, 5], expected_outcome: Says nothing of the reason {0}}}\n"
+        "      - {{score_range: [6, 10], expected_outcome: Says the reason and where it is from {0}}}\n"
+    )
+    found = analyse(state_of("rubrics:\n" + "".join(map(criterion.format, range(4)))), Memory())
+    assert_same(found)
+    assert [each.rule for each in found.findings].count("duplicate-id") == 3

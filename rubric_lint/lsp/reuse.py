@@ -177,8 +177,8 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt |
     result, (document, *_), rubrics = examine(source, settings, write=lambda message, _: message)
     if result.is_stopped or not all(_is_within(finding, place) for finding in result.findings):
         return None
-    if any(rubric.path[0] != composed.key for _, rubric in rubrics):
-        return None  # it would be counted once for each case
+    if any(rubric.path[0] != composed.key or len(rubric.path) == 1 for _, rubric in rubrics):
+        return None  # it would be counted once for each case, or the cases are its criteria, which rules compare
     if not rubrics and (document.duplicates or search(document, version=settings.version).leftovers):
         return None  # whether these are errors depends on the rubrics of the other cases
     return Excerpt(
