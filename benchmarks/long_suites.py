@@ -120,7 +120,8 @@ def _ours(rng: random.Random, topic: tuple[str, str, str], number: int) -> Itera
     yield from _block(8, "content:", _prose(rng, subject, size // 3))
 
 
-def _agentv(rng: random.Random, topic: tuple[str, str, str], number: int) -> Iterator[str]:
+def write_agentv(rng: random.Random, topic: tuple[str, str, str], number: int) -> Iterator[str]:
+    """Yield the lines of a case of AgentV 4."""
     name, subject, ask = topic
     rubric = list(_criteria(rng, 10, subject, _AGENTV))
     size = _size_of(rubric)
@@ -215,7 +216,7 @@ def _autoevals(rng: random.Random, topic: tuple[str, str, str], number: int) -> 
 
 _DIALECTS = (
     ("evalcases:", _ours),
-    ("tests:", _agentv),
+    ("tests:", write_agentv),
     ("tests:", _promptfoo),
     ("conversations:", _lightspeed),
     ("evals:", _autoevals),

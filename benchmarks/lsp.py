@@ -89,11 +89,12 @@ def make_faulty_suite(lines: int) -> str:
 class Client:
     """As little of an editor as it takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, capabilities: dict[str, Any] | None = None, root: str | None = None) -> None:
         command = [sys.executable, "-m", "rubric_lint", "lsp"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._version = 1
-        self._send("initialize", {"capabilities": {}, "processId": None, "rootUri": None}, number=1)
+        params = {"capabilities": capabilities or {}, "processId": None, "rootUri": root}
+        self._send("initialize", params, number=1)
         self._read(lambda message: message.get("id") == 1)
         self._send("initialized", {})
 
@@ -101,10 +102,7 @@ class Client:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         if number is not None:
             message["id"] = number
-        body = json.dumps(message).encode()
-        assert self._process.stdin is not None  # noqa: S101
-        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self._process.stdin.flush()
+        self._put(json.dumps(message).encode())
 
     def _read(self, is_wanted: Any) -> Any:
         stream = self._process.stdout
@@ -115,8 +113,20 @@ class Client:
                 if line.startswith(b"Content-Length:"):
                     length = int(line.partition(b":")[2])
             message = json.loads(stream.read(length))
+            if "method" in message and "id" in message:
+                self._reply(message["id"])
             if is_wanted(message):
                 return message
+
+    def _reply(self, number: int | str) -> None:
+        """Meet a request of the server that needs no answer."""
+        body = json.dumps({"jsonrpc": "2.0", "id": number, "result": None}).encode()
+        self._put(body)
+
+    def _put(self, body: bytes) -> None:
+        assert self._process.stdin is not None  # noqa: S101
+        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self._process.stdin.flush()
 
     def wait(self) -> int:
         """Wait for the findings of the present text, and return how many there are."""
@@ -141,7 +151,7 @@ class Client:
         self._process.kill()
         self._process.wait()
 
-    def change(self, *edits: Edit, wait: bool = True) -> tuple[float, int]:
+    def change(self, *edits: Edit, wait: bool = True, uri: str = URI) -> tuple[float, int]:
         """Make some edits at once; the seconds until the findings are there, and how many those are."""
         self._version += 1
         changes = [
@@ -158,7 +168,7 @@ class Client:
             for edit in edits
         ]
         began = time.perf_counter()
-        document = {"uri": URI, "version": self._version}
+        document = {"uri": uri, "version": self._version}
         self._send("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
         found = self.wait() if wait else 0
         return time.perf_counter() - began, found
