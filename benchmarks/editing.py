@@ -92,7 +92,7 @@ class Editor(Client):
 
 def make_agentv_suite(lines: int) -> str:
     """A suite of so many lines with the cases of AgentV."""
-    rng, found, number = random.Random(0), list[str](), 0
+    rng, found, number = random.Random(0), list[str](), 0  # noqa: S311 (the same text each time)
     while len(found) < lines:
         case = list(long_suites.write_agentv(rng, generate.TOPICS[number % len(generate.TOPICS)], number))
         found += case
@@ -103,8 +103,8 @@ def make_agentv_suite(lines: int) -> str:
 def make_rubric(lines: int) -> str:
     """One rubric of so many lines."""
     criterion = (
-        "  - id: c{0}\n    expected_outcome: Names the source of figure {0} and the page\n    weight: 2\n"
-        "    required: true\n    # figure {0}\n"
+        "  - id: c{0}\n    # figure {0}\n    expected_outcome: Names the source of figure {0} and the page\n"
+        "    weight: 2\n    required_min_score: 10\n"
     ).format
     return "rubrics:\n" + "".join(map(criterion, range(lines // 5)))
 

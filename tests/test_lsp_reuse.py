@@ -1,6 +1,8 @@
 """What is kept of the cases of a suite from one edit to the next never shows: the report is that of the whole text."""
 
 import json
+from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,11 +12,16 @@ from steps import steps
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lsp.analysis import Analysis, State, analyse
-from rubric_lint.lsp.diagnostics import write_diagnostics
+from rubric_lint.lsp.diagnostics import has_schema, write_diagnostics
+from rubric_lint.lsp.hints import make_hints
+from rubric_lint.lsp.lenses import make_lenses
+from rubric_lint.lsp.links import make_links
+from rubric_lint.lsp.options import Options
 from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.reuse import Memory
+from rubric_lint.lsp.symbols import write_folds, write_outline
 from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, Span
 
 CASES = [
     """\
@@ -137,6 +144,32 @@ def assert_same(found, *, schema_server=False):
     assert (found.result.rubrics, found.result.criteria) == (whole.result.rubrics, whole.result.criteria)
 
 
+EXAMPLE = str(Path(__file__).parents[1] / "examples" / "support-bot.yaml")
+
+
+def answers(analysis):
+    """What an editor shows besides findings."""
+    everything = Span(0, analysis.state.text.length)
+    return {
+        "tree": json.loads(write_outline(analysis, is_tree=True)),
+        "list": json.loads(write_outline(analysis, is_tree=False)),
+        "folds": json.loads(write_folds(analysis, None)),
+        "first folds": json.loads(write_folds(analysis, 3)),
+        "lenses": make_lenses(analysis),
+        "links": make_links(analysis, []),
+        "hints": make_hints(analysis, everything, Options()),
+        "has schema": has_schema(analysis),
+        "is readable": analysis.is_readable,
+    }
+
+
+def assert_same_answers(found):
+    """Hold the answers that are made of cases against those that are made of the whole."""
+    examined = examine(Source(found.state.name, found.state.text.body), found.state.settings)
+    whole = answers(Analysis(found.state, examined.result, examined.result.findings, examined))
+    assert answers(found) == whole
+
+
 def edit(text, step):
     """Make a step of an edit in a text."""
     if len(step) == 3:
@@ -176,7 +209,9 @@ def test_the_report_after_any_edits_is_that_of_the_text(
             texts = texts[:-1] or texts
         elif step:
             texts.append(edit(texts[-1], step))
-        assert_same(analyse(state_of(texts[-1], rules, encoding=encoding), memory), schema_server=schema_server)
+        found = analyse(state_of(texts[-1], rules, EXAMPLE, encoding), memory)
+        assert_same(found, schema_server=schema_server)
+        assert_same_answers(found)
 
 
 FAULTS = [
@@ -260,6 +295,45 @@ def test_cases_that_move_keep_what_was_found_in_them():
         assert_same(found)
 
 
+UNNAMED = """\
+  - input: What does the leaflet say about taking two of them, and is it any different for children?
+    rubrics:
+      - id: doses
+        expected_outcome: Says which dose is for whom, as in refund.rubric.yaml, and what to do after taking too much
+    evaluators:
+      - type: llm
+        rubrics: [Names the leaflet, Names the page of it]
+"""
+TYPED_ON = [
+    ("", ""),
+    ("tests:\n", "tests:\n" + UNNAMED),
+    (CASES[0], UNNAMED + CASES[0]),
+    ("tests:\n", "description: More\nmetadata:\n  a: 1\ntests:\n"),
+    ("id: accuracy", "id: more"),
+    (CASES[1], ""),
+    ("tests:\n", "# yaml-language-server: $schema=suite.schema.json\ntests:\n"),
+    (CASES[5], ""),
+]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_other_answers_after_edits_are_those_of_the_text(encoding):
+    text, memory = "tests:\n" + "".join(CASES[:6]) + UNNAMED * 2 + "defaults:\n  weight:\n    - 1\n", Memory()
+    for old, new in TYPED_ON:
+        text = text.replace(old, new, 1)
+        assert_same_answers(analyse(state_of(text, name=EXAMPLE, encoding=encoding), memory))
+
+
+def test_other_answers_cost_a_small_part_of_the_whole():
+    pytest.importorskip("_ruamel_yaml")  # without the C parser a suite is checked as a whole
+    text, memory = make_suite(12), Memory()
+    before = analyse(state_of(text, name=EXAMPLE), memory)
+    edited = state_of(text.replace("id: x7", "id: more"), name=EXAMPLE)
+    for make in (partial(write_outline, is_tree=True), partial(write_folds, limit=None), make_lenses):
+        make(before)
+        assert 5 * steps(make, analyse(edited, memory)) < steps(make, analyse(edited, Memory()))
+
+
 def test_what_reaches_into_other_cases_is_checked_as_a_whole():
     sound = make_suite(3)
     for old, new in [
@@ -274,8 +348,8 @@ def test_what_reaches_into_other_cases_is_checked_as_a_whole():
 
 def test_the_criteria_of_one_rubric_are_checked_together():
     criterion = (
-        "  - id: same\n    expected_outcome: Every statement about the cost agrees with source {0} that the question names\n"
-        "    weight: 2 # this is longer than most, so that each could be checked apart from the others in the list {0}\n"
+        "  - id: same\n    expected_outcome: Every statement about the cost agrees with the source that it names {0}\n"
+        "    weight: 2 # this is longer than most, so that each could be checked apart from the others {0}\n"
         "    score_ranges:\n      - {{score_range: [0, 5], expected_outcome: Says nothing of the reason {0}}}\n"
         "      - {{score_range: [6, 10], expected_outcome: Says the reason and where it is from {0}}}\n"
     )

@@ -74,8 +74,9 @@ class Located(NamedTuple):
 class Analysis:
     """The result for a state: for the `whole` text or for each of its `cases`; `notice` says why it was not linted.
 
-    `shown` are the findings of the whole that are not in a baseline. `lacking` has the files of judge outputs that
-    could not be read, each with the reason.
+    `shown` are the findings of the whole that are not in a baseline. `parts` are the cases of which other answers are
+    made; with a baseline there are some, but no `cases`. `lacking` has the files of judge outputs that could not be
+    read, each with the reason.
     """
 
     state: State
@@ -85,6 +86,7 @@ class Analysis:
     notice: str = ""
     fault: Exception | None = None
     cases: Sequence[Placed] = ()
+    parts: Sequence[Placed] = ()
     lacking: Sequence[tuple[str, str]] = ()
 
     @cached_property
@@ -108,6 +110,27 @@ class Analysis:
         if self.examined:
             return self.examined.documents
         return read_documents(self.source)[0] if self.state.settings else []
+
+    @cached_property
+    def apart(self) -> Sequence[Placed]:
+        """The cases, if no rubric reaches beyond one; else none. What they hold is what the whole text holds there."""
+        return self.parts if all(case.excerpt.is_apart for case in self.parts) else ()
+
+    def take(self, case: Placed) -> "Analysis":
+        """Return the analysis of one of the cases in its excerpt."""
+        text = Text.of(case.excerpt.source.text, self.state.text.pieces.encoding)
+        found = tuple(map(case.word, case.excerpt.findings))
+        return Analysis(replace(self.state, text=text), Result(case.excerpt.source, found), found)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether any document can be read."""
+        return bool(self.parts or self.documents)
+
+    @cached_property
+    def frames(self) -> list[Document]:
+        """The documents, perhaps with one of the cases alone: what is written around the cases."""
+        return self.take(self.parts[0]).documents if self.parts else self.documents
 
     @cached_property
     def rubrics(self) -> list[Located]:
@@ -195,9 +218,9 @@ def _check(state: State, source: Source, memory: Memory, sift: Sift | None, also
     settings = state.settings or FileSettings()
     if also is None and not settings.is_test_file and (cases := memory.examine(source, settings)):
         if sift is None:
-            return Analysis(state, cases=cases)
+            return Analysis(state, cases=cases, parts=cases)
         result = join_cases(source, cases)
-        return Analysis(state, result, sift(result).findings)
+        return Analysis(state, result, sift(result).findings, parts=cases)
     if fault := memory.find_fault(source, settings):
         examined = Examined(report_faults(source, [(fault.message, fault.span)], settings), [], [])
     else:

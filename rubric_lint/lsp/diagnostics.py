@@ -1,9 +1,7 @@
 """Convert findings to diagnostics."""
 
 import json
-import re
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,11 +9,11 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from rubric_lint.dialects.search.locate import find_claim
-from rubric_lint.finding import Finding, Result, Severity
+from rubric_lint.finding import Finding, Severity
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.options import When
-from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.reuse import Placed
+from rubric_lint.lsp.templates import Template
 from rubric_lint.lsp.workspace import uri_of
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
@@ -49,7 +47,7 @@ def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: 
             if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
         )
     written = (
-        _write_case(analysis.state, case, shape_errors, schema_server=schema_server)
+        _write_case(analysis, case, shape_errors, schema_server=schema_server)
         for case in analysis.cases
         if case.excerpt.findings
     )
@@ -60,23 +58,17 @@ def _write(diagnostics: Iterable[types.Diagnostic]) -> str:
     return json.dumps(_converter().unstructure(list(diagnostics)))
 
 
-_LINE = re.compile(r'"line": (\d+)')  # no JSON string contains this, because its quotes are escaped
-
-
-def _write_case(state: State, case: Placed, shape_errors: When, *, schema_server: bool) -> str:
+def _write_case(analysis: Analysis, case: Placed, shape_errors: When, *, schema_server: bool) -> str:
     """Return the diagnostics of a case, without brackets; everything except line numbers is cached in its excerpt."""
-    excerpt = case.excerpt
-    key = (state.uri, state.text.pieces.encoding, shape_errors, schema_server, excerpt.names_lines and case.lines)
-    if key not in excerpt.written:
-        alone = replace(state, text=Text.of(excerpt.source.text, state.text.pieces.encoding))
-        found = tuple(map(case.word, excerpt.findings))
-        analysis = Analysis(alone, Result(excerpt.source, found), found)
-        text = write_diagnostics(analysis, shape_errors=shape_errors, schema_server=schema_server)[1:-1]
-        lines = [int(line) for line in _LINE.findall(text)]
-        excerpt.written.clear()
-        excerpt.written[key] = _LINE.sub('"line": %d', text.replace("%", "%%")), lines
-    template, lines = excerpt.written[key]
-    return template % tuple([line + case.lines for line in lines])
+    excerpt, state = case.excerpt, analysis.state
+
+    def write() -> Template:
+        part = analysis.take(case)
+        return Template.of(write_diagnostics(part, shape_errors=shape_errors, schema_server=schema_server)[1:-1])
+
+    moved = excerpt.names_lines and case.lines
+    key = (state.uri, state.text.pieces.encoding, shape_errors, schema_server, moved)
+    return excerpt.keep("diagnostics", key, write).write(case.lines)
 
 
 def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
@@ -137,7 +129,7 @@ def has_schema(analysis: Analysis) -> bool:
     """Return whether a schema server knows that the document uses our schema, by file name or by declaration."""
     settings = analysis.state.settings
     is_ours = settings is not None and (settings.is_rubric_file or settings.is_test_file)
-    return is_ours or any(find_claim(document) for document in analysis.documents)
+    return is_ours or any(find_claim(document) for document in analysis.frames)
 
 
 @cache

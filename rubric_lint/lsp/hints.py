@@ -1,17 +1,14 @@
 """Show what rubric-score makes of a rubric between its words: shares, the verdicts of bands, and ranges of keys."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
 from lsprotocol import types
 
-from rubric_lint.finding import Result
 from rubric_lint.format.criterion import Shape
 from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.options import Options
-from rubric_lint.lsp.positions import Text
 from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.scored_rubrics import Scored, Step, score_criteria
 from rubric_lint.messages import list_scores, percent
@@ -56,18 +53,10 @@ def _split(analysis: Analysis, within: Span) -> list[tuple[Analysis, int]]:
 
     If it was not linted case by case, or there are many, or anchors or a rubric may join them, it is read as a whole.
     """
-    shown = [case for case in analysis.cases if _touches(case, within)]
-    if not analysis.cases or len(shown) > _MOST_CASES:
+    shown = [case for case in analysis.apart if _touches(case, within)]
+    if not analysis.apart or len(shown) > _MOST_CASES:
         return [(analysis, 0)]
-    parts: list[tuple[Analysis, int]] = []
-    for case in shown:
-        state = replace(analysis.state, text=Text.of(case.excerpt.source.text))
-        part = Analysis(state, Result(case.excerpt.source, case.excerpt.findings))
-        is_cut = any(len(located.rubric.path) < _IN_CASE for located in part.rubrics)
-        if is_cut or any(document.may_borrow for document in part.documents):
-            return [(analysis, 0)]
-        parts.append((part, case.offset))
-    return parts
+    return [(analysis.take(case), case.offset) for case in shown]
 
 
 def _touches(case: Placed, within: Span) -> bool:
@@ -75,7 +64,6 @@ def _touches(case: Placed, within: Span) -> bool:
     return start + case.offset <= within.end and within.start <= end + case.offset
 
 
-_IN_CASE = 3  # the list of the cases, the case, the rubric in it; else the cases are criteria of one rubric
 _MOST_CASES = 50  # more take longer one by one
 
 

@@ -6,19 +6,20 @@
 import os
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lsprotocol import types
 
-from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.analysis import Analysis, State
+from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.scored_rubrics import is_sound
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.run.summary import counted
-from rubric_lint.scoring.loading import name_rubrics
+from rubric_lint.scoring.loading import RubricSite, find_names
 from rubric_lint.scoring.testing.reading import RECORDINGS, is_test_file, list_needed, split_reference
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span, UndecodableError, stem_of
+from rubric_lint.text.source import Source, UndecodableError, stem_of
 
 RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT = (f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt"))
 """The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them."""
@@ -48,32 +49,71 @@ def _make_for_tests(analysis: Analysis) -> Iterator[types.CodeLens]:
     for document in analysis.documents[:1]:
         tests = document.data.get("tests") if isinstance(document.data, dict) else None
         if isinstance(tests, list) and tests:
-            add = partial(_make, analysis, document.span(("tests",), Part.KEY))
+            start = analysis.state.text.range(document.span(("tests",), Part.KEY)).start
+            add = partial(_make, analysis.state, start)
             yield add(f"Run {counted(len(tests), 'test')}", RUN_TESTS)
 
 
+class _Place(NamedTuple):
+    """A rubric to offer something above: what its name depends on, where it begins, and whether it can be scored."""
+
+    site: RubricSite
+    start: types.Position
+    is_sound: bool
+
+    def move(self, case: Placed, data: Any) -> "_Place":
+        """Return it in the whole text with its data, as it is in the excerpt of a case."""
+        field, index, *rest = self.site.path
+        site = self.site._replace(data=data, path=(field, int(index) + case.items, *rest))
+        return self._replace(site=site, start=types.Position(self.start.line + case.lines, self.start.character))
+
+
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
-    files = find_test_files(path) if analysis.rubrics else []
+    places = _join_places(analysis) if analysis.apart else _find_places(analysis)
+    files = find_test_files(path) if places else []
     outputs = find_outputs(path, files)
-    named = name_rubrics(path, analysis.rubrics)
-    for located, loaded in zip(analysis.rubrics, named, strict=True):
-        if not is_sound(analysis, located):
+    for place, (name, *_) in zip(places, find_names(path, [place.site for place in places]), strict=True):
+        if not place.is_sound:
             continue
-        way = located.rubric.path
-        part = Part.KEY if way and isinstance(way[-1], str) else Part.ENTRY
-        add = partial(_make, analysis, located.document.span(way, part))
-        if count := sum(file.number for file in files if not file.name or file.name == loaded.name):
-            yield add(f"Run {counted(count, 'test')}", RUN_TESTS, loaded.name)
+        add = partial(_make, analysis.state, place.start)
+        if count := sum(file.number for file in files if not file.name or file.name == name):
+            yield add(f"Run {counted(count, 'test')}", RUN_TESTS, name)
         if outputs:
             yield add("Score recorded outputs", SCORE_OUTPUTS, "")
             outputs = []  # the command scores those of all rubrics of the file
-        yield add("Show prompt", SHOW_PROMPT, loaded.name if len(named) > 1 else "")
+        yield add("Show prompt", SHOW_PROMPT, name if len(places) > 1 else "")
 
 
-def _make(analysis: Analysis, place: Span, title: str, command: str, name: str = "") -> types.CodeLens:
-    state = analysis.state
-    first = state.text.range(Span(place.start, place.start))
-    return types.CodeLens(first, types.Command(title=title, command=command, arguments=[state.uri, name]))
+def _find_places(analysis: Analysis) -> list[_Place]:
+    found = []
+    for located in analysis.rubrics:
+        document, rubric = located
+        way = rubric.path
+        part = Part.KEY if way and isinstance(way[-1], str) else Part.ENTRY
+        start = analysis.state.text.range(document.span(way, part)).start
+        found.append(_Place(RubricSite.of(document, rubric), start, is_sound(analysis, located)))
+    return found
+
+
+def _join_places(analysis: Analysis) -> list[_Place]:
+    """Return the same from the cases."""
+    encoding, items, found = analysis.state.text.pieces.encoding, list[Any](), list[_Place]()
+    for case in analysis.apart:
+        mine, places = case.excerpt.keep("lenses", encoding, partial(_read_case, analysis, case))
+        items += mine
+        found += (place.move(case, {case.excerpt.list_key: items}) for place in places)
+    return found
+
+
+def _read_case(analysis: Analysis, case: Placed) -> tuple[list[Any], list[_Place]]:
+    """Return the list entries of a case, and its places, which share them."""
+    part = analysis.take(case)
+    return part.documents[0].data[case.excerpt.list_key], _find_places(part)
+
+
+def _make(state: State, start: types.Position, title: str, command: str, name: str = "") -> types.CodeLens:
+    place = types.Range(start, start)
+    return types.CodeLens(place, types.Command(title=title, command=command, arguments=[state.uri, name]))
 
 
 def find_test_files(path: str) -> list[TestFile]:

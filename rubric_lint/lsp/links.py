@@ -38,12 +38,12 @@ class _Link(NamedTuple):
 def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]:
     """Return the links of a document. A path is relative to the document, or to one of the folders `roots`."""
     state = analysis.state
-    if state.settings is None or analysis.result is None:
+    if state.settings is None or not (analysis.parts or analysis.result):
         return []
     is_test, is_settings = state.settings.is_test_file, os.path.basename(state.name) in NAMES[:1]
-    if not (is_test or is_settings or analysis.result.rubrics):
+    if not (is_test or is_settings or _has_rubrics(analysis)):
         return []
-    links = [each for document in analysis.documents for each in _link_schema(document)]
+    links = [each for document in _find_documents(analysis) for each in _link_schema(document)]
     if is_test:
         links += [each for document in analysis.documents[:1] for each in _link_needed(analysis, document)]
     taken = [link.span for link in links]
@@ -56,6 +56,21 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
         types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
         for link in sorted(links)
     ]
+
+
+def _has_rubrics(analysis: Analysis) -> bool:
+    if analysis.parts:
+        return any(case.excerpt.rubrics for case in analysis.parts)
+    return analysis.result is not None and analysis.result.rubrics > 0
+
+
+def _find_documents(analysis: Analysis) -> list[Document]:
+    """Return the documents; of a suite only what is around its cases, unless it declares a schema below them."""
+    for document in analysis.frames if analysis.parts else ():
+        span = find_claim_span(document)
+        if span and span.end > analysis.parts[0].excerpt.place.start:
+            return analysis.documents
+    return analysis.frames
 
 
 def _link_schema(document: Document) -> Iterator[_Link]:

@@ -224,7 +224,7 @@ class OpenDocuments:
         document = self._documents.get(uri)
         if found is None or document is None:
             return found
-        if document.readable is None or await self.run(document.text, lambda: bool(found.documents)):
+        if document.readable is None or await self.run(document.text, lambda: found.is_readable):
             document.readable = found
         return document.readable
 

@@ -4,9 +4,9 @@ A case is linted in an excerpt: the suite with only that case. If nothing in it 
 are those of the whole suite, except for the place of the case.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.dialects import find_families
 from rubric_lint.dialects.search.locate import search
@@ -21,13 +21,16 @@ from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.source import Source, Span
 from rubric_lint.text.tree import SyntaxFaultError
 
+Kept = TypeVar("Kept")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excerpt:
     """The findings of a case.
 
-    `place` is the place of the case in the excerpt's source, `items` its number of list entries. The messages of
-    `findings` have placeholders for lines. `is_plain`: all parsers agree on it. `written` caches the output made of it.
+    `place` is the place of the case in the excerpt's source, `items` its number of entries of the list `list_key`. The
+    messages of `findings` have placeholders for lines. `is_plain`: all parsers agree on it. `is_apart`: each of its
+    rubrics is in an entry of the list, and is not one itself. `kept` caches what is made of it.
     """
 
     source: Source
@@ -37,7 +40,9 @@ class Excerpt:
     rubrics: int
     criteria: int
     is_plain: bool
-    written: dict[object, tuple[str, list[int]]] = field(default_factory=dict)
+    is_apart: bool
+    list_key: str
+    kept: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
 
     @property
     def lines(self) -> int:
@@ -48,6 +53,14 @@ class Excerpt:
     def names_lines(self) -> bool:
         """Whether messages may name lines, and so depend on where the case begins."""
         return any(finding.related for finding in self.findings)
+
+    def keep(self, name: str, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return what `make` makes of the case; the last of each name is cached, and made anew for another `key`."""
+        found = self.kept.get(name)
+        if found is None or found[0] != key:
+            found = self.kept[name] = key, make()
+        made: Kept = found[1]
+        return made
 
 
 class Placed(NamedTuple):
@@ -168,6 +181,9 @@ def join_cases(source: Source, cases: Sequence[Placed]) -> Result:
     )
 
 
+_IN_CASE = 2  # the list of the cases, and the case; the rubric follows
+
+
 def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt | None:
     """Lint a case; return None if its findings may depend on the other cases or on its place."""
     source, place = Source(name, parts.excerpt(case)), Span(len(parts.head), len(parts.head) + len(case))
@@ -189,6 +205,8 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt |
         rubrics=result.rubrics,
         criteria=result.criteria,
         is_plain=is_plain(source.text, composed.root),
+        is_apart=all(len(rubric.path) > _IN_CASE for _, rubric in rubrics),
+        list_key=composed.key,
     )
 
 

@@ -22,9 +22,9 @@ from rubric_lint.lsp.links import make_links
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import SECTION, Options, read_options
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.protocol import Connection
+from rubric_lint.lsp.protocol import Connection, Written
 from rubric_lint.lsp.pulling import Pulling
-from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
+from rubric_lint.lsp.symbols import write_folds, write_outline
 from rubric_lint.lsp.workspace import build_workspace
 from rubric_lint.lsp.workspace_symbols import WorkspaceSymbols
 from rubric_lint.project.settings_file import NAMES
@@ -271,22 +271,17 @@ class Server:
             return None
         return await self._desk.run(found.state.text, make_lenses, found) or None
 
-    async def _outline(
-        self, params: types.DocumentSymbolParams
-    ) -> list[types.DocumentSymbol] | list[types.SymbolInformation] | None:
+    async def _outline(self, params: types.DocumentSymbolParams) -> Written | None:
         found = await self._desk.readable(params.text_document.uri)
         if found is None:
             return None
-        text = found.state.text
-        nodes = await self._desk.run(text, make_outline, found)
-        if self._connection.can("text_document.document_symbol.hierarchical_document_symbol_support"):
-            return as_tree(nodes, text)
-        return as_list(nodes, text, found.state.uri)
+        is_tree = bool(self._connection.can("text_document.document_symbol.hierarchical_document_symbol_support"))
+        return Written(await self._desk.run(found.state.text, partial(write_outline, is_tree=is_tree), found))
 
-    async def _fold(self, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+    async def _fold(self, params: types.FoldingRangeParams) -> Written | None:
         found = await self._desk.analysis(params.text_document.uri)
         limit = self._connection.can("text_document.folding_range.range_limit")
-        return await self._desk.run(found.state.text, make_folds, found, limit) if found else None
+        return Written(await self._desk.run(found.state.text, write_folds, found, limit)) if found else None
 
     async def _link(self, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
         found = await self._desk.analysis(params.text_document.uri)

@@ -1,15 +1,21 @@
 """Build the outline and the folding ranges of a document."""
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import groupby
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.lsp.analysis import Analysis, Located
 from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.reuse import Placed
+from rubric_lint.lsp.templates import Template
 from rubric_lint.messages import shorten
 from rubric_lint.report.visible import visible
 from rubric_lint.text.document import Document
@@ -21,22 +27,65 @@ _LONGEST = 60
 
 @dataclass(slots=True)
 class Node:
-    """One entry of the outline: `extent` is its whole span, `head` the part to select."""
+    """One entry of the outline: `extent` is its whole span, `head` the part to select.
+
+    `is_numbered`: its name has its number in the list of cases.
+    """
 
     name: str
     kind: types.SymbolKind
     extent: Span
     head: Span
     detail: str = ""
+    is_numbered: bool = False
     children: list["Node"] = field(default_factory=list)
 
 
-def make_outline(analysis: Analysis) -> list[Node]:
-    """Build the outline: cases, their rubrics, criteria and bands."""
+def make_outline(analysis: Analysis, items: int = 0) -> list[Node]:
+    """Build the outline: cases, their rubrics, criteria and bands; `items` cases are above those of the text."""
     roots: list[Node] = []
     for document, mine in groupby(analysis.rubrics, attrgetter("document")):
-        _Outline(document, roots).add_all(mine)
+        _Outline(document, roots, items).add_all(mine)
     return roots
+
+
+def write_outline(analysis: Analysis, *, is_tree: bool) -> str:
+    """Return the outline as JSON, for editors that show a tree or a list."""
+    if not analysis.apart:
+        return _write_nodes(analysis, make_outline(analysis), is_tree=is_tree)
+    written = (_write_case(analysis, case, is_tree=is_tree) for case in analysis.apart if case.excerpt.rubrics)
+    return f"[{', '.join(each for each in written if each)}]"
+
+
+def _write_nodes(analysis: Analysis, nodes: list[Node], *, is_tree: bool) -> str:
+    text = analysis.state.text
+    return json.dumps(
+        _converter().unstructure(as_tree(nodes, text) if is_tree else as_list(nodes, text, analysis.state.uri))
+    )
+
+
+def _write_case(analysis: Analysis, case: Placed, *, is_tree: bool) -> str:
+    """Return the outline of a case, without brackets."""
+    items = case.items if _has_numbers(analysis, case) else 0
+
+    def write() -> Template:
+        part = analysis.take(case)
+        return Template.of(_write_nodes(part, make_outline(part, items), is_tree=is_tree)[1:-1])
+
+    key = (analysis.state.uri, analysis.state.text.pieces.encoding, is_tree, items)
+    return case.excerpt.keep("outline", key, write).write(case.lines)
+
+
+def _has_numbers(analysis: Analysis, case: Placed) -> bool:
+    """Return whether the outline of a case depends on how many are above it."""
+    return case.excerpt.keep(
+        "numbers", None, lambda: any(node.is_numbered for node in make_outline(analysis.take(case)))
+    )
+
+
+@cache
+def _converter() -> Any:
+    return get_converter()
 
 
 _WHOLE = "rubrics"
@@ -46,8 +95,9 @@ _WHOLE = "rubrics"
 class _Outline:
     """The outline of one document."""
 
-    def __init__(self, document: Document, roots: list[Node]) -> None:
+    def __init__(self, document: Document, roots: list[Node], items: int) -> None:
         self._document = document
+        self._items = items
         self._roots = roots
         self._extents = {(): document.span(()), **dict(document.entries())}
         self._parts: dict[Path, Node] = {}
@@ -69,13 +119,26 @@ class _Outline:
         for part in (path[:end] for end in range(1, len(path))):
             if part not in self._parts:
                 value = self._document.value(part)
-                node = isinstance(value, dict) and self._make(_name_part(part, value), types.SymbolKind.Object, part)
-                if not node:
+                node = self._make_part(part, value) if isinstance(value, dict) else None
+                if node is None:
                     continue
                 siblings.append(node)
                 self._parts[part] = node
             siblings = self._parts[part].children
         return siblings
+
+    def _make_part(self, path: Path, value: dict[str, object]) -> Node | None:
+        """Make the node of a part of a suite: with its name, else its key or its number in a list."""
+        called = next((value[key] for key in ("id", "name", "type") if isinstance(value.get(key), str)), "")
+        number = path[-1]
+        if called or isinstance(number, str):
+            return self._make(_clip(str(called)) or str(number), types.SymbolKind.Object, path)
+        is_case = len(path) == 2
+        number += self._items if is_case else 0
+        node = self._make(f"{path[-2] if len(path) > 1 else ''}[{number}]", types.SymbolKind.Object, path)
+        if node:
+            node.is_numbered = is_case
+        return node
 
     def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
         is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
@@ -120,13 +183,6 @@ def _word_range(lower: float | None, upper: float | None) -> str:
     return " to ".join("?" if bound is None else str(bound) for bound in (lower, upper))
 
 
-def _name_part(path: Path, value: dict[str, object]) -> str:
-    called = next((value[key] for key in ("id", "name", "type") if isinstance(value.get(key), str)), "")
-    if called:
-        return _clip(str(called))
-    return str(path[-1]) if isinstance(path[-1], str) else f"{path[-2] if len(path) > 1 else ''}[{path[-1]}]"
-
-
 def _clip(text: str) -> str:
     return shorten(visible(" ".join(text.split())), _LONGEST)
 
@@ -158,12 +214,65 @@ def as_list(nodes: list[Node], text: Text, uri: str, within: str | None = None) 
 
 def make_folds(analysis: Analysis, limit: int | None) -> list[types.FoldingRange] | None:
     """Return every multi-line field and list item; None without rubrics, so that the editor folds by indentation."""
-    text = analysis.state.text
-    folds: dict[int, tuple[int, int]] = {}
+    folds: dict[int, _Fold] = {}
+    for fold in _join_folds(analysis.apart, analysis) if analysis.apart else _find_folds(analysis):
+        folds.setdefault(fold.first, fold)
+    outermost = sorted(folds.values(), key=lambda fold: (fold.depth, fold.first))[:limit]
+    return [types.FoldingRange(fold.first, fold.last) for fold in sorted(outermost)] or None
+
+
+def write_folds(analysis: Analysis, limit: int | None) -> str:
+    """Return these as JSON."""
+    folds = make_folds(analysis, limit)
+    return json.dumps(folds and [{"startLine": fold.start_line, "endLine": fold.end_line} for fold in folds])
+
+
+class _Fold(NamedTuple):
+    first: int
+    last: int
+    depth: int
+
+    def move(self, lines: int, after: int = -1) -> "_Fold":
+        """Return the fold with the lines after `after` moved."""
+        first, last = (line + lines if line > after else line for line in self[:2])
+        return _Fold(first, last, self.depth)
+
+
+def _find_folds(analysis: Analysis) -> Iterator[_Fold]:
+    """Yield what can be folded; of what begins in one line, the outermost comes first."""
     for document, _ in groupby(analysis.rubrics, attrgetter("document")):
-        for path, (start, end) in document.entries():
-            first, last = text.line(start), text.line(max(end - 1, start))
-            if last > first and first not in folds:
-                folds[first] = (len(path), last)
-    outermost = sorted(folds, key=lambda line: (folds[line][0], line))[:limit]
-    return [types.FoldingRange(line, folds[line][1]) for line in sorted(outermost)] or None
+        yield from (fold for _, fold in _fold_document(analysis.state.text, document))
+
+
+def _fold_document(text: Text, document: Document) -> Iterator[tuple[Path, _Fold]]:
+    for path, (start, end) in document.entries():
+        first, last = text.line(start), text.line(max(end - 1, start))
+        if last > first:
+            yield path, _Fold(first, last, len(path))
+
+
+class _CaseFolds(NamedTuple):
+    """The folds in the excerpt of a case, its own and those around it; `above` is the line above it."""
+
+    own: list[_Fold]
+    around: list[_Fold]
+    above: int
+
+
+def _join_folds(cases: Sequence[Placed], analysis: Analysis) -> Iterator[_Fold]:
+    """Yield the same, of the cases and what is around them."""
+    if not any(case.excerpt.rubrics for case in cases):
+        return
+    read = [case.excerpt.keep("folds", None, partial(_fold_case, analysis, case)) for case in cases]
+    last = read[-1]
+    yield from (fold.move(cases[-1].lines, last.above) for fold in last.around)
+    for case, folds in zip(cases, read, strict=True):
+        yield from (fold.move(case.lines) for fold in folds.own)
+
+
+def _fold_case(analysis: Analysis, case: Placed) -> _CaseFolds:
+    own, around = list[_Fold](), list[_Fold]()
+    part = analysis.take(case)
+    for path, fold in _fold_document(part.state.text, part.documents[0]):
+        (own if len(path) > 1 and path[0] == case.excerpt.list_key else around).append(fold)
+    return _CaseFolds(own, around, part.state.text.line(case.excerpt.place.start) - 1)

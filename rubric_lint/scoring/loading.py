@@ -210,21 +210,55 @@ def _word_errors(result: Result) -> Iterator[str]:
 
 def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[Loaded]:
     """Return the rubrics of a file with their names, which `load_rubrics` describes; two may have the same name."""
+    names = find_names(file, [RubricSite.of(document, rubric) for document, rubric in rubrics])
+    return [
+        Loaded(name, rubric, document, case, evaluator)
+        for (document, rubric), (name, case, evaluator) in zip(rubrics, names, strict=True)
+    ]
+
+
+class RubricSite(NamedTuple):
+    """What the name of a rubric depends on.
+
+    That is the number and the data of its document, its path in it, and the name in its view; None if it has no view.
+    """
+
+    number: int | None
+    data: Any
+    path: Path
+    view: str | None
+
+    @classmethod
+    def of(cls, document: Document, rubric: Rubric) -> "RubricSite":
+        """Return that of a rubric of a document."""
+        return cls(document.number, document.data, rubric.path, (rubric.view.name or "") if rubric.view else None)
+
+
+class RubricName(NamedTuple):
+    """The name of a rubric; if its case has several rubrics, also those of the case and the evaluator."""
+
+    name: str
+    case: str = ""
+    evaluator: str = ""
+
+
+def find_names(file: str, sites: Sequence[RubricSite]) -> list[RubricName]:
+    """Return the names of the rubrics of a file; see `name_rubrics`."""
     stem = stem_of(file)
-    owners = [_read_owner(document, rubric.path) for document, rubric in rubrics]
+    owners = [_read_owner(site) for site in sites]
     count = Counter(owner.key for owner in owners)
     keys: dict[str, set[Any]] = {}
     for owner in owners:
         keys.setdefault(owner.name, set()).add(owner.key)
     named = []
-    for (document, rubric), owner in zip(rubrics, owners, strict=True):
+    for site, owner in zip(sites, owners, strict=True):
         inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
-        own = [rubric.view.name] if rubric.view and rubric.view.name and rubric.view.name not in inner else []
-        otherwise = (len(rubrics) > 1 and rubric.view and "/".join(map(str, rubric.path))) or stem
+        own = [site.view] if site.view and site.view not in inner else []
+        otherwise = (len(sites) > 1 and site.view is not None and "/".join(map(str, site.path))) or stem
         name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
         is_one_of_several = bool(owner.name) and count[owner.key] > 1
         case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""
-        named.append(Loaded(name, rubric, document, case, "/".join(owner.inner) if case else ""))
+        named.append(RubricName(name, case, "/".join(owner.inner) if case else ""))
     return named
 
 
@@ -239,10 +273,10 @@ class _Owner(NamedTuple):
     inner: tuple[str, ...]
 
 
-def _read_owner(document: Document, path: Path) -> _Owner:
-    value: Any = document.data
+def _read_owner(site: RubricSite) -> _Owner:
+    value, path = site.data, site.path
     # With several documents in a file, each document is a case.
-    name = "" if document.number is None else _label(value, ("id", "name"), str(document.number))
+    name = "" if site.number is None else _label(value, ("id", "name"), str(site.number))
     key: Path = ()
     inner: list[str] = []
     for depth, step in enumerate(path[:-1], start=1):
@@ -257,7 +291,7 @@ def _read_owner(document: Document, path: Path) -> _Owner:
             name, key, inner = _label(value, ("id", "name"), place), path[:depth], []
         else:
             inner.append(_label(value, ("name", "id"), place))
-    return _Owner((document.number, key), name, tuple(inner))
+    return _Owner((site.number, key), name, tuple(inner))
 
 
 def _label(value: Any, fields: tuple[str, ...], otherwise: str) -> str:
