@@ -1,9 +1,10 @@
-"""Store a text in pieces of bounded length, so that finding a place or replacing a part never reads all of it.
+"""Store a text in pieces of bounded length, so that replacing a part never reads all of it, and count in it.
 
 This is the only module that counts in the units of the protocol: lines, and characters in utf-8, utf-16 or utf-32.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 from math import ceil
@@ -41,19 +42,6 @@ class Pieces:
     def content(self) -> str:
         """The whole text."""
         return "".join(self._texts)
-
-    def position(self, offset: int) -> types.Position:
-        """Return the position of an offset; inside a CRLF, the position before it."""
-        index, at = self._offsets.find(offset)
-        text = self._texts[index]
-        if at and text[at - 1 : at + 1] == "\r\n":
-            at -= 1
-        line = self._lines.before(index) + _count_line_ends(text[:at])
-        return types.Position(line, self._unit(index, at) - self._unit(*(self._find_line(line) or (0, 0))))
-
-    def line(self, offset: int) -> int:
-        """Return the line of an offset."""
-        return self.position(offset).line
 
     def offset(self, position: types.Position) -> int:
         """Return the offset of a position; past the end of its line, that end; inside a character, its start."""
@@ -114,8 +102,7 @@ class Pieces:
         return self._units.before(index) + self._count_units(self._texts[index][:at])
 
     def _count_units(self, text: str) -> int:
-        codec, size = _UNITS[self.encoding]
-        return len(text) if text.isascii() else len(text.encode(codec, "surrogatepass")) // size
+        return _count_units(text, self.encoding)
 
     def _count_characters(self, text: str, units: int) -> int:
         """Return the number of whole characters in the first `units` units of a text."""
@@ -124,6 +111,32 @@ class Pieces:
         codec, size = _UNITS[self.encoding]
         # The replacement has the same length.
         return len(replace_surrogates(text[:units]).encode(codec)[: units * size].decode(codec, "ignore"))
+
+
+class LineTable:
+    """The lines of a text that stays as it is, to find many positions in it."""
+
+    def __init__(self, content: str, encoding: str) -> None:
+        self._content = content
+        self._encoding = encoding
+        self._starts = [0, *(found.end() for found in _LINE_END.finditer(content))]
+
+    def position(self, offset: int) -> types.Position:
+        """Return the position of an offset; inside a CRLF, the position before it."""
+        line = self.line(offset)
+        start, end = self._starts[line], min(offset, len(self._content))
+        if self._content[end - 1 : end + 1] == "\r\n":
+            end -= 1
+        return types.Position(line, _count_units(self._content[start:end], self._encoding))
+
+    def line(self, offset: int) -> int:
+        """Return the line of an offset."""
+        return bisect_right(self._starts, offset) - 1
+
+
+def _count_units(text: str, encoding: str) -> int:
+    codec, size = _UNITS[encoding]
+    return len(text) if text.isascii() else len(text.encode(codec, "surrogatepass")) // size
 
 
 def _count_line_ends(text: str) -> int:

@@ -7,7 +7,7 @@ from functools import cached_property
 from lsprotocol import types
 
 from rubric_lint.finding import Edit
-from rubric_lint.lsp.pieces import Pieces, replace_surrogates
+from rubric_lint.lsp.pieces import LineTable, Pieces, replace_surrogates
 from rubric_lint.text.source import Span
 
 _BOM = "\ufeff"
@@ -49,7 +49,11 @@ class Text:
     def _unmarked(self) -> str:
         return self.content.lstrip(_BOM)
 
-    @property
+    @cached_property
+    def _lines(self) -> LineTable:
+        return LineTable(self.content, self.pieces.encoding)
+
+    @cached_property
     def _lead(self) -> int:
         return len(self.content) - len(self._unmarked)
 
@@ -63,12 +67,12 @@ class Text:
 
     def range(self, span: Span) -> types.Range:
         """Return the range in the editor for a span."""
-        start, end = (self.pieces.position(offset + self._lead) for offset in span)
+        start, end = (self._lines.position(offset + self._lead) for offset in span)
         return types.Range(start, end)
 
     def line(self, offset: int) -> int:
         """Return the 0-based line of an offset after a mark."""
-        return self.pieces.line(offset + self._lead)
+        return self._lines.line(offset + self._lead)
 
     def edit(self, edit: Edit) -> types.TextEdit:
         """Return an edit for the editor; neither end of its range is inside a CRLF."""
