@@ -334,6 +334,80 @@ def test_other_answers_cost_a_small_part_of_the_whole():
         assert 5 * steps(make, analyse(edited, memory)) < steps(make, analyse(edited, Memory()))
 
 
+def make_json_case(number):
+    bands = [
+        {"score_range": [0, 5], "expected_outcome": 'Says nothing of "it" \\ {"id": ['},
+        {"score_range": [5 + number % 2, 10], "expected_outcome": "Says the reason 😀"},
+    ]
+    case = {
+        "id": f"case-{number}",
+        "input": "Explain to a first-year student how quicksort works, and what it costs in time and in space.",
+        "rubrics": [
+            {"id": "a", "weight": 2, "score_ranges": bands},
+            {"id": "b", "wieght" if number % 3 else "weight": 1, "expected_outcome": "Names the source & its *text*"},
+            "States the name",
+        ][: 1 + number % 4],
+    }
+    return {key: value for key, value in case.items() if number % 5 or key != "id"}
+
+
+def make_json(numbers, indent=2, newline="\n"):
+    suite = {"description": "A suite", "tests": [make_json_case(number) for number in numbers], "a": {"b": [1, 2]}}
+    return json.dumps(suite, indent=indent, ensure_ascii=False).replace("\n", newline)
+
+
+JSON_PIECES = [
+    "",
+    "x",
+    " ",
+    "\n",
+    '"',
+    ",",
+    "[",
+    "]",
+    "}",
+    "{",
+    ": ",
+    "\\",
+    "1",
+    '"id": "b", ',
+    "{},\n",
+    "\x85",
+    "null",
+]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@settings(max_examples=10)
+@given(
+    st.lists(st.integers(0, 30), min_size=2, max_size=8),
+    st.sampled_from([0, 2, 4]),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 6), st.sampled_from(JSON_PIECES)) | st.just("undo"), max_size=6),
+)
+def test_the_report_of_json_after_any_edits_is_that_of_the_text(newline, numbers, indent, steps):
+    memory, texts = Memory(), [make_json(numbers, indent, newline)]
+    name = EXAMPLE.replace(".yaml", ".json")
+    for step in [None, *steps]:
+        if step == "undo":
+            texts = texts[:-1] or texts
+        elif step:
+            texts.append(edit(texts[-1], step))
+        found = analyse(state_of(texts[-1], name=name), memory)
+        assert_same(found)
+        assert_same_answers(found)
+
+
+@pytest.mark.parametrize("numbers", [range(4), [0], range(9, 15)])
+def test_a_suite_in_json_is_checked_case_by_case(numbers):
+    memory, name = Memory(), EXAMPLE.replace(".yaml", ".json")
+    assert analyse(state_of(make_json(range(12)), name=name), memory).cases
+    for edited in (make_json([*range(12), *numbers]), make_json([*numbers, *range(12)])):
+        found = analyse(state_of(edited, name=name), memory)
+        assert found.cases
+        assert_same(found)
+        assert_same_answers(found)
+
+
 def test_what_reaches_into_other_cases_is_checked_as_a_whole():
     sound = make_suite(3)
     for old, new in [

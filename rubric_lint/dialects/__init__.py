@@ -28,7 +28,8 @@ class Family(NamedTuple):
     `pattern`. An ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`. In
     YAML and JSON, a file holds all the words of one item of `files_have`; in Python and notebooks, all of
     `programs_have` and a match of `programs_match`; in TOML, all the words of one item of `toml_has`. A family without
-    these is not looked for there, and one that is not `in_data` only there.
+    these is not looked for there, and one that is not `in_data` only there. With `is_at_top`, a rubric is a whole file
+    or a field at its top level.
     """
 
     module: str
@@ -42,6 +43,7 @@ class Family(NamedTuple):
     toml_has: tuple[tuple[bytes, ...], ...] = ()
     in_data: bool = True
     in_yaml: bool = True
+    is_at_top: bool = False
 
     def is_in(self, kind: Kind) -> bool:
         """Return whether files of a kind may hold one of the dialects."""
@@ -124,6 +126,7 @@ FAMILIES = (
         files_have=((b'"choices"', b'"text"', b'"name"'), (b'"criteria"', b'"text"', b'"weight"', b'"name"')),
         toml_has=((b"criteria", b"text", b"name"),),
         in_yaml=False,
+        is_at_top=True,
     ),
     Family("adk", ("adk",), (("rubric_id",), ("rubricId",))),
     Family(

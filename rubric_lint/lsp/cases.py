@@ -10,7 +10,9 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from rubric_lint.finding import OTHER_LINE
 from rubric_lint.lint.engine import MARK
 from rubric_lint.text.c_parser import compose
-from rubric_lint.text.events import has_old_line_ends
+from rubric_lint.text.composer import compose_events
+from rubric_lint.text.events import has_old_line_ends, open_json
+from rubric_lint.text.kinds import Kind
 from rubric_lint.text.tree import SyntaxFaultError, may_have_aliases, walk_nodes
 
 _LEAST = 250
@@ -27,9 +29,12 @@ class Cut(NamedTuple):
     cases: tuple[str, ...]
     tail: str
     indent: int
+    kind: Kind = Kind.YAML
 
     def excerpt(self, case: str) -> str:
-        """Return the suite with only one of its cases."""
+        """Return the suite with only one of its cases; in JSON, the comma after it becomes a space."""
+        if self.kind is Kind.JSON and (written := case.rstrip()).endswith(","):
+            case = f"{written[:-1]} {case[len(written) :]}"
         return f"{self.head}{case}{self.tail}"
 
 
@@ -53,6 +58,34 @@ def cut(text: str) -> Cut | None:
     places = [first, *(first + bound for bound in bounds), end]
     cases = tuple(text[start:stop] for start, stop in pairwise(places))
     return Cut(text[:first], cases, text[end:], indent)
+
+
+_TOP_LINE_OF_JSON = re.compile(r'\n *(?=")')
+_FIRST_CASE_OF_JSON = re.compile(r'"[^"\\\n]*": ?\[\r?\n( *)(?=\{)')
+
+
+def cut_json(text: str) -> Cut | None:
+    """Split a suite in JSON that has each key, and each case, on a line of its own; see `cut`."""
+    found = _TOP_LINE_OF_JSON.search(text)
+    if found is None or _may_depend(text):
+        return None
+    top = found.group()
+    keys = [each.end() for each in re.finditer(rf'{top}(?=")', text)]
+    starts = [*keys, len(text)]
+    begin = max(range(len(keys)), key=lambda at: starts[at + 1] - starts[at])
+    opened = _FIRST_CASE_OF_JSON.match(text, starts[begin])
+    end = text.rfind(f"{top}]", starts[begin], starts[begin + 1]) + 1
+    if opened is None or opened.end() >= end:
+        return None
+    first, indent = opened.start(1), len(opened[1])
+    bounds = [each.end() for each in re.finditer(rf"\n(?= {{{indent}}}\{{)", text[first:end])]
+    if (first + len(text) - end + _LEAST) * (len(bounds) + 1) > 2 * len(text):
+        return None
+    places = [first, *(first + bound for bound in bounds), end]
+    cases = tuple(text[start:stop] for start, stop in pairwise(places))
+    if [case.rstrip()[-1:] for case in cases] != [*"," * len(bounds), "}"]:
+        return None
+    return Cut(text[:first], cases, text[end:], indent, Kind.JSON)
 
 
 def _may_depend(text: str) -> bool:
@@ -82,6 +115,8 @@ def compose_case(parts: Cut, case: str) -> Composed | None:
     each case, so the whole text means the same as its cases one by one.
     """
     text = parts.excerpt(case)
+    if parts.kind is Kind.JSON:
+        return _compose_json(parts, text)
     try:
         roots = compose(text)
     except (YAMLError, SyntaxFaultError):
@@ -95,6 +130,21 @@ def compose_case(parts: Cut, case: str) -> Composed | None:
             is_apart = rest[0][0].start_mark.index == end if rest else not parts.tail
             is_list = type(value) is SequenceNode and not value.flow_style and value.start_mark.index == first
             return Composed(root, key.value, len(value.value)) if is_list and is_apart else None
+    return None
+
+
+def _compose_json(parts: Cut, text: str) -> Composed | None:
+    """Compose an excerpt in JSON, where no line begins in a string: a list that is where it seems to be is whole."""
+    try:
+        (root, *_), *others = compose_events(open_json(text))
+    except SyntaxFaultError:
+        return None
+    if others or type(root) is not MappingNode:
+        return None
+    first, last = parts.head.rindex("["), text.index("]", len(text) - len(parts.tail))
+    for key, value in root.value:
+        if type(value) is SequenceNode and (value.start_mark.index, value.end_mark.index) == (first, last + 1):
+            return Composed(root, key.value, len(value.value))
     return None
 
 

@@ -13,7 +13,7 @@ from rubric_lint.dialects.search.locate import search
 from rubric_lint.finding import Edit, Finding, Fix, Intent, Replace, Result
 from rubric_lint.lint.engine import examine
 from rubric_lint.lint.message_context import write_lines
-from rubric_lint.lsp.cases import Cut, compose_case, cut, is_plain
+from rubric_lint.lsp.cases import Cut, compose_case, cut, cut_json, is_plain
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.deadline import Clock
 from rubric_lint.text.events import has_old_line_ends, read_yaml
@@ -115,9 +115,10 @@ class Memory:
         """Lint a suite case by case, only new ones; return None if it must be linted as a whole."""
         if self._of != (source.name, settings):
             self._of, self._known, self._last = (source.name, settings), {}, None
-        if settings.claimed or kind_of(source.name) is not Kind.YAML:
+        kind = kind_of(source.name)
+        if settings.claimed or kind not in (Kind.YAML, Kind.JSON):
             return None
-        parts = cut(source.text)
+        parts = cut(source.text) if kind is Kind.YAML else cut_json(source.text)
         if parts is None:
             return None
         known: dict[tuple[str, str, str], Excerpt] = {}
@@ -147,7 +148,13 @@ class Memory:
         parsers agree are skipped.
         """
         text, parts = source.text, self._last
-        if parts is None or not text.startswith(parts.head) or has_old_line_ends(text) or "%YAML" in text:
+        if (
+            parts is None
+            or parts.kind is not Kind.YAML
+            or not text.startswith(parts.head)
+            or has_old_line_ends(text)
+            or "%YAML" in text
+        ):
             return None
         starts = [len(parts.head)]
         for case in parts.cases:
@@ -188,10 +195,11 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt |
     """Lint a case; return None if its findings may depend on the other cases or on its place."""
     source, place = Source(name, parts.excerpt(case)), Span(len(parts.head), len(parts.head) + len(case))
     composed = compose_case(parts, case)
-    if composed is None or find_families(source.text, Kind.YAML):
+    if composed is None or not all(family.is_at_top for family in find_families(source.text, parts.kind)):
         return None
     result, (document, *_), rubrics = examine(source, settings, write=lambda message, _: message)
-    if result.is_stopped or not all(_is_within(finding, place) for finding in result.findings):
+    inner = place if parts.kind is Kind.YAML else _find_inner(source.text, place)
+    if result.is_stopped or not all(_is_within(finding, place, inner) for finding in result.findings):
         return None
     if any(rubric.path[0] != composed.key or len(rubric.path) == 1 for _, rubric in rubrics):
         return None  # it would be counted once for each case, or the cases are its criteria, which rules compare
@@ -204,18 +212,24 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt |
         findings=result.findings,
         rubrics=result.rubrics,
         criteria=result.criteria,
-        is_plain=is_plain(source.text, composed.root),
+        is_plain=parts.kind is Kind.YAML and is_plain(source.text, composed.root),
         is_apart=all(len(rubric.path) > _IN_CASE for _, rubric in rubrics),
         list_key=composed.key,
     )
 
 
-def _is_within(finding: Finding, place: Span) -> bool:
-    """Return whether everything that a finding mentions, including its fix, is inside a case."""
+def _find_inner(text: str, place: Span) -> Span:
+    """Return what is between the brackets of a case in JSON; outside, an edit may need the comma to the next one."""
+    return Span(text.index("{", *place) + 1, text.rindex("}", *place))
+
+
+def _is_within(finding: Finding, place: Span, inner: Span) -> bool:
+    """Return whether all that a finding mentions is inside a case, and what its fix edits in the `inner` part of it."""
     spans = [finding.span, *(related.span for related in finding.related)]
     paths = [finding.pointer.split("/")[1:]]
     for fix in (*([finding.fix] if finding.fix else []), *finding.choices):
-        spans += [edit.span for edit in fix.edits]
+        if not all(inner.start <= edit.span.start and edit.span.end <= inner.end for edit in fix.edits):
+            return False
         paths += [[*map(str, intent.path)] for intent in fix.intents if not isinstance(intent, Replace)]
     return all(place.start <= span.start and span.end <= place.end for span in spans) and all(
         len(path) > 1 and path[1].isdecimal() for path in paths
