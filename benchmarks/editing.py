@@ -133,7 +133,7 @@ def make_kinds() -> Iterator[Kind]:
         yield Kind(f"{title}, clean", name, text)
     yield Kind("suite, a finding on every line", "suite.yaml", make_faulty_suite(LINES))
     for title, (name, text) in list(clean.items())[1:]:
-        yield Kind(f"{title}, faulty", name, text.replace("weight", "wieght").replace("required", "requierd"))
+        yield Kind(f"{title}, faulty", name, text.replace("weight", "wieght"))
 
 
 def find_edits(text: str, rounds: int) -> Iterator[Edit]:

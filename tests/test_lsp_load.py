@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -62,6 +63,62 @@ def test_c12_an_edit_leaves_nothing_behind(tmp_path):
             assert await count_after(range(101, 1101)) - before < 200
 
     run(session())
+
+
+WEIGHING = f"""
+import gc
+import os
+from pathlib import Path
+from lsprotocol import types
+from rubric_lint.lsp import server
+
+def weigh(*_, **_options):
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return types.Hover(str(pages * os.sysconf("SC_PAGE_SIZE")))
+
+server.make_hover = weigh
+{LAUNCH}"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells how much memory is in use")
+def test_memory_is_flat_over_12_000_edits(tmp_path):
+    """The editor asks for the outline, folds and lenses after every 20 edits. When written, it grew by 0.03 MB."""
+    case = "  - id: case-{0}\n    rubrics:\n      - id: a\n        expected_outcome: Says so {0} {1}\n".format
+
+    async def session():
+        path = tmp_path / "suite.yaml"
+        path.write_text("rubrics: []\n")
+        uri, command = uri_of(path), (sys.executable, "-c", WEIGHING, "lsp")
+        async with start(tmp_path, command=command) as editor:
+            line = types.Position(1, 0)
+            added = types.TextDocumentContentChangePartial(types.Range(line, line), "# more\n")
+            removed = types.TextDocumentContentChangePartial(types.Range(line, types.Position(2, 0)), "")
+            typed = [
+                types.TextDocumentContentChangePartial(types.Range(types.Position(2, 14), types.Position(2, end)), text)
+                for end, text in ((14, "x"), (15, ""))
+            ]
+            ask = types.TextDocumentIdentifier(uri)
+
+            async def weigh_after(versions):
+                for version in versions:
+                    changes = (added, typed[0], typed[1], removed)
+                    editor.change(uri, version, changes[version % 4])
+                    if version % 20 == 19:
+                        await editor.symbols(uri)
+                        await editor.folds(uri)
+                        await editor.client.text_document_code_lens_async(types.CodeLensParams(ask))
+                    if version % 1000 == 999:
+                        editor.published.clear()
+                return int((await editor.hover(uri, 0, 0)).contents)
+
+            editor.open(uri, "tests:\n" + "".join(case(number, "word " * 60) for number in range(40)))
+            before = await weigh_after(range(4, 2_004))
+            after = await weigh_after(range(2_004, 14_004))
+            assert after - before < 1_000_000
+
+    asyncio.run(asyncio.wait_for(session(), 300))
 
 
 HANGING = f"""
@@ -131,6 +188,40 @@ class Client:
 
     async def register(self, _registrations):
         pass
+
+
+def pull(capabilities):
+    """Have a client ask for diagnostics."""
+    capabilities.text_document.diagnostic = types.DiagnosticClientCapabilities()
+    capabilities.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+
+
+def test_a_long_document_delays_no_answer_about_a_short_one(tmp_path):
+    """The same for a client that asks: the answer about the long document never comes."""
+
+    async def session():
+        long, short = uri_of(tmp_path / "long.yaml"), uri_of(tmp_path / "short.yaml")
+        text = "rubrics:\n  - id: a\n    description: Says so\n"
+        command = (sys.executable, "-c", HANGING, "lsp")
+        async with start(tmp_path, command=command, adapt=pull) as editor:
+
+            async def found(uri):
+                params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+                report = await editor.client.text_document_diagnostic_async(params)
+                return [each.code for each in report.items]
+
+            editor.open(long, text.replace("a\n", "slow\n", 1) + f"# {'x' * 5_000_000}\n")
+            waiting = asyncio.ensure_future(found(long))
+            editor.open(short, text)
+            for version in range(2, 5):
+                assert await found(short) == ["deprecated-description"]
+                assert [len(await editor.symbols(short)), len(await editor.folds(short))] == [1, 2]
+                editor.replace(short, version, text)
+            assert not waiting.done()
+            waiting.cancel()
+            assert await editor.end() == 0
+
+    run(session())
 
 
 def test_many_quick_edits_are_one_run():

@@ -6,6 +6,7 @@
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -106,12 +107,35 @@ def _find_line(loaded: Loaded) -> int:
 def _link_files(analysis: Analysis, places: list[str]) -> Iterator[_Link]:
     """Link what looks like a path and is that of a file."""
     known: dict[str, str] = {}
-    for found in _PATH.finditer(analysis.source.text):
-        path = found["path"]
+    for path, span in _find_paths(analysis):
         if path not in known:
             if len(known) == _MOST:
                 return
             paths = (os.path.abspath(os.path.join(place, path)) for place in places)
             known[path] = next((each for each in paths if os.path.isfile(each)), "")
         if known[path]:
-            yield _Link(Span(*found.span("path")), uri_of(known[path]), "Open the file")
+            yield _Link(span, uri_of(known[path]), "Open the file")
+
+
+def _find_paths(analysis: Analysis) -> Iterator[tuple[str, Span]]:
+    """Yield what looks like a path, with its place; none goes on in the next line, so those of a case are cached."""
+    text = analysis.source.text
+    if not analysis.parts:
+        yield from _read_paths(text, 0, len(text))
+        return
+    first, last = analysis.parts[0], analysis.parts[-1]
+    yield from _read_paths(text, 0, first.excerpt.place.start)
+    for case in analysis.parts:
+        source, place = case.excerpt.source, case.excerpt.place
+        for path, (start, end) in case.excerpt.keep("paths", None, partial(_list_paths, source.text, place)):
+            yield path, Span(start + case.offset, end + case.offset)
+    yield from _read_paths(text, last.excerpt.place.end + last.offset, len(text))
+
+
+def _list_paths(text: str, place: Span) -> list[tuple[str, Span]]:
+    return list(_read_paths(text, *place))
+
+
+def _read_paths(text: str, start: int, end: int) -> Iterator[tuple[str, Span]]:
+    for found in _PATH.finditer(text, start, end):
+        yield found["path"], Span(*found.span("path"))
