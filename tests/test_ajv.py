@@ -19,7 +19,9 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = {
-    path.name: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "schemas/bundled").glob("*.schema.json"))
+    path.name: json.loads(path.read_text("utf-8"))
+    for path in sorted((ROOT / "schemas/bundled").glob("*.schema.json"))
+    if ".completion." not in path.name  # nothing validates with them
 }
 
 # What these rules find, they find because the schema says so; those below also find more than that.
@@ -71,6 +73,7 @@ def samples():
         findings = lint("page.yaml", text.encode(), FileSettings(claimed=True)).findings
         claimed = re.search(r"(?:rubric|suite)-v\d+\.schema\.json", text)
         schema = claimed[0] if claimed else "suite-v2.schema.json"
+        forms = (schema, schema.replace(".schema.", ".strict.schema."))
         try:
             documents = [
                 json.loads(json.dumps(data, allow_nan=False, default=str))
@@ -81,7 +84,7 @@ def samples():
         for number, data in enumerate(documents):
             within = f"/{number}/" if len(documents) > 1 else ""
             rules = frozenset(finding.rule for finding in findings if finding.pointer.startswith(within))
-            found.append(Sample(f"{label}#{number}", heading, rules, schema, data))
+            found += [Sample(f"{label}#{number} {form}", heading, rules, form, data) for form in forms]
     return found
 
 

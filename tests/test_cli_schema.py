@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from rubric_lint.cli.lint import cli
 from rubric_lint.format.bundle import bundle
-from rubric_lint.format.schema_files import catalogue
+from rubric_lint.format.schema_files import FORMS, catalogue
 from rubric_lint.format.schema_store import store_catalogue
 
 
@@ -24,12 +24,18 @@ def test_the_list_names_every_schema():
 
 @pytest.mark.parametrize(
     ("name", "file"),
-    [("suite", "suite-v2"), ("suite@v1", "suite-v1"), ("report", "report-v1")],
-    ids=["latest", "named version", "own file"],
+    [
+        (["suite"], "suite-v2"),
+        (["suite@v1"], "suite-v1"),
+        (["report"], "report-v1"),
+        (["rubric", "--form", "completion"], "rubric-v2.completion"),
+        (["rubric-test@v1", "--form", "strict"], "rubric-test-v1.strict"),
+    ],
+    ids=["latest", "named version", "own file", "for completion", "for validators"],
 )
 def test_a_schema_is_printed_and_located(name, file):
-    path = Path(call("path", name)[0].strip())
-    printed = call("print", name)[0]
+    path = Path(call("path", *name)[0].strip())
+    printed = call("print", *name)[0]
     assert path.name == f"{file}.schema.json"
     assert path.read_text("utf-8") == printed
     assert json.loads(printed)["$id"] == f"https://rubric-lint.github.io/schemas/{path.name}"
@@ -42,15 +48,27 @@ def test_an_unknown_schema_is_a_usage_error():
     assert (message, 2) == (done.stderr.splitlines()[-1], done.exit_code)
 
 
+def test_only_schemas_of_files_that_people_write_have_several_forms():
+    done = CliRunner().invoke(cli, ["schema", "path", "report", "--form", "strict"])
+    assert ("Error: report@v1 has one form only; leave out --form", 2) == (done.stderr.splitlines()[-1], done.exit_code)
+
+
+def test_every_form_can_be_named():
+    entry = next(entry for entry in catalogue() if entry.name == "suite")
+    paths = [call("path", "suite@v1", "--form", form)[0].strip() for form in FORMS]
+    assert paths == [str(file.path) for file in entry.forms]
+
+
 def test_bundle_writes_what_check_then_accepts(tmp_path):
     folder = tmp_path / "new"
-    names = [*(entry.bundled_name for entry in catalogue()), "catalog.json"]
+    files = [file for entry in catalogue() for file in entry.forms]
+    names = [*(file.bundled_name for file in files), "catalog.json"]
     missing = sorted(f"rubric-lint: {folder / name} is out of date" for name in names)
     output, errors, code = call("bundle", "--check", str(folder))
     assert ("", missing, 1, False) == (output, sorted(errors.splitlines()), code, folder.exists())
     assert call("bundle", str(folder)) == ("", "", 0)
     written = {file.name: file.read_bytes().decode() for file in folder.iterdir()}
-    bundled = {entry.bundled_name: bundle(entry) for entry in catalogue()}
+    bundled = {file.bundled_name: bundle(file) for file in files}
     assert written == {**bundled, "catalog.json": store_catalogue()}
     assert call("bundle", "--check", str(folder)) == ("", "", 0)
 

@@ -24,6 +24,9 @@ service.doComplete(document, at, service.parseJSONDocument(document)).then(({ite
 """
 
 
+FORMS = ["rubric-v2", "rubric-v2.completion"]
+
+
 def offered(text, schema="rubric-v2"):
     """What is offered at the `|`, by its label, with what it inserts."""
     if not node():
@@ -52,8 +55,9 @@ def fill(inserted):
         ('{"rubrics": [{|}]}', "weight", '"weight": ${1:1}'),
     ],
 )
-def test_e3_a_range_is_inserted_as_a_list_and_a_number_as_a_number(text, label, inserted):
-    assert offered(text)[label] == inserted
+@pytest.mark.parametrize("schema", FORMS)
+def test_e3_a_range_is_inserted_as_a_list_and_a_number_as_a_number(text, label, inserted, schema):
+    assert offered(text, schema)[label] == inserted
 
 
 def test_e3_what_is_inserted_and_filled_in_has_no_error():

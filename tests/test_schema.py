@@ -20,8 +20,10 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
-BUNDLED = {entry.bundled_name: json.loads(bundle(entry)) for entry in catalogue()}
+FILES = {file.bundled_name: file for entry in catalogue() for file in entry.forms}
+BUNDLED = {name: json.loads(bundle(file)) for name, file in FILES.items()}
 AUTHORED = {entry.source: load(entry.source) for entry in catalogue()}
+FORMS = ("", ".completion", ".strict")
 FORMAT = {name: schema for name, schema in BUNDLED.items() if name.startswith(("rubric", "suite"))}
 
 
@@ -72,8 +74,7 @@ def test_every_schema_is_valid_draft_07(schema):
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_bundled_file_is_fresh(name):
-    entry = next(entry for entry in catalogue() if entry.bundled_name == name)
-    assert (schemas_root() / "bundled" / name).read_text("utf-8") == bundle(entry), "run `rubric-lint schema bundle`"
+    assert FILES[name].path.read_text("utf-8") == bundle(FILES[name]), "run `rubric-lint schema bundle`"
 
 
 def test_there_are_no_other_bundled_files():
@@ -128,6 +129,8 @@ def test_the_lists_whose_entries_have_rubrics_of_their_own():
         ("https://rubric-lint.github.io/schemas/rubric-v2.schema.json", Claim("rubric", "v2")),
         ("https://rubric-lint.github.io/schemas/v1/suite.json", Claim("suite", "v1")),
         ("schemas/bundled/suite-v1.schema.json#", Claim("suite", "v1")),
+        ("https://rubric-lint.github.io/schemas/rubric-v2.completion.schema.json", Claim("rubric", "v2")),
+        ("suite-v2.strict.schema.json", Claim("suite", "v2")),
         ("rubric-v2.schema.json", Claim("rubric", "v2")),
         ("https://rubric-lint.github.io/schemas/report-v1.schema.json", None),
         ("https://rubric-lint.github.io/schemas/report/v1.json", None),
@@ -351,8 +354,9 @@ def test_both_validators_and_the_findings_agree(entry, version):
     assert (schema.is_valid(data["rubrics"]), len(places)) == (not found, len(set(places)))
     for _, problem in found:
         document.span(problem.path, problem.part)  # every place exists
-    bundled = Draft7Validator(FORMAT[f"rubric-{version}.schema.json"])
-    assert bundled.is_valid(data) == schema.is_valid(data["rubrics"])
+    is_valid = {form: Draft7Validator(FORMAT[f"rubric-{version}{form}.schema.json"]).is_valid(data) for form in FORMS}
+    as_authored = schema.is_valid(data["rubrics"])
+    assert is_valid == {"": as_authored, ".completion": True, ".strict": as_authored}
 
 
 @pytest.mark.parametrize(

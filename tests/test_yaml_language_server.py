@@ -16,7 +16,7 @@ from rubric_lint.lint.engine import lint
 pytestmark = pytest.mark.slow
 
 BUNDLED = ROOT / "schemas/bundled"
-RUBRIC, SUITE = (f"{name}-v2.schema.json" for name in ("rubric", "suite"))
+RUBRIC, SUITE, TESTS = "rubric-v2.schema.json", "suite-v2.schema.json", "rubric-test-v1.schema.json"
 NUMBERS = count()
 
 CRITERION = [name for name, field in schema_for().entry_fields.items() if "deprecated" not in field]
@@ -44,26 +44,62 @@ def published(addresses):
     return (BUNDLED / addresses[0].removeprefix(BASE)).read_text("utf-8")
 
 
-@pytest.fixture(scope="module", params=["1.23.0", "2.0.0"])
-def server(request, tmp_path_factory):
-    """The language server with our schemas for the names that a SchemaStore entry would match."""
+@pytest.fixture(scope="module")
+def start_server(tmp_path_factory):
+    """Start the language server of a version once, with a form of our schemas for the names of files."""
     if not node():
         pytest.skip("the language server runs on Node.js, and there is none")
-    package = install_locked() / f"yaml-language-server-{request.param[0]}"
-    folder = tmp_path_factory.mktemp("editor")
-    for file in BUNDLED.glob("*-v*.schema.json"):
-        (folder / file.name).write_bytes(file.read_bytes())
-    schemas = {
-        (BUNDLED / RUBRIC).as_uri(): ["*.rubric.yaml", "*.rubric.yml", "*.rubric.json"],
-        (BUNDLED / SUITE).as_uri(): ["*.suite.yaml", "*.suite.json"],
-    }
-    settings = {"yaml": {"schemas": schemas, "schemaStore": {"enable": False}}}
-    command = [node(), package / "bin/yaml-language-server", "--stdio"]
-    running = StdioServer(command, folder, settings, answers={"vscode/content": published})
-    running.notify("yaml/registerContentRequest", {})
-    assert running.initialized["serverInfo"]["version"] == request.param
-    yield running
-    running.close()
+    started = {}
+
+    def start(version, form):
+        if (version, form) in started:
+            return started[version, form]
+        package = install_locked() / f"yaml-language-server-{version[0]}"
+        folder = tmp_path_factory.mktemp("editor")
+        for file in BUNDLED.glob("*-v*.schema.json"):
+            (folder / file.name).write_bytes(file.read_bytes())
+        rubric, suite, test = (
+            (BUNDLED / name.replace(".schema", f"{form}.schema")).as_uri() for name in (RUBRIC, SUITE, TESTS)
+        )
+        schemas = {
+            rubric: ["*.rubric.yaml", "*.rubric.yml", "*.rubric.json"],
+            suite: ["*.suite.yaml", "*.suite.json"],
+            test: ["*.rubric-test.yaml"],
+        }
+        settings = {"yaml": {"schemas": schemas, "schemaStore": {"enable": False}}}
+        command = [node(), package / "bin/yaml-language-server", "--stdio"]
+        running = StdioServer(command, folder, settings, answers={"vscode/content": published})
+        running.notify("yaml/registerContentRequest", {})
+        assert running.initialized["serverInfo"]["version"] == version
+        started[version, form] = running
+        return running
+
+    yield start
+    for running in started.values():
+        running.close()
+
+
+VERSIONS = ["1.23.0", "2.0.0"]
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def server(request, start_server):
+    """The server with the schemas for editors, which report what is wrong, too."""
+    return start_server(request.param, "")
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def quiet(request, start_server):
+    """The server with the schemas for completion and hover alone."""
+    return start_server(request.param, ".completion")
+
+
+@pytest.fixture(
+    scope="module", params=[(version, form) for version in VERSIONS for form in ("", ".completion")], ids="".join
+)
+def helper(request, start_server):
+    """The server with either."""
+    return start_server(*request.param)
 
 
 def opened(server, text, name="a.rubric.yaml"):
@@ -148,19 +184,19 @@ OFFERED = {
 
 
 @pytest.mark.parametrize("where", OFFERED)
-def test_what_is_offered(server, where):
+def test_what_is_offered(helper, where):
     name, text, expected = OFFERED[where]
-    assert sorted(offered(server, text, name)) == sorted(expected)
+    assert sorted(offered(helper, text, name)) == sorted(expected)
 
 
-def test_no_old_field_is_offered(server):
+def test_no_old_field_is_offered(helper):
     old = schema_for().replacements.keys()
     texts = [(name, text) for name, text, _ in OFFERED.values()]
-    assert [(text, name) for name, text in texts if old & offered(server, text, name).keys()] == []
+    assert [(text, name) for name, text in texts if old & offered(helper, text, name).keys()] == []
 
 
-def test_what_is_inserted(server):
-    texts = offered(server, "rubrics:\n  - |\n")
+def test_what_is_inserted(helper):
+    texts = offered(helper, "rubrics:\n  - |\n")
     assert texts["expected_outcome"] == "expected_outcome: "
     assert texts["weight"] == "weight: ${1:1}"
     assert texts["score_range"] == "score_range: [${1:0}, ${2:10}]"
@@ -176,13 +212,13 @@ def test_what_is_inserted(server):
 
 
 @pytest.mark.parametrize("label", SNIPPETS)
-def test_a_snippet_that_is_filled_in_is_valid(server, label):
-    text = offered(server, "rubrics:\n  - |\n")[label]
+def test_a_snippet_that_is_filled_in_is_valid(helper, label):
+    text = offered(helper, "rubrics:\n  - |\n")[label]
     text = re.sub(r"\$\{\d+:([^}]*)\}", r"\1", text)
     text = re.sub(r"\$\d+", "It", text)
     lines = text.splitlines()
     document = "rubrics:\n  - " + "\n  ".join(lines) + "\n"
-    assert messages(server, document) == []
+    assert messages(helper, document) == []
 
 
 HOVERS = {
@@ -209,9 +245,9 @@ def test_every_field_has_a_hover():
 
 @pytest.mark.parametrize("field", HOVERS)
 @pytest.mark.parametrize("in_suite", [False, True], ids=["rubric", "suite"])
-def test_hover_explains_each_field(server, field, in_suite):
-    place = opened(server, HOVERS[field], "a.suite.yaml" if in_suite else "a.rubric.yaml")
-    shown = server.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+def test_hover_explains_each_field(helper, field, in_suite):
+    place = opened(helper, HOVERS[field], "a.suite.yaml" if in_suite else "a.rubric.yaml")
+    shown = helper.at("hover", place.uri, place.line, place.character)["contents"]["value"]
     fields = {**schema_for().entry_fields, "rubrics": schema_for().definitions["rubrics"]}
     assert fields[field]["description"] in shown.replace("\\", "")
 
@@ -223,10 +259,10 @@ PARTS = {
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_hover_explains_bands_and_levels(server, part):
+def test_hover_explains_bands_and_levels(helper, part):
     field, text = PARTS[part]
-    place = opened(server, text)
-    shown = server.at("hover", place.uri, place.line, place.character)["contents"]["value"]
+    place = opened(helper, text)
+    shown = helper.at("hover", place.uri, place.line, place.character)["contents"]["value"]
     assert schema_for().definitions[part]["properties"][field]["description"] in shown.replace("\\", "")
 
 
@@ -309,6 +345,45 @@ def test_the_same_in_a_suite_and_in_json(server):
     assert (expected, expected) == (messages(server, text, "a.suite.yaml"), messages(server, text, "a.suite.json"))
 
 
+BROKEN = {
+    "a key twice": ("rubrics: [{id: a, id: b, expected_outcome: It}]\n", ["Map keys must be unique"]),
+    "not a mapping": ("- It\n", []),
+    "nothing": ("", []),
+}
+
+
+@pytest.mark.parametrize("rubrics", WRONG)
+def test_e2_the_schema_for_completion_leaves_what_is_wrong_to_our_own_server(quiet, rubrics):
+    assert messages(quiet, f"rubrics: {rubrics}\n") == []
+    assert messages(quiet, f"tests:\n  - id: x\n    rubrics: {rubrics}\n", "a.suite.yaml") == []
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_e2_with_the_schema_for_completion_only_the_parser_reports(quiet, case):
+    text, expected = BROKEN[case]
+    assert [message for _, message in messages(quiet, text)] == expected
+
+
+TESTED = "rubric: a.rubric.yaml\ntests:\n  - id: a\n    {}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("|", ["answer", "expect", "group", "output", "question", "reference", "test"]),
+        ("expect: {gates: {a: |}}", ["met", "missed"]),
+        ("expect: {verdict: [|]}", ["borderline", "fail", "pass"]),
+        ("expect:\n      |", ["criteria", "gates", "score", "verdict"]),
+    ],
+)
+def test_what_is_offered_in_rubric_tests(helper, line, expected):
+    assert sorted(offered(helper, TESTED.format(line), "a.rubric-test.yaml")) == expected
+
+
+def test_e2_wrong_rubric_tests_are_left_to_our_own_server_too(quiet):
+    assert messages(quiet, TESTED.format("expect: {verdict: good, socre: 3}"), "a.rubric-test.yaml") == []
+
+
 GOOD = {
     "all shapes": (
         "tests:\n  - rubrics: [It, {id: b, expected_outcome: So, weight: 0.5, required_min_score: 10}]\n"
@@ -330,8 +405,8 @@ GOOD = {
 
 
 @pytest.mark.parametrize("case", GOOD)
-def test_what_is_right_or_not_ours_is_left_alone(server, case):
-    assert messages(server, GOOD[case], "a.suite.yaml") == []
+def test_what_is_right_or_not_ours_is_left_alone(helper, case):
+    assert messages(helper, GOOD[case], "a.suite.yaml") == []
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.y*ml")), ids=lambda path: path.name)
@@ -343,11 +418,11 @@ def test_the_examples_are_valid_where_the_linter_has_nothing_against_their_shape
 
 @pytest.mark.parametrize("suite", [False, True], ids=["rubric", "suite"])
 @pytest.mark.parametrize("shape", RUBRICS)
-def test_a_starter_is_valid_and_completes(server, shape, suite):
+def test_a_starter_is_valid_and_completes(helper, shape, suite):
     text = start(shape, suite=suite, as_json=False)
-    assert messages(server, text, "plain.yaml") == []
+    assert messages(helper, text, "plain.yaml") == []
     indent = "      - " if suite else "  - "
-    assert sorted(offered(server, f"{text}{indent}|\n", "plain.yaml")) == sorted([*CRITERION, *SNIPPETS])
+    assert sorted(offered(helper, f"{text}{indent}|\n", "plain.yaml")) == sorted([*CRITERION, *SNIPPETS])
 
 
 FAULTY = "rubrics: [{id: 7, expected_outcome: It}]\n"

@@ -15,7 +15,7 @@ from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from rubric_lint.format.schema_files import SchemaFile
+    from rubric_lint.format.schema_files import Form, SchemaFile
 
 
 def _find_schema(_ctx: click.Context, _param: click.Parameter, value: str) -> SchemaFile:
@@ -44,6 +44,25 @@ def _label(entry: SchemaFile) -> str:
     return f"{entry.name}@{entry.version}"
 
 
+def _choose(entry: SchemaFile, form: Form) -> SchemaFile:
+    """Return a form of a schema."""
+    for each in entry.forms:
+        if each.form == form:
+            return each
+    raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
+
+
+# Named here, because reading them from the schema files would slow down every start.
+_FORM = option(
+    "Output",
+    "--form",
+    type=click.Choice(["editor", "completion", "strict"]),
+    default="editor",
+    show_default=True,
+    help="For an editor's YAML server alone, for one beside `rubric-lint lsp`, or for validators such as Ajv.",
+)
+
+
 @click.group(
     cls=Group,
     invoke_without_command=True,
@@ -66,18 +85,32 @@ def schema(ctx: click.Context) -> None:
         click.echo(f"{name:<{widths[0]}}  {address:<{widths[1]}}  {path}")
 
 
-@schema.command("print", examples={"rubric-lint schema print suite@v1": "Print a version"})
+@schema.command(
+    "print",
+    examples={
+        "rubric-lint schema print suite@v1": "Print a version",
+        "rubric-lint schema print rubric --form strict": "Print the one for validators",
+    },
+)
 @click.argument("entry", metavar="NAME[@VERSION]", callback=_find_schema, shell_complete=_complete)
-def print_schema(entry: SchemaFile) -> None:
+@_FORM
+def print_schema(entry: SchemaFile, form: Form) -> None:
     """Print a schema as one self-contained file."""
-    click.echo(entry.path.read_text("utf-8"), nl=False)
+    click.echo(_choose(entry, form).path.read_text("utf-8"), nl=False)
 
 
-@schema.command("path", examples={"rubric-lint schema path rubric": "Name the file for an editor"})
+@schema.command(
+    "path",
+    examples={
+        "rubric-lint schema path rubric": "Name the file for an editor",
+        "rubric-lint schema path rubric --form completion": "Name the one for use beside rubric-lint lsp",
+    },
+)
 @click.argument("entry", metavar="NAME[@VERSION]", callback=_find_schema, shell_complete=_complete)
-def print_path(entry: SchemaFile) -> None:
+@_FORM
+def print_path(entry: SchemaFile, form: Form) -> None:
     """Print the path of a schema's self-contained file."""
-    click.echo(entry.path)
+    click.echo(_choose(entry, form).path)
 
 
 @schema.command(
@@ -100,7 +133,8 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
     if folder is None and schemas_root().parent == Path(__file__).parents[1]:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")
     folder = folder or schemas_root() / "bundled"
-    texts = {entry.bundled_name: bundle(entry) for entry in _entries()} | {"catalog.json": store_catalogue()}
+    forms = [form for entry in _entries() for form in entry.forms]
+    texts = {form.bundled_name: bundle(form) for form in forms} | {"catalog.json": store_catalogue()}
     stale = [name for name, text in texts.items() if not _holds(folder / name, text)]
     for name in stale:
         if check:

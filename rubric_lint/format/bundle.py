@@ -4,12 +4,16 @@ import json
 import re
 from typing import Any
 
+from rubric_lint.format.completion_schema import for_completion
 from rubric_lint.format.editor_schema import for_editors
 from rubric_lint.format.schema_files import SchemaFile, load, registry
+from rubric_lint.format.strict_schema import for_validators
+
+_ADAPT = {"editor": for_editors, "completion": for_completion, "strict": for_validators}
 
 
 def bundle(entry: SchemaFile) -> str:
-    """Return a schema as self-contained JSON text; schemas of files that users write are adapted to editors."""
+    """Return a schema as self-contained JSON text; those of files that users write are adapted as their form says."""
     schema = load(entry.source)
     definitions: dict[str, Any] = {}
     resolver = registry().resolver(schema["$id"])
@@ -18,7 +22,7 @@ def bundle(entry: SchemaFile) -> str:
     if definitions:
         bundled["definitions"] = dict(sorted({**bundled.get("definitions", {}), **definitions}.items()))
     if entry.is_for_authors:
-        bundled = for_editors(bundled)
+        bundled = _ADAPT[entry.form](bundled)
     return json.dumps(_strip(bundled), indent=2, ensure_ascii=False) + "\n"
 
 

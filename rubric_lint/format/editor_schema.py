@@ -12,7 +12,7 @@ from rubric_lint.messages import expected_of
 
 Schema = dict[str, Any]
 
-_KEYS = {
+KEYS = {
     "array": {"items", "minItems", "maxItems"},
     "object": {
         *("properties", "required", "additionalProperties", "propertyNames", "minProperties"),
@@ -21,9 +21,14 @@ _KEYS = {
     "string": {"pattern"},
     "number": {"minimum", "maximum"},
 }
-_ALL_TYPES = {"array", "boolean", "null", "number", "object", "string"}
-# A field whose type is behind a reference or a condition is completed with a colon only if it has alternatives.
-_COLON: Schema = {"anyOf": [True]}
+"""The keywords that say something about values of a type."""
+
+ALL_TYPES = {"array", "boolean", "null", "number", "object", "string"}
+"""Who names all of them accepts every value."""
+
+COLON: Schema = {"anyOf": [True]}
+"""A field whose type is behind a reference or a condition is completed with a colon only if it has alternatives."""
+
 _SUBJECTS = {
     "items": "item of `{}`",
     "additionalProperties": "item of `{}`",
@@ -62,7 +67,7 @@ def _inline(node: Any, definitions: Mapping[str, Any]) -> Any:
             name = reference.rpartition("/")[2]
             if name not in _references(definitions[name], definitions):
                 return {**_inline(definitions[name], definitions), **own}
-            return node | _COLON if own else node
+            return node | COLON if own else node
         case dict():
             return {key: _inline(value, definitions) for key, value in node.items()}
     return node
@@ -138,8 +143,8 @@ def _split(node: Schema, subject: str) -> Schema:
     """Split a schema into one branch per type; a value of another type, or not yet written, gets the first branch."""
     types = node["type"]
     shared = {"allOf"} if all("$ref" in each for each in node.get("allOf", ())) else set()
-    keys_of = {name: [key for key in node if key in _KEYS.get(name, set()) - shared] for name in types}
-    takes_all = set(types) >= _ALL_TYPES
+    keys_of = {name: [key for key in node if key in KEYS.get(name, set()) - shared] for name in types}
+    takes_all = set(types) >= ALL_TYPES
     if takes_all:
         types = [name for name in types if keys_of[name]]
     first, *others = ({"type": name, **{key: node[key] for key in keys_of[name]}} for name in types)
@@ -153,7 +158,7 @@ def _split(node: Schema, subject: str) -> Schema:
         split = {"if": {"type": branch["type"]}, "then": then, "else": split}
     spent = {"type", *(key for keys in keys_of.values() for key in keys)}
     rest = {key: value for key, value in node.items() if key not in spent}
-    return {**rest, **_COLON, "allOf": [*rest.get("allOf", ()), split]}
+    return {**rest, **COLON, "allOf": [*rest.get("allOf", ()), split]}
 
 
 def _write_messages(node: Schema, subject: str) -> Schema:
@@ -190,7 +195,7 @@ def _write_messages(node: Schema, subject: str) -> Schema:
 
 def _take_apart(node: Schema) -> Schema:
     """Limit a mapping's message to its type, so that missing and unknown fields have their own."""
-    inner = {key: node[key] for key in node if key in _KEYS["object"]}
+    inner = {key: node[key] for key in node if key in KEYS["object"]}
     outer = {key: node[key] for key in node if key not in inner}
     if snippets := inner.pop("defaultSnippets", None):
         # Behind a condition they are offered once, not a second time with wrong indentation.

@@ -4,7 +4,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from rubric_lint.messages import HOME
 
@@ -18,17 +18,25 @@ CURRENT = "v2"
 """The default version of a file."""
 
 
+Form = Literal["editor", "completion", "strict"]
+"""What a self-contained file is for: editors, completion and hover alone, or validators."""
+
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
 class SchemaFile(NamedTuple):
-    """One schema: `suite`, `v2`, the authored file below the schema folder, and the bundled file's name."""
+    """One schema: `suite`, `v2`, the authored file below the schema folder, and the form of the self-contained file."""
 
     name: str
     version: str
     source: str
+    form: Form = "editor"
 
     @property
     def bundled_name(self) -> str:
         """The name of the self-contained file."""
-        return f"{self.name}-{self.version}.schema.json"
+        form = "" if self.form == "editor" else f".{self.form}"
+        return f"{self.name}-{self.version}{form}.schema.json"
 
     @property
     def bundled_id(self) -> str:
@@ -39,6 +47,11 @@ class SchemaFile(NamedTuple):
     def is_for_authors(self) -> bool:
         """True if users write such files, so that a modeline may name the schema."""
         return self.name in {"rubric", "rubric-test", "suite"}
+
+    @property
+    def forms(self) -> tuple["SchemaFile", ...]:
+        """The forms that this schema has; those of files that nobody writes by hand have only the first one."""
+        return tuple(self._replace(form=form) for form in (FORMS if self.is_for_authors else FORMS[:1]))
 
     @property
     def path(self) -> Path:
@@ -56,7 +69,7 @@ def schemas_root() -> Path:
 
 @cache
 def catalogue() -> tuple[SchemaFile, ...]:
-    """Return all schemas: those of the format (`v2/suite.json`) and those of other files (`report/v1.json`)."""
+    """Return all schemas, for editors: of the format (`v2/suite.json`) and of other files (`report/v1.json`)."""
     root = schemas_root()
     entries = []
     for file in sorted(root.glob("*/*.json")):
@@ -88,7 +101,7 @@ def registry() -> "Registry[Any]":
     )
 
 
-_CLAIM = r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)\.schema\.json$"
+_CLAIM = r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)(?:\.(?:completion|strict))?\.schema\.json$"
 
 
 class Claim(NamedTuple):

@@ -28,6 +28,11 @@ def _describe(entries: list[SchemaFile]) -> dict[str, Any]:
         "name": f"rubric-lint {current.name}",
         "description": load(current.source)["description"].partition(". ")[0].removesuffix("."),
         **({"fileMatch": files} if files else {}),
-        "url": current.bundled_id,
-        "versions": {entry.version.removeprefix("v"): entry.bundled_id for entry in entries},
+        "url": _strict(current),
+        "versions": {entry.version.removeprefix("v"): _strict(entry) for entry in entries},
     }
+
+
+def _strict(entry: SchemaFile) -> str:
+    """Return the address of a schema's strict form, the one that the checks of SchemaStore accept as it is."""
+    return entry._replace(form="strict").bundled_id

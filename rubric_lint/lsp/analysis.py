@@ -6,11 +6,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
-from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Result
-from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import Examined, build_rubrics, examine, find_shape_problems, report_faults
 from rubric_lint.lint.found import Also
 from rubric_lint.lint.message_context import name_criterion
@@ -145,26 +142,14 @@ class Analysis:
         ]
 
     @cached_property
-    def shape_findings(self) -> dict[Named, bool]:
-        """The findings that come from the JSON Schema alone, and whether a schema server certainly reports each."""
-        found = {}
-        for located in self.rubrics:
-            document, rubric = located
+    def shape_findings(self) -> set[Named]:
+        """The findings that come from the JSON Schema alone."""
+        found = set()
+        for document, rubric in self.rubrics:
             for rule, problem in find_shape_problems(document, rubric):
                 span = problem.span or document.span(problem.path, problem.part)
-                message = name_criterion(problem, rubric) + problem.message
-                found[rule, span, message] = self._is_served(located)
+                found.add((rule, span, name_criterion(problem, rubric) + problem.message))
         return found
-
-    def _is_served(self, located: Located) -> bool:
-        """Return whether a schema server uses the same schema for a rubric, which it selects by file name.
-
-        A file may also name a schema, but it is unknown whether a server reads that and can load the schema.
-        """
-        document, rubric = located
-        settings = self.state.settings
-        is_named = settings is not None and settings.is_rubric_file and find_claim(document) is None
-        return is_named and rubric.path == (FIELD,) and rubric.version == CURRENT and rubric.view is None
 
     def locate(self, offset: int) -> tuple[Document, Path] | None:
         """Return the innermost field or list item that contains an offset."""

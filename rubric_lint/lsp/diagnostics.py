@@ -107,10 +107,10 @@ def _word_notice(analysis: Analysis) -> types.Diagnostic:
 
 
 def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, schema_server: bool) -> bool:
-    """Return whether another server reports the same finding at least as well.
+    """Return whether the settings hide a finding, or a YAML server beside ours is sure to report the same.
 
-    That is a YAML server with our schemas. It offers no near-matches and no fixes, so findings with these stay, and it
-    may accept text with syntax errors.
+    Our schema for such a server has no constraints, so it reports only what its parser finds. It may accept text with
+    syntax errors, and keys that are the same value written in two ways.
     """
     is_yaml = kind_of(analysis.state.name) is Kind.YAML
     if shape_errors == "always" or (shape_errors == "auto" and not (schema_server and is_yaml)):
@@ -118,11 +118,7 @@ def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, sc
     if finding.rule == "duplicate-key":
         spans = [finding.span, *(place.span for place in finding.related)]
         return is_yaml and len({analysis.source.slice(span) for span in spans}) == 1
-    is_served = analysis.shape_findings.get((finding.rule, finding.span, finding.message))
-    if shape_errors == "never":
-        return is_served is not None
-    has_more = finding.rule == "unknown-field" or finding.fix or finding.choices or finding.obstacle
-    return bool(is_served) and not has_more
+    return shape_errors == "never" and (finding.rule, finding.span, finding.message) in analysis.shape_findings
 
 
 def has_schema(analysis: Analysis) -> bool:

@@ -16,8 +16,9 @@ _LONGEST_DEBOUNCE = 10_000
 class Options(NamedTuple):
     """The settings of an editor for one folder.
 
-    `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`, `completion`: whether to
-    report what a server with our JSON Schemas also reports; `auto`: if there is none. `debounce`: milliseconds.
+    `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`: whether to report what the
+    JSON Schema finds; `auto`: all but what a YAML server beside ours also reports. `completion`: whether to complete
+    fields; `auto`: if no server with our JSON Schemas does. `debounce`: milliseconds.
     `share_hints`, `verdict_hints`, `range_hints`: which hints to show between the words of a rubric.
     `score_hover`: whether to say on hover what an answer does to the score and the verdict.
     `lenses`: whether to offer commands above rubrics and tests.

@@ -1,9 +1,12 @@
-// Reads {schemas: {name: schema}, documents: [{schema, data}]} and writes {broken: {name: why}, refusals: [path or null]}.
+// Reads {schemas: {name: schema}, documents: [{schema, data}]} and writes
+// {broken: {name: why}, refusals: [first error or null], errors: [[[place, keyword, property name or null], ...]]}.
 const { createRequire } = require("node:module");
 const Ajv = createRequire(`${process.argv[2]}/`)("ajv");
 
 const { schemas, documents } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
-// As strict as the checks of SchemaStore, which knows the first two keywords; the others an entry there has to name.
+// As the checks of SchemaStore are for a file that is not excepted from any, but without keywords of editors.
+const plain = new Ajv({ strict: true, allErrors: true });
+// With the keywords of editors: SchemaStore knows the first two; the others an entry there would have to name.
 const KEYWORDS = ["defaultSnippets", "markdownDescription", "doNotSuggest", "errorMessage", "patternErrorMessage"];
 const strict = new Ajv({ strict: true });
 KEYWORDS.forEach((keyword) => strict.addKeyword(keyword));
@@ -13,12 +16,15 @@ const broken = {};
 const validators = {};
 for (const [name, schema] of Object.entries(schemas)) {
   try {
-    validators[name] = (/^(rubric|suite)-/.test(name) ? strict : lenient).compile(schema);
+    const kind = /\.strict\./.test(name) ? plain : /^(rubric|suite)-/.test(name) ? strict : lenient;
+    validators[name] = kind.compile(schema);
   } catch (error) {
     broken[name] = error.message;
   }
 }
-const refusals = documents.map(({ schema, data }) =>
-  schema in validators && !validators[schema](data) ? validators[schema].errors[0] : null,
+const found = documents.map(({ schema, data }) =>
+  schema in validators && !validators[schema](data) ? validators[schema].errors : [],
 );
-process.stdout.write(JSON.stringify({ broken, refusals }));
+const refusals = found.map((errors) => errors[0] ?? null);
+const errors = found.map((each) => each.map((error) => [error.instancePath, error.keyword, error.propertyName ?? null]));
+process.stdout.write(JSON.stringify({ broken, refusals, errors }));
