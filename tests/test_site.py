@@ -93,7 +93,8 @@ def test_every_dialect_is_on_a_page_of_dialects():
 def test_every_schema_is_published_at_its_id_and_listed():
     published = published_schemas()
     for entry in catalogue():
-        for url, file in ((entry.bundled_id, entry.path), (load(entry.source)["$id"], ROOT / "schemas" / entry.source)):
+        bundled = ((form.bundled_id, form.path) for form in entry.forms)
+        for url, file in (*bundled, (load(entry.source)["$id"], ROOT / "schemas" / entry.source)):
             assert json.loads(published[url.removeprefix(HOME)]) == json.loads(file.read_text("utf-8"))
             assert f"]({url})" in PAGES["schemas/index.md"]
 

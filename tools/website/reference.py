@@ -8,7 +8,7 @@ from typing import Any
 
 from rubric_lint.cli.agents import AGENTS
 from rubric_lint.dialects.tables.columns import FIELDS, HEADERS
-from rubric_lint.format.schema_files import catalogue, load, load_bundled, schemas_root
+from rubric_lint.format.schema_files import FORMS, catalogue, load, load_bundled, schemas_root
 from rubric_lint.mcp.tools import TOOLS
 from rubric_lint.messages import HOME
 from rubric_lint.rules import RULES
@@ -78,6 +78,18 @@ def list_schemas() -> str:
     return "\n".join(
         ["| what it describes | whole, for editors and programs | as it is written |", "|---|---|---|", *rows]
     )
+
+
+def list_forms() -> str:
+    """Return the table of the forms of those schemas that have several, with their addresses."""
+    rows = [
+        f"| {_cell(load(entry.source)['title'])} | "
+        + " | ".join(f"[`{file.bundled_name}`]({file.bundled_id})" for file in entry.forms)
+        + " |"
+        for entry in catalogue()
+        if entry.is_for_authors
+    ]
+    return "\n".join([f"| what it describes | {' | '.join(FORMS)} |", "|---" * (len(FORMS) + 1) + "|", *rows])
 
 
 def published_schemas() -> dict[str, str]:
@@ -208,6 +220,7 @@ LISTS = {
     "commands": commands.list_programs,
     "exit codes": commands.list_exit_codes,
     "schemas": list_schemas,
+    "schema forms": list_forms,
     "report": lambda: list_fields("report/v1.json"),
     "diff": lambda: list_fields("diff/v1.json"),
     "agreement": lambda: list_fields("agreement/v1.json"),
