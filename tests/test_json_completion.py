@@ -19,16 +19,21 @@ const service = getLanguageService({});
 service.configure({schemas: [{uri: "test://schema", fileMatch: ["*"], schema}]});
 const document = TextDocument.create("test://a.rubric.json", "json", 1, before + after);
 const at = document.positionAt(before.length);
-service.doComplete(document, at, service.parseJSONDocument(document)).then(({items}) =>
-  console.log(JSON.stringify(Object.fromEntries(items.map((item) => [item.label, item.textEdit.newText])))));
+const parsed = service.parseJSONDocument(document);
+(async () => {
+  const {items} = await service.doComplete(document, at, parsed);
+  const messages = (await service.doValidation(document, parsed)).map((found) => found.message);
+  const offered = Object.fromEntries(items.map((item) => [item.label, item.textEdit.newText]));
+  console.log(JSON.stringify({offered, messages}));
+})();
 """
 
 
 FORMS = ["rubric-v2", "rubric-v2.completion"]
 
 
-def offered(text, schema="rubric-v2"):
-    """What is offered at the `|`, by its label, with what it inserts."""
+def ask(text, schema):
+    """What is offered at the `|`, by its label, with what it inserts; and the messages about the file."""
     if not node():
         pytest.skip("the service runs on Node.js, and there is none")
     before, _, after = text.partition("|")
@@ -39,6 +44,10 @@ def offered(text, schema="rubric-v2"):
         [node(), "-e", COMPLETE], input=given, capture_output=True, text=True, check=True, env=environment
     )
     return json.loads(done.stdout)
+
+
+def offered(text, schema="rubric-v2"):
+    return ask(text, schema)["offered"]
 
 
 def fill(inserted):
@@ -58,6 +67,11 @@ def fill(inserted):
 @pytest.mark.parametrize("schema", FORMS)
 def test_e3_a_range_is_inserted_as_a_list_and_a_number_as_a_number(text, label, inserted, schema):
     assert offered(text, schema)[label] == inserted
+
+
+def test_e2_the_schema_for_completion_leaves_what_is_wrong_to_our_own_server():
+    text = '{"rubrics": [{"wieght": "heavy", "score_range": [0, 11, "x"]}, 7], "rubric": 1}|'
+    assert [bool(ask(text, schema)["messages"]) for schema in FORMS] == [True, False]
 
 
 def test_e3_what_is_inserted_and_filled_in_has_no_error():
