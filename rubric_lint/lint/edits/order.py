@@ -4,60 +4,112 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rubric_lint.finding import Edit
-from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start
+from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start, whole_field
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
+from rubric_lint.text.tree import AliasNode, walk_nodes
 
 
 def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[Edit]:
     """Return the edits that put the children of the collection at `path` in the order of `steps`.
 
-    Comments move with their child: those on its lines, and those directly above it.
+    Comments move with their child: those on its lines, and those directly above it in its column.
 
     Raises:
-        ObstacleError: if there are anchors or tags between the children, or it is unclear which one a comment is about.
+        ObstacleError: if there are anchors or tags between the children, an alias would precede its anchor, or it is
+            unclear which child a comment is about.
     """
     text, code = document.source.text, document.tree.code
     value = document.value(path)
     old = list(value) if isinstance(value, dict) else list(range(len(value)))
+    moved = [at for at, (one, other) in enumerate(zip(old, steps, strict=True)) if one != other]
+    if not moved:
+        return []
+    first, last = moved[0], moved[-1] + 1
     spans = [_whole(document, (*path, step)) for step in old]
     if any(before.end > after.start for before, after in pairwise(spans)):
         raise ObstacleError("some of them are written elsewhere; sort them by hand")
-    is_block = not document.is_flow((*path, old[0]))
-    start, end = spans[0].start, line_end(text, spans[-1].end).start if is_block else spans[-1].end
-    if text[start:end] != code[start:end]:
-        if not is_block:
+    _check_anchors(document, path, old, steps)
+    if document.is_flow((*path, old[0])):
+        if text[spans[first].start : spans[last - 1].end] != code[spans[first].start : spans[last - 1].end]:
             raise ObstacleError("there are comments between them; sort them by hand")
-        spans = _with_comments(document, spans)
-    else:
-        columns = {span.start - text.rfind("\n", 0, span.start) for span in spans if "\n" in text[slice(*span)]}
+        spans = spans[first:last]
+        columns = {span.start - line_start(text, span.start) for span in spans if "\n" in text[slice(*span)]}
         if len(columns) > 1:
             raise ObstacleError("they are indented differently; sort them by hand")
-    pieces = {step: text[slice(*span)] for step, span in zip(old, spans, strict=True)}
-    return [
-        Edit(span, pieces[step]) for span, step in zip(spans, steps, strict=True) if text[slice(*span)] != pieces[step]
+    else:
+        is_list = isinstance(value, list)
+        spans = _with_comments(document, spans, first, last, is_list=is_list)
+    pieces = {step: text[slice(*span)] for step, span in zip(old[first:last], spans, strict=True)}
+    edits = [
+        Edit(span, pieces[step])
+        for span, step in zip(spans, steps[first:last], strict=True)
+        if text[slice(*span)] != pieces[step]
     ]
+    for span, new in edits:
+        if new.startswith("#") and text[line_start(text, span.start) : span.start].strip():
+            raise ObstacleError("a comment would come between a dash and its first key; sort them by hand")
+    return edits
 
 
-def _with_comments(document: Document, spans: Sequence[Span]) -> list[Span]:
-    """Return the lines of each child of a block, with the comments directly above it, without the last line end."""
+def _with_comments(document: Document, spans: Sequence[Span], first: int, last: int, *, is_list: bool) -> list[Span]:
+    """Return the text of some children of a block: with the comments directly above, and on the same line.
+
+    The blanks before the first line and the last line end are not part of it. With `is_list`, the dash is.
+    """
     text, code = document.source.text, document.tree.code
     found: list[Span] = []
-    for span in spans:
-        start = line_start(text, span.start)
-        if code[start : span.start].strip(" -"):
+    for at in range(first, last):
+        line = line_start(text, spans[at].start)
+        before = code[line : spans[at].start]
+        if before.strip(" -"):
             raise ObstacleError("they do not start their own lines; sort them by hand")
-        limit = found[-1].end if found else 0
-        while (above := _line_above(text, start)) > limit and _is_comment(document, above):
-            start = above
-        content = span.start + len(text[slice(*span)].rstrip())
+        own = line + (len(before) - len(before.lstrip(" ")) if is_list else len(before))
+        limit = line_end(text, spans[at - 1].end).start if at else 0
+        start, is_clear = _find_comments(document, own, limit, has_line=is_list or not before.strip())
+        if at == 0 and start != own:
+            raise ObstacleError("the comment above the first one may be about all of them; sort them by hand")
+        if not is_clear and at:
+            raise ObstacleError("it is unclear which of them a comment is about; sort them by hand")
+        content = spans[at].start + len(text[slice(*spans[at])].rstrip())
         found.append(Span(start, line_end(text, content).start))
-    if found[0].start != line_start(text, spans[0].start):
-        raise ObstacleError("the comment above the first one may be about all of them; sort them by hand")
-    if any("#" in text[before.end : after.start] for before, after in pairwise(found)):
-        raise ObstacleError("it is unclear which of them a comment is about; sort them by hand")
+    if last == len(spans) and _has_comment_below(document, found[-1].end, _column(text, found[-1])):
+        raise ObstacleError("it is unclear whether the comment below them is about the last one; sort them by hand")
     return found
+
+
+def _find_comments(document: Document, start: int, limit: int, *, has_line: bool) -> tuple[int, bool]:
+    """Return where the comments directly above a line in its column begin, and whether no others are above.
+
+    `start` is where the line begins after its blanks, `limit` where the line of the child before it ends.
+    """
+    text = document.source.text
+    column = start - line_start(text, start)
+    line = line_start(text, start)
+    while has_line and (above := _line_above(text, line)) > limit and _is_comment(document, above):
+        begin = above + len(text[above:line]) - len(text[above:line].lstrip(" "))
+        if begin - above != column:
+            return start, False
+        start, line = begin, above
+    return start, "#" not in text[limit:line] or text[limit:line] == document.tree.code[limit:line]
+
+
+def _has_comment_below(document: Document, at: int, column: int) -> bool:
+    """Return whether a comment below the last child may be about it: one that is no further left, if nothing else is.
+
+    A comment is about what follows it if that starts in its column.
+    """
+    text, code = document.source.text, document.tree.code
+    following = at + len(code[at:]) - len(code[at:].lstrip())
+    margin = following - line_start(text, following) if following < len(text) else -1
+    comments = text[line_end(text, at).end : line_start(text, following) if margin >= 0 else following]
+    columns = [len(line) - len(line.lstrip()) for line in comments.splitlines() if line.lstrip().startswith("#")]
+    return any(own >= column and own != margin for own in columns)
+
+
+def _column(text: str, span: Span) -> int:
+    return span.start - line_start(text, span.start)
 
 
 def _line_above(text: str, start: int) -> int:
@@ -73,9 +125,27 @@ def _is_comment(document: Document, start: int) -> bool:
 
 
 def _whole(document: Document, path: Path) -> Span:
-    """Return the span of an item, or of a field with its key."""
+    """Return the span of an item, or of a field with its key and the properties of the key."""
     if isinstance(path[-1], str):
-        return document.extent(path)
+        return whole_field(document, path)
     if document.is_shared(path):
         raise ObstacleError("one of them is an alias; sort them by hand")
     return document.span(path)
+
+
+def _check_anchors(document: Document, path: Path, old: Sequence[str | int], steps: Sequence[str | int]) -> None:
+    """Raise an error if an alias in one child would come before its anchor in another."""
+    if not document.has_aliases:
+        return
+    place = {step: at for at, step in enumerate(steps)}
+    homes: dict[int, str | int] = {}
+    for step in old:
+        child = document.child((*path, step))
+        homes.update((id(node), step) for node in walk_nodes(child.site or child.node))
+    for step in old:
+        child = document.child((*path, step))
+        for node in walk_nodes(child.site or child.node):
+            if type(node) is AliasNode and (home := homes.get(id(node.target), step)) != step:
+                name = document.source.text[node.start_mark.index : node.end_mark.index]
+                if place[home] > place[step]:
+                    raise ObstacleError(f"`{name}` would come before its anchor; sort them by hand")

@@ -1,0 +1,230 @@
+"""Format the rubrics of a file: put them into canonical order and notation, and prove that nothing else has changed."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rubric_lint.finding import Edit, Intent, Reorder, Repair, Replace, Result, pointer
+from rubric_lint.fix import Applied, Fixed, find_new, splice
+from rubric_lint.fix.proof import DataChange, find_doubt, move, name_findings
+from rubric_lint.format.canonical import Ordering, list_orderings, list_ranges
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
+from rubric_lint.lint.edits.ranges import write_range
+from rubric_lint.lint.engine import DEFAULTS, build_rubrics, examine_file, lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.document import Document
+from rubric_lint.text.kinds import Kind
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
+
+FORMATTING = "format"
+"""The name in reports of what formatting changes, in the place of a rule."""
+
+_RANGES, _KEYS, _BANDS = "write ranges as `[lowest, highest]`", "put keys in order", "sort the bands"
+
+_ORDER_RULES = frozenset({"band-order"})
+"""The rules about order: formatting removes their findings."""
+
+_Part = tuple[int, Path]
+"""An entry of a rubric, by the number of its document and its path."""
+
+
+class _Step(NamedTuple):
+    """A change of one collection; `at` is the offset to report if it cannot be made."""
+
+    title: str
+    document: Document
+    path: Path
+    intents: tuple[Intent, ...]
+    at: int
+
+
+class _Refusal(Exception):  # noqa: N818 (the reason why a file stays as it is)
+    def __init__(self, reason: str, at: int) -> None:
+        super().__init__(reason)
+        self.reason, self.at = reason, at
+
+
+def format_file(
+    name: str, data: bytes, settings: FileSettings = DEFAULTS, *, within: Span | None = None
+) -> Fixed:
+    """Put the rubrics of one file into canonical order and notation, or leave all of it unchanged.
+
+    Nothing is changed if there are syntax errors or if something cannot be moved safely: then `doubt` is the reason,
+    and `doubt_at` its place. Other systems' rubrics, TOML and Python stay as they are. With `within`, only the
+    criteria that it touches are formatted.
+
+    Raises:
+        RuleError: if a rule crashes, which no `data` should cause.
+    """
+    examined = examine_file(name, data, settings)
+    first, source = examined.result, examined.result.source
+    own = [(document, rubric) for document, rubric in examined.rubrics if rubric.view is None]
+    unchanged = Fixed(source, data, first)
+    if first.is_stopped or not own or any(finding.rule == "syntax" for finding in first.findings):
+        return unchanged
+    kind = own[0][0].kind
+    if kind is Kind.TOML or kind.is_program:
+        return replace(unchanged, doubt="only YAML and JSON are formatted", doubt_at=own[0][0].span(own[0][1].path).start)
+    faults = read_documents(source)[1]
+    if faults:
+        return replace(unchanged, doubt=f"syntax error: {faults[0].message}", doubt_at=faults[0].span.start)
+    if source.to_bytes(source.text) != data:
+        return replace(unchanged, doubt="its bytes cannot be reproduced exactly")
+    parts = None if within is None else frozenset(_find_parts(own, within))
+    try:
+        new, applied, changes = _format(source, settings, parts)
+    except _Refusal as refusal:
+        return replace(unchanged, doubt=refusal.reason, doubt_at=refusal.at)
+    if not applied:
+        return unchanged
+    result = lint(name, new.to_bytes(new.text), settings)
+    if doubt := _compare(first, result, changes):
+        return replace(unchanged, doubt=doubt)
+    return replace(unchanged, result=result, applied=tuple(applied))
+
+
+def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Iterator[_Part]:
+    """Find the entries that a span touches; and each rubric, and each document, that it has all of."""
+    for document, rubric in rubrics:
+        number = document.number or 0
+        for entry in rubric.entries:
+            span = document.extent(entry.path)
+            if span.start <= within.end and within.start <= span.end:
+                yield number, entry.path
+        for path in (rubric.path, ()):
+            span = document.span(path)
+            if within.start <= span.start and span.end <= within.end:
+                yield number, path
+
+
+def _format(
+    source: Source, settings: FileSettings, parts: frozenset[_Part] | None
+) -> tuple[Source, list[Applied], list[DataChange]]:
+    """Return the formatted text and what was changed, innermost collections first."""
+    applied: list[Applied] = []
+    done: list[DataChange] = []
+    number, is_over = 0, False
+    while not is_over:
+        documents = read_documents(source)[0]
+        edits: dict[Edit, None] = {}
+        changes: list[DataChange] = []
+        is_over = True
+        for document in documents:
+            rubrics = [each for each in build_rubrics(document, settings) if each.view is None]
+            sharing = Sharing(document, [rubric.path for rubric in rubrics])
+            rounds = [list(_list_rounds(document, rubric)) for rubric in rubrics]
+            is_over = is_over and all(number >= len(each) - 1 for each in rounds)
+            steps = [step for each in rounds if number < len(each) for step in each[number]]
+            seen: set[tuple[str, object]] = set()
+            for step in steps:
+                node = (step.title, id(document.child(step.path).node))
+                if node in seen or not _is_in(step, rubrics, parts):
+                    continue
+                seen.add(node)
+                change = _make_change(sharing, step)
+                edits.update(dict.fromkeys(change.edits))
+                if change.edits:
+                    applied.append(Applied(FORMATTING, step.title))
+                    changes.append(change)
+        if edits:
+            new = source._replace(text=splice(source.text, edits))
+            if doubt := find_doubt(source, new, changes, settings):
+                raise _Refusal(doubt, min(edits)[0].start)
+            source = new
+            done += changes
+        number += 1
+    return source, applied, done
+
+
+def _list_rounds(document: Document, rubric: Rubric) -> Iterator[list[_Step]]:
+    """Yield the changes that a rubric needs, in rounds, innermost first; none of a round is inside another."""
+    home = document.span(rubric.path)
+    yield [step for path in list_ranges(rubric) for step in _write(document, path) if _is_written_in(document, path, home)]
+    for orderings in list_orderings(rubric, document.data):
+        yield [
+            step
+            for ordering in orderings
+            if ordering.path == () or _is_written_in(document, ordering.path, home)
+            for step in _reorder(document, ordering)
+        ]
+
+
+def _is_written_in(document: Document, path: Path, home: Span) -> bool:
+    """Return whether a value is written inside a rubric, not elsewhere in the file for an alias to repeat."""
+    span = document.span(path)
+    return home.start <= span.start and span.end <= home.end
+
+
+def _is_in(step: _Step, rubrics: Sequence[Rubric], parts: frozenset[_Part] | None) -> bool:
+    if parts is None:
+        return True
+    number = step.document.number or 0
+    depths = [len(rubric.path) + 1 for rubric in rubrics if rubric.path == step.path[: len(rubric.path)]]
+    return any((number, step.path[:depth]) in parts for depth in depths) if depths else (number, step.path) in parts
+
+
+def _write(document: Document, path: Path) -> Iterator[_Step]:
+    at = document.span(path).start
+    try:
+        edits = write_range(document, path)
+    except ObstacleError as obstacle:
+        raise _Refusal(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
+    if edits:
+        yield _Step(_RANGES, document, path, tuple(Replace(*edit) for edit in edits), at)
+
+
+def _reorder(document: Document, ordering: Ordering) -> Iterator[_Step]:
+    """Yield the change that a collection needs, if any.
+
+    Raises:
+        _Refusal: if it has a duplicate key or a merge key, or bands without an order.
+    """
+    path, steps = ordering
+    at = document.span(path, Part.HEAD).start if path else document.span(path).start
+    if steps is None:
+        raise _Refusal("the bands cannot be sorted, because the range of one is invalid", at)
+    value = document.value(path)
+    is_mapping = isinstance(value, dict)
+    node = document.child(path).node
+    own = list(value) if is_mapping else list(range(len(value)))
+    if is_mapping and node in document.merging:
+        merged = {name for name, _ in document.merged_fields(path)}
+        own, steps = [name for name in own if name not in merged], tuple(name for name in steps if name not in merged)
+        if own != list(steps):
+            raise _Refusal("its keys cannot be sorted, because it has a merge key (`<<`)", at)
+        return
+    if own == list(steps):
+        return
+    for duplicate in document.duplicates:
+        if duplicate.mapping is node:
+            raise _Refusal(f"its keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start)
+    what = _KEYS if is_mapping and not _is_short_form(ordering) else _BANDS
+    yield _Step(what, document, path, (Reorder(path, tuple(steps)),), at)
+
+
+def _is_short_form(ordering: Ordering) -> bool:
+    return bool(ordering.path) and ordering.path[-1] == "score_ranges"
+
+
+def _make_change(sharing: Sharing, step: _Step) -> DataChange:
+    document = step.document
+    try:
+        made = make_fix(sharing, Repair(step.title, step.intents, safe=step.title != _BANDS))
+    except ObstacleError as obstacle:
+        what = "bands" if step.title == _BANDS else "keys"
+        raise _Refusal(f"the {what} cannot be sorted: {obstacle}", step.at) from None
+    path = step.path if document.number is None else (document.number, *step.path)
+    return DataChange(pointer(path), made.intents, made.edits, made.safe)
+
+
+def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> str:
+    """Return why the findings differ apart from those about order; empty if they do not."""
+    if doubt := find_new(before, after, move(name_findings(before.findings), changes), is_safe=True):
+        return doubt
+    then, now = (Counter(each.rule for each in result.findings) for result in (before, after))
+    lost = sorted(set((then - now)) - _ORDER_RULES)
+    return f"a finding of {lost[0]} would be lost" if lost else ""

@@ -1,0 +1,110 @@
+"""Know the canonical order of a rubric: that of the fields in its schema, and bands by their lowest scores."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from rubric_lint.format.bands import Band, Scale
+from rubric_lint.format.band_repairs import sort_bands
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import schema_for
+from rubric_lint.text.path import Path
+
+ROOT: Path = ("rubrics",)
+"""The path of the rubric in a file that holds nothing else."""
+
+
+class Ordering(NamedTuple):
+    """The children of the collection at `path` in canonical order; None: they have none, because of invalid ranges."""
+
+    path: Path
+    steps: tuple[str | int, ...] | None
+
+
+@cache
+def _ranks(version: str, *definitions: str) -> Mapping[str, tuple[int, bool]]:
+    """Return the places of fields by the order in the schema; a deprecated field has that of its replacement."""
+    schema = schema_for(version)
+    fields: dict[str, Any] = {}
+    for definition in definitions:
+        found = schema.fields_of(definition) if definition else schema.contents["properties"]
+        fields.update((name, field) for name, field in found.items() if name not in fields)
+    places = {name: at for at, name in enumerate(fields)}
+    return {
+        name: (places[field.get("x-replaced-by", name)], "x-replaced-by" in field) for name, field in fields.items()
+    }
+
+
+def _order(mapping: Mapping[str, Any], path: Path, version: str, *definitions: str) -> Ordering:
+    ranks = _ranks(version, *definitions)
+    return Ordering(path, tuple(sorted(mapping, key=lambda name: ranks.get(name, (len(ranks), False)))))
+
+
+def list_ranges(rubric: Rubric) -> Iterator[Path]:
+    """Yield the path of each range that is written as a list."""
+    for band in _bands(rubric):
+        if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
+            yield band.path
+
+
+def list_orderings(rubric: Rubric, data: Any) -> Iterator[list[Ordering]]:
+    """Yield the canonical orders of the collections of a rubric, innermost first; none of a list is inside another.
+
+    `data` is that of the whole document.
+    """
+    version, item = rubric.version, rubric.schema.item
+    yield [
+        _order(child, (*entry.path, field, index), version, definition)
+        for entry in rubric.entries
+        for field, definition in _LISTS.items()
+        for index, child in enumerate(_items(entry, field))
+        if isinstance(child, dict)
+    ]
+    scales = list(rubric.scales)
+    yield [_sort(scale) for scale in scales if scale.path != rubric.path]
+    yield [
+        _order(entry.fields, entry.path, version, *(["band"] if _is_band(entry) else []), item)
+        for entry in rubric.entries
+        if entry.fields is not None
+    ]
+    yield [_sort(scale) for scale in scales if scale.path == rubric.path and len(scale.bands) == len(data_at(data, rubric.path))]
+    if rubric.path == ROOT and data.keys() <= rubric.schema.contents["properties"].keys():
+        yield [_order(data, (), version, "")]
+
+
+_LISTS = {"score_ranges": "band", "levels": "level"}
+"""The fields of a criterion that may hold a list of mappings, with the definition of those in the schema."""
+
+
+def _items(entry: Criterion, field: str) -> list[Any]:
+    value = entry.fields.get(field) if entry.fields is not None else None
+    return value if isinstance(value, list) else []
+
+
+def _is_band(entry: Criterion) -> bool:
+    return entry.shapes[0] is Shape.HOLISTIC
+
+
+def _bands(rubric: Rubric) -> Iterator[Band]:
+    for entry in rubric.entries:
+        if entry.scale is not None:
+            yield from entry.scale.bands
+
+
+def data_at(data: Any, path: Path) -> Any:
+    """Return the value at a path of plain data."""
+    for step in path:
+        data = data[step]
+    return data
+
+
+def _sort(scale: Scale) -> Ordering:
+    """Return the order of bands by their lowest scores; they need one only if those that are known do not ascend."""
+    depth = len(scale.path)
+    lowest = [band.lower for band in scale.bands if band.lower is not None]
+    written = tuple(band.path[depth] for band in scale.bands)
+    if lowest == sorted(lowest):
+        return Ordering(scale.path, written)
+    repair = sort_bands(scale)
+    return Ordering(scale.path, repair.intents[0].steps if repair else None)  # type: ignore[union-attr]
