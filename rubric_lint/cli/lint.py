@@ -285,6 +285,7 @@ def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, 
 
 
 _LATE = {name: name for name in ("cache", "convert", "diff", "init", "lsp", "mcp", "schema", "show", "skill")}
+_LATE["format"] = "format_files"  # `format` is a function of Python
 _LATE["import"] = "import_table"  # `import` cannot be the name of a module
 
 

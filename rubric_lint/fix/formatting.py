@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rubric_lint.finding import Edit, Intent, Reorder, Repair, Replace, Result, pointer
-from rubric_lint.fix import Applied, Fixed, find_new, splice
+from rubric_lint.fix import Applied, Fixed, Note, find_new, splice
 from rubric_lint.fix.proof import DataChange, find_doubt, move, name_findings
 from rubric_lint.format.canonical import Ordering, list_orderings, list_ranges
 from rubric_lint.format.rubric import Rubric
@@ -42,6 +42,13 @@ class _Step(NamedTuple):
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Formatted(Fixed):
+    """The outcome of formatting one file; `foreign` counts the rubrics of other systems, which stay as they are."""
+
+    foreign: int = 0
+
+
 class _Refusal(Exception):  # noqa: N818 (the reason why a file stays as it is)
     def __init__(self, reason: str, at: int) -> None:
         super().__init__(reason)
@@ -50,7 +57,7 @@ class _Refusal(Exception):  # noqa: N818 (the reason why a file stays as it is)
 
 def format_file(
     name: str, data: bytes, settings: FileSettings = DEFAULTS, *, within: Span | None = None
-) -> Fixed:
+) -> Formatted:
     """Put the rubrics of one file into canonical order and notation, or leave all of it unchanged.
 
     Nothing is changed if there are syntax errors or if something cannot be moved safely: then `doubt` is the reason,
@@ -63,12 +70,13 @@ def format_file(
     examined = examine_file(name, data, settings)
     first, source = examined.result, examined.result.source
     own = [(document, rubric) for document, rubric in examined.rubrics if rubric.view is None]
-    unchanged = Fixed(source, data, first)
+    unchanged = Formatted(source, data, first, foreign=len(examined.rubrics) - len(own))
     if first.is_stopped or not own or any(finding.rule == "syntax" for finding in first.findings):
         return unchanged
     kind = own[0][0].kind
     if kind is Kind.TOML or kind.is_program:
-        return replace(unchanged, doubt="only YAML and JSON are formatted", doubt_at=own[0][0].span(own[0][1].path).start)
+        note = Note("not formatted: only YAML and JSON are", own[0][0].span(own[0][1].path).start)
+        return replace(unchanged, notes=(note,))
     faults = read_documents(source)[1]
     if faults:
         return replace(unchanged, doubt=f"syntax error: {faults[0].message}", doubt_at=faults[0].span.start)
@@ -195,13 +203,13 @@ def _reorder(document: Document, ordering: Ordering) -> Iterator[_Step]:
         merged = {name for name, _ in document.merged_fields(path)}
         own, steps = [name for name in own if name not in merged], tuple(name for name in steps if name not in merged)
         if own != list(steps):
-            raise _Refusal("its keys cannot be sorted, because it has a merge key (`<<`)", at)
+            raise _Refusal("the keys cannot be sorted, because they include a merge key (`<<`)", at)
         return
     if own == list(steps):
         return
     for duplicate in document.duplicates:
         if duplicate.mapping is node:
-            raise _Refusal(f"its keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start)
+            raise _Refusal(f"the keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start)
     what = _KEYS if is_mapping and not _is_short_form(ordering) else _BANDS
     yield _Step(what, document, path, (Reorder(path, tuple(steps)),), at)
 
@@ -226,5 +234,7 @@ def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> st
     if doubt := find_new(before, after, move(name_findings(before.findings), changes), is_safe=True):
         return doubt
     then, now = (Counter(each.rule for each in result.findings) for result in (before, after))
-    lost = sorted(set((then - now)) - _ORDER_RULES)
+    if new := sorted(now - then):
+        return f"there would be a new finding of {new[0]}"
+    lost = sorted(set(then - now) - _ORDER_RULES)
     return f"a finding of {lost[0]} would be lost" if lost else ""

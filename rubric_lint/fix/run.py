@@ -10,7 +10,7 @@ from rubric_lint.fix import Fixed, Wish, fix
 from rubric_lint.fix.totals import FixOutcome, FixTotals
 from rubric_lint.project.files import File, Unreadable, find, read, read_stdin, split_stdin
 from rubric_lint.project.interrupts import STOPS, holding
-from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.skipped import Skipped
 from rubric_lint.project.writing import WriteError, replace_file
 from rubric_lint.run.console import complain, report_crash
@@ -19,11 +19,15 @@ from rubric_lint.run.progress import Progress
 from rubric_lint.run.summary import counted
 
 
+Rewrite = Callable[[str, bytes, FileSettings], Fixed]
+"""What is done to a file, by its name, its bytes and its settings."""
+
+
 class FixRun:
     """Fixes the files at `paths` and calls `report` for each; `unsafe` and `choices` are those of `fix`.
 
     With `is_dry`, nothing is written. `target` is the system to rewrite suites for, and `unsaid_is_required` an option
-    of that. stdin is fixed to standard output. `refuse` gets a message for each file that cannot be read.
+    of that. With `rewrite`, each file is rewritten by that instead. stdin is fixed to standard output. `refuse` gets a message for each file that cannot be read.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class FixRun:
         refuse: Callable[[str], object] = complain,
         report_crash: Callable[[Exception, str], object] = report_crash,
         find: Find = find,
+        rewrite: Rewrite | None = None,
     ) -> None:
         self._report = report
         self._progress = progress
@@ -49,6 +54,7 @@ class FixRun:
         self._tell_refusal = refuse
         self._report_crash = report_crash
         self._find = find
+        self._rewrite = rewrite
         self._stdin: File | None = None
         self._refused: set[str] = set()
         self._totals = FixTotals()
@@ -92,7 +98,8 @@ class FixRun:
             return
         for place in fixed.faults():
             line, column, _ = fixed.result.source.position(place.span.start)
-            self._refuse(Unreadable(file.name, f"not fixed: {line}:{column} syntax: {place.message}"))
+            verb = "formatted" if self._rewrite else "fixed"
+            self._refuse(Unreadable(file.name, f"not {verb}: {line}:{column} syntax: {place.message}"))
         outcome = FixOutcome(fixed, self._wish)
         with holding(*STOPS):  # what is written is counted
             if not self._is_dry:
@@ -101,6 +108,8 @@ class FixRun:
         self._report(outcome)
 
     def _fix(self, file: File, data: bytes) -> Fixed:
+        if self._rewrite is not None:
+            return self._rewrite(file.name, data, file.settings)
         if self._target is None:
             return fix(file.name, data, file.settings, **self._wish._asdict())
         from rubric_lint.fix.target import rewrite  # noqa: PLC0415  (few runs have a target)

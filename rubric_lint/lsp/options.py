@@ -23,6 +23,7 @@ class Options(NamedTuple):
     `score_hover`: whether to say on hover what an answer does to the score and the verdict.
     `lenses`: whether to offer commands above rubrics and tests.
     `unopened_files`: whether to lint the files of the folder that are not open, if the editor asks for them.
+    `formatting`: whether to format documents on request.
     """
 
     enable: bool = True
@@ -36,6 +37,7 @@ class Options(NamedTuple):
     score_hover: bool = True
     lenses: bool = True
     unopened_files: bool = True
+    formatting: bool = False
 
 
 def setting_name(field: str) -> str:

@@ -14,6 +14,7 @@ from rubric_lint.lsp.commands import NAMES as COMMANDS
 from rubric_lint.lsp.commands import Commands
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.diagnostics import has_schema
+from rubric_lint.lsp.formatting import Formatting
 from rubric_lint.lsp.hints import make_hints
 from rubric_lint.lsp.hover import make_hover
 from rubric_lint.lsp.id_requests import IdRequests
@@ -48,6 +49,7 @@ class Server:
         self._desk: OpenDocuments
         self._commands: Commands
         self._pulling: Pulling
+        self._formatting: Formatting
         self._pulls = False
         self._options: dict[str, Options] = {}
         self._given: Any = None
@@ -130,8 +132,11 @@ class Server:
         if isinstance(given, Mapping):
             self._desk.has_schema_server = given.get("schemaServer") is True
             self._given = given.get("settings", given)
+        is_on = read_options(self._given)[0].formatting
+        self._formatting = Formatting(self._connection, self._desk, self._guard, is_on=is_on)
 
     async def _start(self, _params: types.InitializedParams) -> None:
+        self._formatting.start()
         registrations = self._connection.watch(*NAMES)
         registrations += self._pulling.watch() if self._pulls else []
         if self._connection.can("workspace.did_change_configuration.dynamic_registration"):
@@ -162,6 +167,7 @@ class Server:
             for fault in faults:
                 self._connection.log(f"the setting {fault}; using its default", types.MessageType.Warning)
         self._reload(None)
+        await self._formatting.offer(is_on=any(options.formatting for options in self._options.values()))
 
     def _folder_uris(self) -> list[str]:
         workspace = self._connection.workspace

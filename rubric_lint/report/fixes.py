@@ -39,7 +39,7 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     """Yield a line for each thing that could not be fixed in a file."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:
-        yield f"{name}{_write_place(fixed, fixed.doubt_at)}: left unchanged: {visible(fixed.doubt)}"
+        yield f"{name}{write_place(fixed, fixed.doubt_at)}: left unchanged: {visible(fixed.doubt)}"
     elif fixed.left_out:
         yield f"{name}: some fixes were skipped; with them, {visible(fixed.left_out)}"
     if outcome.failure:
@@ -47,14 +47,14 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     if outcome.others:
         yield f"{name}: warning: {word_hard_links(outcome.others)}"
     for note in fixed.notes:
-        yield f"{name}{_write_place(fixed, note.at)}: {visible(note.message)}"
+        yield f"{name}{write_place(fixed, note.at)}: {visible(note.message)}"
     if not fixed.doubt:
         for finding, reason in fixed.left(**outcome.wish._asdict()):
             line, column, _ = fixed.result.source.position(finding.span.start)
             yield f"{name}:{line}:{column}: {finding.rule} not fixed: {visible(reason)}"
 
 
-def _write_place(fixed: Fixed, at: int | None) -> str:
+def write_place(fixed: Fixed, at: int | None) -> str:
     """Return `:line:column` of an offset in the original text; empty if there is none."""
     return "" if at is None else f":{fixed.before.position(at).line}:{fixed.before.position(at).column}"
 

@@ -1,0 +1,105 @@
+"""Define `rubric-lint format`, which puts rubrics into canonical order and notation and changes nothing else."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from rubric_lint.cli.exits import Exit
+from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.options import (
+    COLOR,
+    FORCE_EXCLUDE,
+    STDIN_FILENAME,
+    AnyPath,
+    check_sources,
+    with_settings,
+)
+from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.run.console import complain
+from rubric_lint.run.progress import Progress
+
+if TYPE_CHECKING:
+    from rubric_lint.fix.totals import FixOutcome
+
+
+@click.command(
+    "format",
+    cls=Command,
+    examples={
+        "rubric-lint format --diff examples": "Show what would change",
+        "rubric-lint format examples/summary.rubric.yaml": "Format a file in place",
+        "rubric-lint format --check": "Fail in CI if a file is not formatted",
+    },
+    exits={
+        Exit.CLEAN: "all files are formatted now, or were before",
+        Exit.FOUND: "files would change (--check or --diff)",
+        Exit.USAGE: "usage error, invalid settings, or a file that cannot be read, written or formatted safely",
+    },
+)
+@click.argument("paths", nargs=-1, type=AnyPath())
+@option("Output", "--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
+@option("Output", "--diff", is_flag=True, help="Write nothing; show a diff, and exit with 1 if a file would change.")
+@option("Output", "-q", "--quiet", is_flag=True, help="Report only problems.")
+@option("Output", "--color", **COLOR)
+@option("Files", "--force-exclude", **FORCE_EXCLUDE)
+@option("Files", "--stdin-filename", **STDIN_FILENAME)
+@with_settings
+def format_files(
+    *,
+    paths: tuple[str, ...],
+    check: bool,
+    diff: bool,
+    quiet: bool,
+    color: str,
+    stdin_filename: str | None,
+    force_exclude: bool,
+    config: str | None,
+    isolated: bool,
+) -> int:
+    """Put keys, bands and ranges of rubrics in order; change nothing else.
+
+    PATHS are files and folders, by default the current folder; - formats stdin to stdout.
+    """
+    check_sources(paths, stdin_filename, config, isolated=isolated)
+
+    # --help and completion do not load the engine.
+    from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
+    from rubric_lint.fix.run import FixRun  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.report.fixes import write_diff  # noqa: PLC0415
+    from rubric_lint.report.formatting import FormatCounts, word_formatted, word_unformatted  # noqa: PLC0415
+
+    escape_what_cannot_be_encoded()
+    progress = Progress(sys.stderr, "formatting")
+    in_color, is_dry = wants_color(color), check or diff
+    # Stdout carries only the diff or the formatted text; the report goes to stderr.
+    aside = diff or "-" in paths
+    counts = FormatCounts()
+
+    def report(outcome: "FixOutcome") -> None:
+        progress.clear()
+        counts.add(outcome)
+        if diff:
+            click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
+        for line in word_formatted(outcome, is_dry=is_dry) if not (quiet or diff) else ():
+            click.echo(line, err=aside)
+        for line in word_unformatted(outcome):
+            complain(line)
+
+    try:
+        finder = SettingsFinder(Overrides(force_exclude=force_exclude), file=config, isolated=isolated)
+        run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)
+        totals = run.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
+    except SettingsError as wrong:
+        for line in wrong.lines:
+            complain(line)
+        return Exit.USAGE
+    if not quiet:
+        click.echo(counts.word(totals, is_dry=is_dry), err=aside)
+    if totals.crashes:
+        return Exit.FAULT
+    if totals.faults or totals.unreadable:
+        return Exit.USAGE
+    return Exit.FOUND if is_dry and totals.changed else Exit.CLEAN

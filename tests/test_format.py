@@ -1,0 +1,530 @@
+"""Canonical order and notation: what moves, what stays, what is left alone, and that nothing is lost."""
+
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+from styled_suites import json_suites, yaml_suites
+
+from rubric_lint.fix import formatting
+from rubric_lint.format.schema import schema_for
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.scoring.loading import RubricError, load_rubrics
+from rubric_lint.text.source import Source, Span
+
+SUITES = Path(__file__).parent / "suites"
+
+
+def format_file(name, data, **options):
+    """The outcome for a file of that name: `*.rubric.yaml` holds a rubric in any case."""
+    return formatting.format_file(name, data, SettingsFinder(isolated=True).for_file(f"/{name}"), **options)
+
+
+def formatted(text, name="a.rubric.yaml", **options):
+    """The text after formatting; why it is left alone, with the line, if it is."""
+    fixed = format_file(name, text.encode(), **options)
+    if fixed.doubt:
+        assert not fixed.is_changed
+        return fixed.doubt if fixed.doubt_at is None else (fixed.before.position(fixed.doubt_at).line, fixed.doubt)
+    return fixed.data.decode()
+
+
+WHOLE = {
+    "a criterion with bands": (
+        """\
+# head
+rubrics:
+  # about the first
+  - weight: 2  # counts double
+    # the bands
+    score_ranges:
+      - expected_outcome: |
+          Names every cause
+
+          and the day
+        score_range:
+          - 7
+          - 10
+      - {"expected_outcome": 'Names none', score_range: [ 0,6 ]}  # low
+
+    required_min_score: 3
+    id: cause
+    expected_outcome: How well it names the cause
+# tail
+""",
+        """\
+# head
+rubrics:
+  # about the first
+  - id: cause
+    expected_outcome: How well it names the cause
+
+    weight: 2  # counts double
+    required_min_score: 3
+    # the bands
+    score_ranges:
+      - {score_range: [0, 6], "expected_outcome": 'Names none'}  # low
+      - score_range: [7, 10]
+        expected_outcome: |
+          Names every cause
+
+          and the day
+# tail
+""",
+    ),
+    "deprecated and unknown fields": (
+        "rubrics:\n- note: x\n  required: true\n  description: Names the cause\n  x-y: 1\n  id: a\n  weight: 2\n",
+        "rubrics:\n- id: a\n  description: Names the cause\n  weight: 2\n  required: true\n  note: x\n  x-y: 1\n",
+    ),
+    "the short form, its gate and a level": (
+        """\
+rubrics:
+  - score_ranges:
+      "10": Under 20   # best
+      0: Over 50
+    required_min_score: 10
+    id: length
+---
+rubrics:
+  - levels:
+      - {expected_outcome: Names all, level: 2}
+      - {name: x, level: 1, expected_outcome: Names none}
+    required_min_level: 2
+    id: quality
+""",
+        """\
+rubrics:
+  - id: length
+    required_min_score: 10
+    score_ranges:
+      0: Over 50
+      "10": Under 20   # best
+---
+rubrics:
+  - id: quality
+    required_min_level: 2
+    levels:
+      - {level: 2, expected_outcome: Names all}
+      - {level: 1, name: x, expected_outcome: Names none}
+""",
+    ),
+    "a holistic scale, the field that names its schema, and an odd indentation": (
+        """\
+rubrics:
+-   expected_outcome: Names the cause
+    score_range: [5,
+      10]
+-   score_range:
+    -   0
+    -   4
+    expected_outcome: Names none
+$schema: https://rubric-lint.github.io/v2/rubric.schema.json
+""",
+        """\
+$schema: https://rubric-lint.github.io/v2/rubric.schema.json
+rubrics:
+-   score_range: [0, 4]
+    expected_outcome: Names none
+-   score_range: [5, 10]
+    expected_outcome: Names the cause
+""",
+    ),
+    "anchors that stay before their aliases": (
+        """\
+tests:
+  - expected_outcome: outside
+    id: a
+    rubrics:
+      - weight: &w 2
+        id: &i one
+        expected_outcome: &o Names it
+      - &c
+        weight: *w
+        id: two
+        expected_outcome: Says it
+  - rubrics:
+      - *c
+""",
+        """\
+tests:
+  - expected_outcome: outside
+    id: a
+    rubrics:
+      - id: &i one
+        expected_outcome: &o Names it
+        weight: &w 2
+      - &c
+        id: two
+        expected_outcome: Says it
+        weight: *w
+  - rubrics:
+      - *c
+""",
+    ),
+    "values that are not written, explicit keys and tags": (
+        "rubrics:\n  - weight:\n    ? expected_outcome\n    : !!str Names it\n    id: a\n  - a string\n",
+        "rubrics:\n  - id: a\n    ? expected_outcome\n    : !!str Names it\n    weight:\n  - a string\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_keys_bands_and_ranges_are_in_order_and_the_rest_stays(text, expected, end):
+    text, expected = text.replace("\n", end), expected.replace("\n", end)
+    assert formatted(text) == expected
+    assert formatted(expected) == expected
+    assert format_file("a.rubric.yaml", expected.encode()).applied == ()
+
+
+JSON = """\
+{"tests": [{"id": 1, "rubrics": [
+  {"expected_outcome": "Names it",
+   "weight": 2, "id": "a"},
+  {"score_ranges": [{"expected_outcome": "Names none", "score_range": [
+      0,
+      4
+    ]}, {"score_range": [5,10], "expected_outcome": "Names it"}], "id": "b"}]}]}
+"""
+JSON_FORMATTED = """\
+{"tests": [{"id": 1, "rubrics": [
+  {"id": "a",
+   "expected_outcome": "Names it", "weight": 2},
+  {"id": "b", "score_ranges": [{"score_range": [0, 4], "expected_outcome": "Names none"}, \
+{"score_range": [5, 10], "expected_outcome": "Names it"}]}]}]}
+"""
+
+
+def test_json_keeps_its_lines_and_brackets():
+    assert formatted(JSON, "a.json") == JSON_FORMATTED
+    lines = "".join(f"{json.dumps(json.loads(text))}\n" for text in (JSON, JSON_FORMATTED))
+    after = "".join(f"{json.dumps(json.loads(JSON_FORMATTED))}\n" for _ in range(2))
+    assert formatted(lines, "a.jsonl") == after
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_the_encoding_and_the_byte_order_mark_stay(encoding):
+    text, mark = "rubrics:\n- weight: 2\n  id: é\n", "\ufeff" if encoding == "utf-16-le" else ""
+    after = format_file("a.rubric.yaml", f"{mark}{text}".encode(encoding)).data
+    assert after == f"{mark}rubrics:\n- id: é\n  weight: 2\n".encode(encoding)
+
+
+BY_HAND = "sort them by hand"
+LEFT_ALONE = {
+    "an alias before its anchor": (
+        "rubrics:\n  - weight: &two 2\n    id: a\n    required_min_score: *two\n    expected_outcome: &x y\n"
+        "  - required_min_score: &three 3\n    id: b\n    weight: *three\n    expected_outcome: Names it\n",
+        (6, f"the keys cannot be sorted: `*three` would come before its anchor; {BY_HAND}"),
+    ),
+    "a merge key": (
+        "rubrics:\n  - &a {id: a, expected_outcome: Names it}\n  - <<: *a\n    weight: 2\n    id: b\n",
+        (4, "the keys cannot be sorted, because they include a merge key (`<<`)"),
+    ),
+    "a duplicate key": (
+        "rubrics:\n  - weight: 2\n    id: a\n    weight: 3\n",
+        (4, "the keys cannot be sorted, because `weight` is written twice"),
+    ),
+    "a comment above all keys": (
+        "rubrics:\n  -\n    # about what?\n    weight: 2\n    id: a\n",
+        (4, f"the keys cannot be sorted: the comment above the first one may be about all of them; {BY_HAND}"),
+    ),
+    "a comment between blank lines": (
+        "rubrics:\n  - weight: 2\n\n    # about what?\n\n    id: a\n",
+        (2, f"the keys cannot be sorted: it is unclear which of them a comment is about; {BY_HAND}"),
+    ),
+    "a comment in another column": (
+        "rubrics:\n  - weight: 2\n      # about what?\n    id: a\n",
+        (2, f"the keys cannot be sorted: it is unclear which of them a comment is about; {BY_HAND}"),
+    ),
+    "a comment below the last key": (
+        "rubrics:\n  - weight: 2\n    id: a\n    # about what?\n  - id: b\n",
+        (2, f"the keys cannot be sorted: it is unclear whether the comment below them is about the last one; {BY_HAND}"),
+    ),
+    "a comment at the end of the file": (
+        "rubrics:\n  - weight: 2\n    id: a\n    # about what?",
+        (2, f"the keys cannot be sorted: it is unclear whether the comment below them is about the last one; {BY_HAND}"),
+    ),
+    "a comment that would follow a dash": (
+        "rubrics:\n  - weight: 2\n    # its name\n    id: a\n",
+        (2, f"the keys cannot be sorted: a comment would come between a dash and its first key; {BY_HAND}"),
+    ),
+    "a comment between brackets": (
+        "rubrics:\n  - {weight: 2, # double\n     id: a}\n",
+        (2, f"the keys cannot be sorted: there are comments between them; {BY_HAND}"),
+    ),
+    "a comment in a range": (
+        "rubrics:\n  - score_range:\n    - 0\n    - 10 # all\n    expected_outcome: Names it\n",
+        (
+            3,
+            "the range cannot be written as `[lowest, highest]`: there is a comment, an anchor or a tag beside its "
+            "bounds; move it",
+        ),
+    ),
+    "an anchor in a range": (
+        "rubrics:\n  - score_range: [&low 0,10]\n    expected_outcome: Names it\n",
+        (
+            2,
+            "the range cannot be written as `[lowest, highest]`: there is a comment, an anchor or a tag between its "
+            "brackets; move it",
+        ),
+    ),
+    "bands without an order": (
+        "rubrics:\n  - score_range: [5, 10]\n    expected_outcome: b\n"
+        "  - score_range: [0, 40]\n    expected_outcome: a\n",
+        (2, "the bands cannot be sorted, because the range of one is invalid"),
+    ),
+    "bands that something else uses": (
+        "defaults: {x: &b [{score_range: [5, 10], expected_outcome: b}, {score_range: [0, 4], expected_outcome: a}]}\n"
+        "tests:\n  - rubrics:\n    - {weight: 2, id: a, score_ranges: &c [{score_range: [5, 10], expected_outcome: b},"
+        " {score_range: [0, 4], expected_outcome: a}]}\n    evaluators: [{config: *c}]\n",
+        (
+            4,
+            "the bands cannot be sorted: it is shared with `/tests/0/evaluators/0/config` (line 5), which is outside "
+            "all rubrics; change it by hand",
+        ),
+    ),
+    "a comment that silences the order": (
+        "rubrics:\n  - score_range: [5, 10]\n    expected_outcome: Names it\n"
+        "  - score_range: [0, 4] # rubric-lint: ignore[band-order]\n    expected_outcome: Names none\n",
+        "line 2 would be a new finding, unused-ignore: `band-order` finds nothing here that this comment could silence; "
+        "remove it",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), LEFT_ALONE.values(), ids=LEFT_ALONE)
+def test_a_file_with_what_cannot_be_moved_safely_is_left_alone_with_the_place_and_the_reason(text, reason):
+    assert formatted(text) == reason
+
+
+def test_a_file_with_a_syntax_error_is_left_alone():
+    text = "rubrics:\n  - weight: 2\n    id: a\n--- \nrubrics: [\n"
+    fixed = format_file("a.rubric.yaml", text.encode())
+    assert (fixed.data, fixed.is_changed, [each.rule for each in fixed.faults()]) == (text.encode(), False, ["syntax"])
+    lines = '{"rubrics": [{"weight": 2, "id": "a", "required_min_score": 3}]}\n{"rubrics": [\n'
+    fixed = format_file("a.rubric.jsonl", lines.encode())
+    assert (fixed.data, fixed.is_changed, [each.rule for each in fixed.faults()]) == (lines.encode(), False, ["syntax"])
+
+
+UNTOUCHED = {
+    "a rubric of another system": ("promptfooconfig.yaml", "tests:\n  - assert:\n    - {value: Names it, type: llm-rubric}\n"),
+    "no rubric": ("a.yaml", "weight: 2\nid: a\n"),
+    "nothing": ("a.rubric.yaml", ""),
+    "an empty list": ("a.rubric.yaml", "rubrics: []\n"),
+    "text outside of the rubric, that it repeats": (
+        "suite.yaml",
+        "shared: &c {weight: 2, id: a, expected_outcome: b}\ntests:\n  - rubrics: [*c, {id: b, expected_outcome: c}]\n",
+    ),
+    "comments that need not move": (
+        "a.rubric.yaml",
+        "rubrics:\n  -\n    # about what?\n    id: a\n\n    # about what?\n\n    weight: 2\n    # about what?\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), UNTOUCHED.values(), ids=UNTOUCHED)
+def test_everything_outside_of_our_rubrics_stays(name, text):
+    fixed = format_file(name, text.encode())
+    assert (fixed.data, fixed.applied, fixed.doubt) == (text.encode(), (), "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.toml", '[[rubrics]]\nweight = 2\nid = "a"\nexpected_outcome = "Names it"\nrequired_min_score = 3\n'),
+        ("a.py", 'x = {"rubrics": [{"weight": 2, "id": "a", "expected_outcome": "b", "required_min_score": 3}]}\n'),
+    ],
+    ids=["TOML", "Python"],
+)
+def test_toml_and_python_are_left_alone_and_that_is_said(name, text):
+    fixed = format_file(name, text.encode())
+    assert (fixed.data, fixed.applied, fixed.doubt) == (text.encode(), (), "")
+    assert [note.message for note in fixed.notes] == ["not formatted: only YAML and JSON are"]
+
+
+def test_only_the_criteria_that_a_range_touches_are_formatted():
+    one, two = "  - weight: 2\n    id: {0}\n    score_ranges: {{7: b, 0: a}}\n", "  - id: {0}\n    weight: 2\n    score_ranges: {{0: a, 7: b}}\n"
+    text = "rubrics:\n" + one.format("a") + one.format("b") + "---\nrubrics:\n" + one.format("c")
+    at = text.index("id: b")
+    assert formatted(text, within=Span(at, at)) == text.replace(one.format("b"), two.format("b"))
+    at = text.index("id: c")
+    assert formatted(text, within=Span(at, at + 3)) == text.replace(one.format("c"), two.format("c"))
+    assert formatted(text, within=Span(0, len(text))) == formatted(text) != text
+    scale = "rubrics:\n  - {expected_outcome: b, score_range: [5,10]}\n  - {expected_outcome: a, score_range: [0,4]}\n"
+    at = scale.index("[0")
+    after = scale.replace("{expected_outcome: a, score_range: [0,4]}", "{score_range: [0, 4], expected_outcome: a}")
+    assert formatted(scale, within=Span(at, at)) == after
+
+
+def test_the_order_is_that_of_the_schema():
+    """Written in every order, a criterion with all fields comes to the order in which the schema lists them."""
+    fields = [name for name in schema_for().entry_fields if name not in {"description", "required", "score_range", "levels"}]
+    fields.remove("required_min_level")
+    values = {"score_ranges": "{0: a}", "weight": "1", "required_min_score": "0"}
+    lines = [f"{name}: {values.get(name, 'x')}" for name in fields]
+    for turned in (lines[::-1], lines[1:] + lines[:1]):
+        assert formatted("rubrics: [{" + ", ".join(turned) + "}]\n") == "rubrics: [{" + ", ".join(lines) + "}]\n"
+
+
+# Properties
+
+
+def read(name, data):
+    """The data of all documents, by readers that know nothing of places."""
+    text = Source.from_bytes(name, data).text
+    if name.endswith(".json"):
+        return [json.loads(text)]
+    if name.endswith(".jsonl"):
+        return [json.loads(line) for line in text.splitlines()]
+    return list(YAML(typ="safe", pure=True).load_all(text))
+
+
+def unordered(value):
+    """Data in which neither the order of keys nor that of bands counts."""
+    if isinstance(value, dict):
+        return {str(key): unordered(each) for key, each in value.items()}
+    if isinstance(value, list):
+        items = [unordered(each) for each in value]
+        bands = all(isinstance(each, dict) and "score_range" in each for each in items)
+        return sorted(items, key=lambda band: json.dumps(band, sort_keys=True)) if bands else items
+    return value
+
+
+def hashes(name, data):
+    try:
+        return {called: rubric.hash for called, rubric in load_rubrics(name, data).items()}
+    except RubricError:  # it has errors, so it has no scores
+        return None
+
+
+def found(name, data):
+    counts = Counter(finding.rule for finding in lint(name, data).findings)
+    del counts["band-order"]
+    return counts
+
+
+def check_laws(name, data, comments=()):
+    """Format, and check all that is promised; return the outcome."""
+    fixed = format_file(name, data)
+    if fixed.doubt or not fixed.is_changed:
+        assert fixed.data == data
+        return fixed
+    new = fixed.data
+    before, after = fixed.before.text, fixed.text
+    assert unordered(read(name, new)) == unordered(read(name, data))
+    assert hashes(name, new) == hashes(name, data)
+    assert found(name, new) == found(name, data)
+    assert Counter(re.findall(r"\w+", after)) == Counter(re.findall(r"\w+", before))
+    assert all(after.count(comment) == before.count(comment) for comment in comments)
+    assert {*re.findall(r"\r\n|\r|\n", after)} <= {*re.findall(r"\r\n|\r|\n", before)}
+    again = format_file(name, new)
+    assert (again.applied, again.doubt, again.data) == ((), "", new)
+    return fixed
+
+
+@given(yaml_suites() | json_suites())
+def test_suites_in_all_styles_keep_what_they_say(suite):
+    check_laws(suite.name, suite.data, suite.comments)
+
+
+@pytest.mark.parametrize("path", sorted(SUITES.glob("*.*")), ids=lambda path: path.name)
+def test_realistic_suites_keep_what_they_say(path):
+    assert check_laws(path.name, path.read_bytes()).doubt == ""
+
+
+class Odd:
+    """Writes bands and criteria in any order and notation; each comment is about the key that it names."""
+
+    def __init__(self, draw):
+        self.draw = draw
+        self.comments = []
+
+    def one_of(self, *choices):
+        return self.draw(st.sampled_from(choices))
+
+    def order(self, items):
+        return self.draw(st.permutations(items))
+
+    def note(self, about):
+        if self.draw(st.integers(0, 3)):
+            return ""
+        self.comments.append(f"# {about} {len(self.comments)}.")
+        return self.comments[-1]
+
+    def range(self, lower, upper, pad):
+        written = self.one_of("[{0}, {1}]", "[{0},{1}]", "[ {0} , {1} ]", "[{0},\n{2}  {1}]", "\n{2}- {0}\n{2}- {1}")
+        return written.format(lower, upper, pad)
+
+    def block(self, fields, pad):
+        """Fields in any order, with comments beside and above them; the first follows a dash."""
+        text = ""
+        for place, (name, value) in enumerate(self.order(list(fields.items()))):
+            above = self.note(f"above {name}") if place else ""
+            text += (f"{pad}{above}\n" if above else "") + (pad if place else "")
+            text += f"{name}:{'' if value[:1] in ('', chr(10)) else ' '}{value}"
+            beside = self.note(f"beside {name}") if not value.strip().startswith(("-", "|", ">")) and "\n" not in value else ""
+            text += (f"  {beside}" if beside else "") + "\n" + self.one_of("", "", "\n")
+        return text
+
+    def outcome(self, number, pad):
+        words = f"Names {number} of the {number + 3} causes"
+        return self.one_of(words, f"'{words}'", json.dumps(words), f"|\n{pad}  {words}", f">-\n{pad}  {words}\n{pad}  at all")
+
+    def bands(self, pad):
+        cuts = [0, *sorted(self.draw(st.sets(st.integers(1, 9), max_size=3))), 11]
+        text = "\n"
+        for lower, stop in self.order(list(pairwise(cuts))):
+            fields = {"score_range": (lower, stop - 1), "expected_outcome": lower}
+            if self.one_of(True, False):
+                inner = self.order([f"score_range: [{lower},{stop - 1}]", f"expected_outcome: Names {lower} causes"])
+                text += f"{pad}- {{{', '.join(inner)}}}\n"
+            else:
+                inner = f"{pad}  "
+                written = {
+                    "score_range": self.range(*fields["score_range"], f"{inner}  "),
+                    "expected_outcome": self.outcome(lower, inner),
+                }
+                text += f"{pad}- {self.block(written, inner)}"
+        return text.removesuffix("\n")
+
+    def criterion(self, number, pad):
+        fields = {"id": f"c{number}", "weight": str(number + 1)}
+        if self.one_of(True, False):
+            fields["expected_outcome"] = f"How well it does number {number}"
+        if self.one_of(True, False):
+            fields["required_min_score"] = "0"
+        fields["score_ranges"] = self.bands(f"{pad}  ")
+        return f"- {self.block(fields, pad)}"
+
+
+@st.composite
+def odd_rubrics(draw):
+    odd = Odd(draw)
+    documents = []
+    for _ in range(draw(st.integers(1, 2))):
+        criteria = ["  " + odd.criterion(number, "    ") for number in range(draw(st.integers(1, 2)))]
+        documents.append("rubrics:\n" + "".join(criteria))
+    text = "---\n".join(documents)
+    return text.replace("\n", odd.one_of("\n", "\r\n")).encode(odd.one_of("utf-8", "utf-8-sig", "utf-16")), odd.comments
+
+
+@given(odd_rubrics())
+def test_odd_renderings_keep_what_they_say(given_rubric):
+    data, comments = given_rubric
+    fixed = check_laws("a.rubric.yaml", data, comments)
+    if fixed.doubt:
+        assert "comment" in fixed.doubt
+    if fixed.is_changed:  # a comment is still beside or above its key
+        for comment in comments:
+            kind, name, _ = comment[2:].split()
+            lines = fixed.text.splitlines()
+            at = next(at for at, line in enumerate(lines) if comment in line)
+            below = next(line for line in lines[at + (kind == "above") :] if not line.strip().startswith("#"))
+            assert re.match(rf"[\s-]*{name}:", below)
