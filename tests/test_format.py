@@ -332,21 +332,7 @@ UNTOUCHED = {
 @pytest.mark.parametrize(("name", "text"), UNTOUCHED.values(), ids=UNTOUCHED)
 def test_everything_outside_of_our_rubrics_stays(name, text):
     fixed = format_file(name, text.encode())
-    assert (fixed.data, fixed.applied, fixed.doubt) == (text.encode(), (), "")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.toml", '[[rubrics]]\nweight = 2\nid = "a"\nexpected_outcome = "Names it"\nrequired_min_score = 3\n'),
-        ("a.py", 'x = {"rubrics": [{"weight": 2, "id": "a", "expected_outcome": "b", "required_min_score": 3}]}\n'),
-    ],
-    ids=["TOML", "Python"],
-)
-def test_toml_and_python_are_left_alone_and_that_is_said(name, text):
-    fixed = format_file(name, text.encode())
-    assert (fixed.data, fixed.applied, fixed.doubt) == (text.encode(), (), "")
-    assert [note.message for note in fixed.notes] == ["not formatted: only YAML and JSON are"]
+    assert (fixed.data, fixed.applied, fixed.doubt, fixed.foreign) == (text.encode(), (), "", "llm-rubric" in text)
 
 
 def test_only_the_criteria_that_a_range_touches_are_formatted():

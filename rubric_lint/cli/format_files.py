@@ -69,18 +69,19 @@ def format_files(
     from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
     from rubric_lint.report.fixes import write_diff  # noqa: PLC0415
-    from rubric_lint.report.formatting import FormatCounts, word_formatted, word_unformatted  # noqa: PLC0415
+    from rubric_lint.report.formatting import count_foreign, word_formatted, word_totals, word_unformatted  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "formatting")
     in_color, is_dry = wants_color(color), check or diff
     # Stdout carries only the diff or the formatted text; the report goes to stderr.
     aside = diff or "-" in paths
-    counts = FormatCounts()
+    foreign = 0
 
     def report(outcome: "FixOutcome") -> None:
+        nonlocal foreign
         progress.clear()
-        counts.add(outcome)
+        foreign += count_foreign(outcome)
         if diff:
             click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
         for line in word_formatted(outcome, is_dry=is_dry) if not (quiet or diff) else ():
@@ -97,7 +98,7 @@ def format_files(
             complain(line)
         return Exit.USAGE
     if not quiet:
-        click.echo(counts.word(totals, is_dry=is_dry), err=aside)
+        click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
     if totals.crashes:
         return Exit.FAULT
     if totals.faults or totals.unreadable:

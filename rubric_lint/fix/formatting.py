@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rubric_lint.finding import Edit, Intent, Reorder, Repair, Replace, Result, pointer
-from rubric_lint.fix import Applied, Fixed, Note, find_new, splice
+from rubric_lint.fix import Applied, Fixed, find_new, splice
 from rubric_lint.fix.proof import DataChange, find_doubt, move, name_findings
 from rubric_lint.format.canonical import Ordering, list_orderings, list_ranges
 from rubric_lint.format.rubric import Rubric
@@ -15,7 +15,6 @@ from rubric_lint.lint.edits.ranges import write_range
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, examine_file, lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
@@ -61,7 +60,7 @@ def format_file(
     """Put the rubrics of one file into canonical order and notation, or leave all of it unchanged.
 
     Nothing is changed if there are syntax errors or if something cannot be moved safely: then `doubt` is the reason,
-    and `doubt_at` its place. Other systems' rubrics, TOML and Python stay as they are. With `within`, only the
+    and `doubt_at` its place. Rubrics of other systems stay as they are, as all in TOML and Python. With `within`, only the
     criteria that it touches are formatted.
 
     Raises:
@@ -73,10 +72,6 @@ def format_file(
     unchanged = Formatted(source, data, first, foreign=len(examined.rubrics) - len(own))
     if first.is_stopped or not own or any(finding.rule == "syntax" for finding in first.findings):
         return unchanged
-    kind = own[0][0].kind
-    if kind is Kind.TOML or kind.is_program:
-        note = Note("not formatted: only YAML and JSON are", own[0][0].span(own[0][1].path).start)
-        return replace(unchanged, notes=(note,))
     faults = read_documents(source)[1]
     if faults:
         return replace(unchanged, doubt=f"syntax error: {faults[0].message}", doubt_at=faults[0].span.start)

@@ -69,11 +69,10 @@ class Formatting:
             return None
         place = state.text.span(params.range) if isinstance(params, types.DocumentRangeFormattingParams) else None
         fixed, edits = await self._desk.run(state.text, _find, state, place)
-        for message, at in [(fixed.doubt, fixed.doubt_at), *fixed.notes]:
-            if message:
-                line = "" if at is None else f":{fixed.before.position(at).line}"
-                text = f"{visible(state.name)}{line}: not formatted: {visible(message.removeprefix('not formatted: '))}"
-                self._connection.log(text, types.MessageType.Warning)
+        if fixed.doubt:
+            line = "" if fixed.doubt_at is None else f":{fixed.before.position(fixed.doubt_at).line}"
+            message = f"{visible(state.name)}{line}: not formatted: {visible(fixed.doubt)}"
+            self._connection.log(message, types.MessageType.Warning)
         return edits or None
 
 

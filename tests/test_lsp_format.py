@@ -1,0 +1,138 @@
+"""Formatting in editors: offered only if the settings switch it on, with few edits, and refused with the reason."""
+
+import asyncio
+
+from editor import start, uri_of
+from lsprotocol import types
+from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
+from test_lsp import run
+
+ONE = """\
+  - weight: 2  # counts double
+    id: {0} 😀
+    score_ranges:
+      - {{score_range: [7,10], expected_outcome: Names it}}
+      - {{score_range: [0,6], expected_outcome: Names none}}
+"""
+TEXT = "# head\nrubrics:\n" + ONE.format("a") + ONE.format("b")
+DONE = """\
+  - id: {0} 😀
+    weight: 2  # counts double
+    score_ranges:
+      - {{score_range: [0, 6], expected_outcome: Names none}}
+      - {{score_range: [7, 10], expected_outcome: Names it}}
+"""
+METHODS = {types.TEXT_DOCUMENT_FORMATTING, types.TEXT_DOCUMENT_RANGE_FORMATTING}
+HOW = types.FormattingOptions(tab_size=2, insert_spaces=True)
+
+
+async def ask(editor, uri):
+    params = types.DocumentFormattingParams(types.TextDocumentIdentifier(uri), HOW)
+    return await editor.client.text_document_formatting_async(params)
+
+
+async def ask_for(editor, uri, *lines):
+    place = types.Range(*(types.Position(line, 0) for line in lines))
+    params = types.DocumentRangeFormattingParams(types.TextDocumentIdentifier(uri), place, HOW)
+    return await editor.client.text_document_range_formatting_async(params)
+
+
+def apply(text, edits):
+    lines = text.splitlines(keepends=True)
+    starts = [sum(map(len, lines[:line])) for line in range(len(lines) + 1)]
+
+    def offset(position):
+        line = (lines[position.line] if position.line < len(lines) else "").encode("utf-16-le")
+        return starts[position.line] + len(line[: 2 * position.character].decode("utf-16-le"))
+
+    for edit in sorted(edits, key=lambda each: -offset(each.range.start)):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text
+
+
+def late(capabilities):
+    """An editor that learns of features later."""
+    capabilities.text_document.formatting = types.DocumentFormattingClientCapabilities(dynamic_registration=True)
+    capabilities.text_document.range_formatting = types.DocumentRangeFormattingClientCapabilities(
+        dynamic_registration=True
+    )
+
+
+def early(capabilities):
+    """An editor that learns of features at the start only."""
+    capabilities.text_document.formatting = types.DocumentFormattingClientCapabilities()
+    capabilities.text_document.range_formatting = types.DocumentRangeFormattingClientCapabilities()
+
+
+def is_offered(editor):
+    can = editor.result.capabilities
+    return bool(can.document_formatting_provider), bool(can.document_range_formatting_provider)
+
+
+async def wait_for(condition):
+    while not condition():
+        await asyncio.sleep(0.01)
+
+
+def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
+    async def session():
+        async with start(tmp_path, adapt=late, settings={"": {}, tmp_path: {}}) as editor:
+            ended = []
+            editor.client.feature(types.CLIENT_UNREGISTER_CAPABILITY)(
+                lambda params: ended.extend(each.method for each in params.unregisterations)
+            )
+            uri = uri_of(tmp_path / "a.rubric.yaml")
+            editor.open(uri, TEXT)
+            await editor.symbols(uri)
+            assert is_offered(editor) == (False, False)
+            assert not METHODS & {each.method for each in editor.registered}
+            assert await ask(editor, uri) is None
+            for value in (True, False):
+                for scope in (None, uri_of(tmp_path)):
+                    editor.client.set_configuration({"rubric-lint": {"formatting": value}}, scope_uri=scope)
+                editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
+                if value:
+                    await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
+                    assert apply(TEXT, await ask(editor, uri)) == "# head\nrubrics:\n" + DONE.format("a") + DONE.format("b")
+                else:
+                    await wait_for(lambda: METHODS <= {*ended})
+                    assert await ask(editor, uri) is None
+            assert await editor.end() == 0
+
+    run(session())
+
+
+def test_an_editor_that_cannot_learn_it_later_learns_it_from_its_first_settings(tmp_path):
+    async def session(options, expected):
+        async with start(tmp_path, adapt=early, options=options) as editor:
+            assert is_offered(editor) == (expected, expected)
+            assert await editor.end() == 0
+
+    run(session({"settings": {"formatting": True}}, expected=True))
+    run(session({"settings": {}}, expected=False))
+
+
+def test_a_range_formats_its_criteria_and_what_cannot_move_is_logged(tmp_path):
+    async def session():
+        on = {"formatting": True}
+        async with start(tmp_path, adapt=late, settings={"": on, tmp_path: on}) as editor:
+            uri = uri_of(tmp_path / "a.rubric.yaml")
+            editor.open(uri, TEXT)
+            await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
+            edits = await ask_for(editor, uri, 8, 9)
+            assert apply(TEXT, edits) == TEXT.replace(ONE.format("b"), DONE.format("b"))
+            assert all(edit.range.start.line >= 7 for edit in edits)
+            done = apply(TEXT, await ask(editor, uri))
+            editor.replace(uri, 2, done)
+            assert await ask(editor, uri) is None
+            editor.replace(uri, 3, "rubrics:\n  - weight: 2\n    # its name\n    id: a\n")
+            assert await ask(editor, uri) is None
+            assert [line.partition("a.rubric.yaml")[2] for line in editor.logged if "formatted" in line] == [
+                ":2: not formatted: the keys cannot be sorted: a comment would come between a dash and its first key; "
+                "sort them by hand"
+            ]
+            editor.replace(uri, 4, "rubrics: [\n")
+            assert await ask(editor, uri) is None
+            assert await editor.end() == 0
+
+    run(session())
