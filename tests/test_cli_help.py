@@ -164,7 +164,7 @@ def test_every_example_works(monkeypatch):
             shown = line.replace("http://localhost:11434/v1", server.url)
             codes[line] = call(shown)[2]
             Path("answers.judged.jsonl").unlink(missing_ok=True)
-    expected = dict.fromkeys(codes, 0) | {"rubric-lint": 1}
+    expected = dict.fromkeys(codes, 0) | {"rubric-lint": 1, "rubric-lint format --check": 1}
     failing = (".outputs.jsonl", "shards/")
     expected |= {line: 1 for line in codes if line.startswith("rubric-score ") and any(map(line.count, failing))}
     assert codes == expected
@@ -181,7 +181,7 @@ def test_every_example_works(monkeypatch):
         ("rubric-lint score a.yaml b.jsonl", "rubric-score a.yaml b.jsonl"),
         ("rubric-lint lint", "rubric-lint"),
         ("rubric-lint lint examples", "rubric-lint examples"),
-        ("rubric-lint format", "rubric-fix"),
+        ("rubric-fix format a.yaml", "rubric-lint format a.yaml"),
         ("rubric-lint explain overlap", "rubric-lint --explain overlap"),
         ("rubric-lint rule", "rubric-lint --explain RULE"),
         ("rubric-lint rules", "rubric-lint --rules"),

@@ -217,10 +217,13 @@ def test_the_encoding_and_the_byte_order_mark_stay(encoding):
 
 
 BY_HAND = "sort them by hand"
+BELOW = f"the keys cannot be sorted: it is unclear whether the comment below them is about the last one; {BY_HAND}"
 LEFT_ALONE = {
     "an alias before its anchor": (
-        "rubrics:\n  - weight: &two 2\n    id: a\n    required_min_score: *two\n    expected_outcome: &x y\n"
-        "  - required_min_score: &three 3\n    id: b\n    weight: *three\n    expected_outcome: Names it\n",
+        (
+            "rubrics:\n  - weight: &two 2\n    id: a\n    required_min_score: *two\n    expected_outcome: &x y\n"
+            "  - required_min_score: &three 3\n    id: b\n    weight: *three\n    expected_outcome: Names it\n"
+        ),
         (6, f"the keys cannot be sorted: `*three` would come before its anchor; {BY_HAND}"),
     ),
     "a merge key": (
@@ -245,11 +248,17 @@ LEFT_ALONE = {
     ),
     "a comment below the last key": (
         "rubrics:\n  - weight: 2\n    id: a\n    # about what?\n  - id: b\n",
-        (2, f"the keys cannot be sorted: it is unclear whether the comment below them is about the last one; {BY_HAND}"),
+        (
+            2,
+            f"the keys cannot be sorted: it is unclear whether the comment below them is about the last one; {BY_HAND}",
+        ),
     ),
     "a comment at the end of the file": (
         "rubrics:\n  - weight: 2\n    id: a\n    # about what?",
-        (2, f"the keys cannot be sorted: it is unclear whether the comment below them is about the last one; {BY_HAND}"),
+        (
+            2,
+            f"the keys cannot be sorted: it is unclear whether the comment below them is about the last one; {BY_HAND}",
+        ),
     ),
     "a comment that would follow a dash": (
         "rubrics:\n  - weight: 2\n    # its name\n    id: a\n",
@@ -263,38 +272,52 @@ LEFT_ALONE = {
         "rubrics:\n  - score_range:\n    - 0\n    - 10 # all\n    expected_outcome: Names it\n",
         (
             3,
-            "the range cannot be written as `[lowest, highest]`: there is a comment, an anchor or a tag beside its "
-            "bounds; move it",
+            (
+                "the range cannot be written as `[lowest, highest]`: there is a comment, an anchor or a tag "
+                "beside its bounds; move it"
+            ),
         ),
     ),
     "an anchor in a range": (
         "rubrics:\n  - score_range: [&low 0,10]\n    expected_outcome: Names it\n",
         (
             2,
-            "the range cannot be written as `[lowest, highest]`: there is a comment, an anchor or a tag between its "
-            "brackets; move it",
+            (
+                "the range cannot be written as `[lowest, highest]`: there is a comment, an anchor or a tag "
+                "between its brackets; move it"
+            ),
         ),
     ),
     "bands without an order": (
-        "rubrics:\n  - score_range: [5, 10]\n    expected_outcome: b\n"
-        "  - score_range: [0, 40]\n    expected_outcome: a\n",
+        (
+            "rubrics:\n  - score_range: [5, 10]\n    expected_outcome: b\n"
+            "  - score_range: [0, 40]\n    expected_outcome: a\n"
+        ),
         (2, "the bands cannot be sorted, because the range of one is invalid"),
     ),
     "bands that something else uses": (
-        "defaults: {x: &b [{score_range: [5, 10], expected_outcome: b}, {score_range: [0, 4], expected_outcome: a}]}\n"
-        "tests:\n  - rubrics:\n    - {weight: 2, id: a, score_ranges: &c [{score_range: [5, 10], expected_outcome: b},"
-        " {score_range: [0, 4], expected_outcome: a}]}\n    evaluators: [{config: *c}]\n",
+        (
+            "defaults: {x: 1}\n"
+            "tests:\n  - rubrics:\n    - {weight: 2, id: a, score_ranges: &c [{score_range: [5, 10], expected_outcome: "
+            "b}, {score_range: [0, 4], expected_outcome: a}]}\n    evaluators: [{config: *c}]\n"
+        ),
         (
             4,
-            "the bands cannot be sorted: it is shared with `/tests/0/evaluators/0/config` (line 5), which is outside "
-            "all rubrics; change it by hand",
+            (
+                "the bands cannot be sorted: it is shared with `/tests/0/evaluators/0/config` (line 5), which is "
+                "outside all rubrics; change it by hand"
+            ),
         ),
     ),
     "a comment that silences the order": (
-        "rubrics:\n  - score_range: [5, 10]\n    expected_outcome: Names it\n"
-        "  - score_range: [0, 4] # rubric-lint: ignore[band-order]\n    expected_outcome: Names none\n",
-        "line 2 would be a new finding, unused-ignore: `band-order` finds nothing here that this comment could silence; "
-        "remove it",
+        (
+            "rubrics:\n  - score_range: [5, 10]\n    expected_outcome: Names it\n"
+            "  - score_range: [0, 4] # rubric-lint: ignore[band-order]\n    expected_outcome: Names none\n"
+        ),
+        (
+            "line 2 would be a new finding, unused-ignore: `band-order` finds nothing here that this "
+            "comment could silence; remove it"
+        ),
     ),
 }
 
@@ -314,7 +337,10 @@ def test_a_file_with_a_syntax_error_is_left_alone():
 
 
 UNTOUCHED = {
-    "a rubric of another system": ("promptfooconfig.yaml", "tests:\n  - assert:\n    - {value: Names it, type: llm-rubric}\n"),
+    "a rubric of another system": (
+        "promptfooconfig.yaml",
+        "tests:\n  - assert:\n    - {value: Names it, type: llm-rubric}\n",
+    ),
     "no rubric": ("a.yaml", "weight: 2\nid: a\n"),
     "nothing": ("a.rubric.yaml", ""),
     "an empty list": ("a.rubric.yaml", "rubrics: []\n"),
@@ -336,7 +362,10 @@ def test_everything_outside_of_our_rubrics_stays(name, text):
 
 
 def test_only_the_criteria_that_a_range_touches_are_formatted():
-    one, two = "  - weight: 2\n    id: {0}\n    score_ranges: {{7: b, 0: a}}\n", "  - id: {0}\n    weight: 2\n    score_ranges: {{0: a, 7: b}}\n"
+    one, two = (
+        "  - weight: 2\n    id: {0}\n    score_ranges: {{7: b, 0: a}}\n",
+        "  - id: {0}\n    weight: 2\n    score_ranges: {{0: a, 7: b}}\n",
+    )
     text = "rubrics:\n" + one.format("a") + one.format("b") + "---\nrubrics:\n" + one.format("c")
     at = text.index("id: b")
     assert formatted(text, within=Span(at, at)) == text.replace(one.format("b"), two.format("b"))
@@ -351,7 +380,9 @@ def test_only_the_criteria_that_a_range_touches_are_formatted():
 
 def test_the_order_is_that_of_the_schema():
     """Written in every order, a criterion with all fields comes to the order in which the schema lists them."""
-    fields = [name for name in schema_for().entry_fields if name not in {"description", "required", "score_range", "levels"}]
+    fields = [
+        name for name in schema_for().entry_fields if name not in {"description", "required", "score_range", "levels"}
+    ]
     fields.remove("required_min_level")
     values = {"score_ranges": "{0: a}", "weight": "1", "required_min_score": "0"}
     lines = [f"{name}: {values.get(name, 'x')}" for name in fields]
@@ -435,6 +466,9 @@ class Odd:
     def one_of(self, *choices):
         return self.draw(st.sampled_from(choices))
 
+    def flip(self):
+        return self.draw(st.booleans())
+
     def order(self, items):
         return self.draw(st.permutations(items))
 
@@ -455,20 +489,26 @@ class Odd:
             above = self.note(f"above {name}") if place else ""
             text += (f"{pad}{above}\n" if above else "") + (pad if place else "")
             text += f"{name}:{'' if value[:1] in ('', chr(10)) else ' '}{value}"
-            beside = self.note(f"beside {name}") if not value.strip().startswith(("-", "|", ">")) and "\n" not in value else ""
+            beside = (
+                self.note(f"beside {name}")
+                if not value.strip().startswith(("-", "|", ">")) and "\n" not in value
+                else ""
+            )
             text += (f"  {beside}" if beside else "") + "\n" + self.one_of("", "", "\n")
         return text
 
     def outcome(self, number, pad):
         words = f"Names {number} of the {number + 3} causes"
-        return self.one_of(words, f"'{words}'", json.dumps(words), f"|\n{pad}  {words}", f">-\n{pad}  {words}\n{pad}  at all")
+        return self.one_of(
+            words, f"'{words}'", json.dumps(words), f"|\n{pad}  {words}", f">-\n{pad}  {words}\n{pad}  at all"
+        )
 
     def bands(self, pad):
         cuts = [0, *sorted(self.draw(st.sets(st.integers(1, 9), max_size=3))), 11]
         text = "\n"
         for lower, stop in self.order(list(pairwise(cuts))):
             fields = {"score_range": (lower, stop - 1), "expected_outcome": lower}
-            if self.one_of(True, False):
+            if self.flip():
                 inner = self.order([f"score_range: [{lower},{stop - 1}]", f"expected_outcome: Names {lower} causes"])
                 text += f"{pad}- {{{', '.join(inner)}}}\n"
             else:
@@ -482,9 +522,9 @@ class Odd:
 
     def criterion(self, number, pad):
         fields = {"id": f"c{number}", "weight": str(number + 1)}
-        if self.one_of(True, False):
+        if self.flip():
             fields["expected_outcome"] = f"How well it does number {number}"
-        if self.one_of(True, False):
+        if self.flip():
             fields["required_min_score"] = "0"
         fields["score_ranges"] = self.bands(f"{pad}  ")
         return f"- {self.block(fields, pad)}"

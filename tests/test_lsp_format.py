@@ -93,7 +93,9 @@ def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
                 editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
                 if value:
                     await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
-                    assert apply(TEXT, await ask(editor, uri)) == "# head\nrubrics:\n" + DONE.format("a") + DONE.format("b")
+                    assert apply(TEXT, await ask(editor, uri)) == "# head\nrubrics:\n" + DONE.format("a") + DONE.format(
+                        "b"
+                    )
                 else:
                     await wait_for(lambda: METHODS <= {*ended})
                     assert await ask(editor, uri) is None
@@ -127,10 +129,9 @@ def test_a_range_formats_its_criteria_and_what_cannot_move_is_logged(tmp_path):
             assert await ask(editor, uri) is None
             editor.replace(uri, 3, "rubrics:\n  - weight: 2\n    # its name\n    id: a\n")
             assert await ask(editor, uri) is None
-            assert [line.partition("a.rubric.yaml")[2] for line in editor.logged if "formatted" in line] == [
-                ":2: not formatted: the keys cannot be sorted: a comment would come between a dash and its first key; "
-                "sort them by hand"
-            ]
+            reason = "a comment would come between a dash and its first key; sort them by hand"
+            told = [line.partition("a.rubric.yaml")[2] for line in editor.logged if "formatted" in line]
+            assert told == [f":2: not formatted: the keys cannot be sorted: {reason}"]
             editor.replace(uri, 4, "rubrics: [\n")
             assert await ask(editor, uri) is None
             assert await editor.end() == 0

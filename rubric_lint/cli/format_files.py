@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "format",
     cls=Command,
     examples={
-        "rubric-lint format --diff examples": "Show what would change",
+        "rubric-lint format --diff examples/summary.rubric.yaml": "Show what would change",
         "rubric-lint format examples/summary.rubric.yaml": "Format a file in place",
         "rubric-lint format --check": "Fail in CI if a file is not formatted",
     },

@@ -26,7 +26,7 @@ WORDS = {
     "export": f"{_LINT} convert FILE",
     "files": f"{_LINT} --show-files",
     "fix": _FIX,
-    "format": _FIX,
+    "format": f"{_LINT} format",
     "grade": f"{_SCORE} RUBRIC OUTPUTS",
     "import": f"{_LINT} import FILE",
     "init": f"{_LINT} init",

@@ -54,14 +54,12 @@ class _Refusal(Exception):  # noqa: N818 (the reason why a file stays as it is)
         self.reason, self.at = reason, at
 
 
-def format_file(
-    name: str, data: bytes, settings: FileSettings = DEFAULTS, *, within: Span | None = None
-) -> Formatted:
+def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, within: Span | None = None) -> Formatted:
     """Put the rubrics of one file into canonical order and notation, or leave all of it unchanged.
 
     Nothing is changed if there are syntax errors or if something cannot be moved safely: then `doubt` is the reason,
-    and `doubt_at` its place. Rubrics of other systems stay as they are, as all in TOML and Python. With `within`, only the
-    criteria that it touches are formatted.
+    and `doubt_at` its place. Rubrics of other systems stay as they are, as do all in TOML and Python. With `within`,
+    only the criteria that it touches are formatted.
 
     Raises:
         RuleError: if a rule crashes, which no `data` should cause.
@@ -72,11 +70,8 @@ def format_file(
     unchanged = Formatted(source, data, first, foreign=len(examined.rubrics) - len(own))
     if first.is_stopped or not own or any(finding.rule == "syntax" for finding in first.findings):
         return unchanged
-    faults = read_documents(source)[1]
-    if faults:
-        return replace(unchanged, doubt=f"syntax error: {faults[0].message}", doubt_at=faults[0].span.start)
-    if source.to_bytes(source.text) != data:
-        return replace(unchanged, doubt="its bytes cannot be reproduced exactly")
+    if doubt := _find_obstacle(source, data):
+        return replace(unchanged, doubt=doubt)
     parts = None if within is None else frozenset(_find_parts(own, within))
     try:
         new, applied, changes = _format(source, settings, parts)
@@ -85,9 +80,15 @@ def format_file(
     if not applied:
         return unchanged
     result = lint(name, new.to_bytes(new.text), settings)
-    if doubt := _compare(first, result, changes):
-        return replace(unchanged, doubt=doubt)
-    return replace(unchanged, result=result, applied=tuple(applied))
+    doubt = _compare(first, result, changes)
+    return replace(unchanged, doubt=doubt) if doubt else replace(unchanged, result=result, applied=tuple(applied))
+
+
+def _find_obstacle(source: Source, data: bytes) -> str:
+    """Return why a file cannot be formatted at all; empty if it can be."""
+    if faults := read_documents(source)[1]:
+        return f"line {source.position(faults[0].span.start).line}: {faults[0].message}"
+    return "" if source.to_bytes(source.text) == data else "its bytes cannot be reproduced exactly"
 
 
 def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Iterator[_Part]:
@@ -146,7 +147,9 @@ def _format(
 def _list_rounds(document: Document, rubric: Rubric) -> Iterator[list[_Step]]:
     """Yield the changes that a rubric needs, in rounds, innermost first; none of a round is inside another."""
     home = document.span(rubric.path)
-    yield [step for path in list_ranges(rubric) for step in _write(document, path) if _is_written_in(document, path, home)]
+    yield [
+        step for path in list_ranges(rubric) for step in _write(document, path) if _is_written_in(document, path, home)
+    ]
     for orderings in list_orderings(rubric, document.data):
         yield [
             step
@@ -204,7 +207,9 @@ def _reorder(document: Document, ordering: Ordering) -> Iterator[_Step]:
         return
     for duplicate in document.duplicates:
         if duplicate.mapping is node:
-            raise _Refusal(f"the keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start)
+            raise _Refusal(
+                f"the keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start
+            )
     what = _KEYS if is_mapping and not _is_short_form(ordering) else _BANDS
     yield _Step(what, document, path, (Reorder(path, tuple(steps)),), at)
 

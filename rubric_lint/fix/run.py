@@ -18,7 +18,6 @@ from rubric_lint.run.linting import Find
 from rubric_lint.run.progress import Progress
 from rubric_lint.run.summary import counted
 
-
 Rewrite = Callable[[str, bytes, FileSettings], Fixed]
 """What is done to a file, by its name, its bytes and its settings."""
 
@@ -27,7 +26,8 @@ class FixRun:
     """Fixes the files at `paths` and calls `report` for each; `unsafe` and `choices` are those of `fix`.
 
     With `is_dry`, nothing is written. `target` is the system to rewrite suites for, and `unsaid_is_required` an option
-    of that. With `rewrite`, each file is rewritten by that instead. stdin is fixed to standard output. `refuse` gets a message for each file that cannot be read.
+    of that. With `rewrite`, each file is rewritten by that instead. stdin is fixed to standard output. `refuse` gets a
+    message for each file that cannot be read.
     """
 
     def __init__(

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.bands import Band, Scale
 from rubric_lint.format.band_repairs import sort_bands
+from rubric_lint.format.bands import Band, Scale
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
@@ -38,7 +38,7 @@ def _ranks(version: str, *definitions: str) -> Mapping[str, tuple[int, bool]]:
 
 def _order(mapping: Mapping[str, Any], path: Path, version: str, *definitions: str) -> Ordering:
     ranks = _ranks(version, *definitions)
-    return Ordering(path, tuple(sorted(mapping, key=lambda name: ranks.get(name, (len(ranks), False)))))
+    return Ordering(path, tuple(sorted(mapping, key=lambda name: ranks.get(str(name), (len(ranks), False)))))
 
 
 def list_ranges(rubric: Rubric) -> Iterator[Path]:
@@ -68,7 +68,11 @@ def list_orderings(rubric: Rubric, data: Any) -> Iterator[list[Ordering]]:
         for entry in rubric.entries
         if entry.fields is not None
     ]
-    yield [_sort(scale) for scale in scales if scale.path == rubric.path and len(scale.bands) == len(data_at(data, rubric.path))]
+    yield [
+        _sort(scale)
+        for scale in scales
+        if scale.path == rubric.path and len(scale.bands) == len(data_at(data, rubric.path))
+    ]
     if rubric.path == ROOT and data.keys() <= rubric.schema.contents["properties"].keys():
         yield [_order(data, (), version, "")]
 

@@ -33,7 +33,9 @@ class Formatting:
         self._desk = desk
         self._handlers = {_WHOLE: guard(self._format), _RANGE: guard(self._format)}
         self._late = [
-            method for method, name in _CAPABILITIES.items() if connection.can(f"text_document.{name}.dynamic_registration")
+            method
+            for method, name in _CAPABILITIES.items()
+            if connection.can(f"text_document.{name}.dynamic_registration")
         ]
         self._is_offered = False
         for method, handler in self._handlers.items():

@@ -1,0 +1,124 @@
+"""`rubric-lint format`: what it writes and prints, and its exit codes."""
+
+from functools import partial
+
+import pytest
+from lint_command import BROKEN_RULE, PROGRAM, call
+
+OLD = "# État\nrubrics:\n  - weight: 2  # double\n    id: a\n    required_min_score: 10\n"
+NEW = "# État\nrubrics:\n  - id: a\n    weight: 2  # double\n    required_min_score: 10\n"
+STUCK = "rubrics:\n  - weight: 2\n    # its name\n    id: a\n    required_min_score: 10\n"
+WHY = "the keys cannot be sorted: a comment would come between a dash and its first key; sort them by hand"
+DIFF = """\
+--- a/old.yaml
++++ b/old.yaml
+@@ -1,5 +1,5 @@
+ # État
+ rubrics:
+-  - weight: 2  # double
+-    id: a
++  - id: a
++    weight: 2  # double
+     required_min_score: 10
+"""
+FOREIGN = "tests:\n  - assert: [{value: Names it, type: llm-rubric}]\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / ".git").mkdir()
+    for name, text in (("old.yaml", OLD), ("new.yaml", NEW), ("promptfooconfig.yaml", FOREIGN)):
+        (tmp_path / name).write_text(text, "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def formatting(program, folder):
+    """Calls the command in a folder with these files: exit code, output, and what it complains of."""
+    assert (folder / "old.yaml").exists()
+    return partial(program, "format")
+
+
+ALONE = "1 rubric of other systems left unchanged.\n"
+
+
+def test_files_are_formatted_in_place(formatting, folder):
+    assert formatting() == (0, f"old.yaml: formatted\nFormatted 1 of 3 files.\n{ALONE}", "")
+    assert (folder / "old.yaml").read_bytes() == NEW.encode()
+    assert (folder / "promptfooconfig.yaml").read_bytes() == FOREIGN.encode()
+    assert formatting() == (0, f"Nothing formatted in 3 files.\n{ALONE}", "")
+    assert formatting("old.yaml", "new.yaml") == (0, "Nothing to format in 2 files.\n", "")
+    assert formatting("-q") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "printed", "said"),
+    [
+        (["--check"], "old.yaml: would be formatted\nWould format 1 of 2 files.\n", ""),
+        (["--diff"], DIFF, "Would format 1 of 2 files.\n"),
+        (["--check", "--diff", "-q"], DIFF, ""),
+        (["--check", "-q"], "", ""),
+    ],
+    ids=" ".join,
+)
+def test_check_and_diff_write_nothing_and_exit_with_1_if_a_file_would_change(
+    formatting, folder, options, printed, said
+):
+    assert formatting(*options, "old.yaml", "new.yaml") == (1, printed, said)
+    assert (folder / "old.yaml").read_bytes() == OLD.encode()
+    assert formatting(*options, "-q", "new.yaml") == (0, "", "")
+
+
+@pytest.mark.parametrize("options", [[], ["--check"], ["--diff"]], ids=" ".join)
+def test_a_file_that_cannot_be_formatted_is_named_with_the_reason_and_the_others_are_formatted(
+    formatting, folder, options
+):
+    (folder / "new.yaml").write_text(STUCK, "utf-8")
+    code, _, said = formatting(*options, "-q", "new.yaml", "old.yaml")
+    assert (code, said) == (2, f"rubric-lint: new.yaml:2:5: not formatted: {WHY}\n")
+    assert (folder / "new.yaml").read_bytes() == STUCK.encode()
+    assert (folder / "old.yaml").read_bytes() == (OLD if options else NEW).encode()
+
+
+def test_a_syntax_error_and_a_missing_file_are_errors(formatting, folder):
+    (folder / "new.yaml").write_text(f"{OLD}  - [\n", "utf-8")
+    code, printed, said = formatting("new.yaml", "none.yaml")
+    assert (code, printed) == (2, "Nothing formatted in 1 file.\n2 files could not be read or written.\n")
+    assert said.startswith("rubric-lint: new.yaml: not formatted: 6:5 syntax: ")
+    assert "rubric-lint: none.yaml: " in said
+
+
+def test_stdin_is_formatted_to_stdout(formatting):
+    assert formatting("-", stdin=OLD) == (0, NEW, "<stdin>: formatted\nFormatted 1 of 1 file.\n")
+    assert formatting("-", "-q", stdin=NEW) == (0, NEW, "")
+    assert formatting("-", "--check", "-q", stdin=OLD) == (1, "", "")
+    assert formatting("-", "--diff", "-q", "--stdin-filename", "old.yaml", stdin=OLD) == (1, DIFF, "")
+    assert formatting("-", "-q", "--stdin-filename", "b/x.yaml", stdin=STUCK) == (
+        2,
+        STUCK,
+        f"rubric-lint: b/x.yaml:2:5: not formatted: {WHY}\n",
+    )
+
+
+def test_what_the_settings_exclude_is_left_alone_also_where_it_is_named(formatting, folder):
+    (folder / "rubric-lint.toml").write_text('exclude = ["old.yaml"]\n', "utf-8")
+    assert formatting("--check", "--force-exclude", "old.yaml", "-q") == (0, "", "")
+    assert formatting("--check", "old.yaml", "-q")[0] == 1
+    (folder / "rubric-lint.toml").write_text("exclude = 1\n", "utf-8")
+    assert formatting("--check", "old.yaml")[0] == 2
+
+
+def test_a_file_without_rubrics_has_nothing_to_format(formatting, folder):
+    (folder / "new.yaml").write_text("a: 1\n", "utf-8")
+    assert formatting("new.yaml") == (0, "0 rubrics found in 1 file, so there was nothing to format.\n", "")
+
+
+def test_a_crash_leaves_the_file_and_the_others_are_formatted(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "new.yaml").write_text(OLD.replace("id: a", "id: accuracy"), "utf-8")
+    printed, _, code = call("format", "new.yaml", "old.yaml", program=BROKEN_RULE + PROGRAM)
+    assert (printed, code) == (
+        "old.yaml: formatted\nFormatted 1 of 1 file.\n1 file left unchanged because rubric-lint crashed.\n",
+        3,
+    )
+    assert (folder / "old.yaml").read_bytes() == NEW.encode()
