@@ -56,6 +56,8 @@ Fixed 1 finding in 1 of 2 files: 1 deprecated-description.
 
 PROGRAMS = tuple(suffix for suffix in SIGNED_SUFFIXES if kind_of(suffix).is_program)  # checked, never rewritten
 
+NEVER_CHANGED = {"rubric-fix": PROGRAMS, "rubric-format": (*PROGRAMS, ".toml")}
+
 
 def dotted(hook, verdict):
     return f"{hook}{'.' * (79 - len(hook) - len(verdict))}{verdict}\n"
@@ -165,13 +167,14 @@ def commit(message="change"):
 def test_they_take_the_files_that_a_search_finds():
     hooks = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
     patterns = dict(re.findall(r"(?s)- id: ([a-z-]+)\n.*?\n  files: (.*?)\n", hooks))
-    assert list(patterns) == ["rubric-lint", "rubric-fix", "rubric-test"]
+    assert list(patterns) == ["rubric-lint", "rubric-fix", "rubric-format", "rubric-test"]
     for hook, pattern in patterns.items():
-        suffixes = [each for each in (*SUFFIXES, *SIGNED_SUFFIXES) if hook != "rubric-fix" or each not in PROGRAMS]
+        suffixes = [each for each in (*SUFFIXES, *SIGNED_SUFFIXES) if each not in NEVER_CHANGED.get(hook, ())]
         names = [*(f"a{suffix}" for suffix in suffixes), "A.YAML", "b.rubric.yml"]
         assert [bool(re.search(pattern, name)) for name in names] == [True] * len(names)
         assert not any(re.search(pattern, name) for name in ["yaml", "a.yaml.txt", "ajson", "a.pyc", "a.jsonnet"])
-    assert not any(re.search(patterns["rubric-fix"], f"a{suffix}") for suffix in PROGRAMS)
+    for hook, others in NEVER_CHANGED.items():
+        assert not any(re.search(patterns[hook], f"a{suffix}") for suffix in others)
 
 
 def test_try_repo(manager, hooks):
@@ -268,6 +271,17 @@ def test_a_merge_is_refused_until_its_rubrics_are_right(manager):
     write("suite.yaml", OVERLAP.replace("[5, 10]", "[6, 10]"))
     assert (0, PASSED) == commit("merge")
     assert len(git("show", "-s", "--format=%P").stdout.split()) == 2
+
+
+def test_formatting_stops_the_commit_where_it_changed_a_file(manager, hooks):
+    write("a.yaml", GOOD.replace("- id: a\n    ", "- ").replace("# of the trial", "# of the trial\n    id: a"))
+    git("add", "--all")
+    call = ("try-repo", str(hooks), "rubric-format", "--all-files")
+    code, text = run(manager, *call)
+    assert (1, True) == (code, "a.yaml: formatted\nFormatted 1 of 1 file.\n" in text)
+    assert Path("a.yaml").read_text("utf-8") == GOOD
+    code, text = run(manager, *call)
+    assert (0, dotted("rubric-format", "Passed")) == (code, text[text.index("rubric-format...") :])
 
 
 def test_rubric_tests_run_when_the_rubric_changes(manager, hooks):
