@@ -378,6 +378,22 @@ def test_only_the_criteria_that_a_range_touches_are_formatted():
     assert formatted(scale, within=Span(at, at)) == after
 
 
+def test_what_cannot_move_outside_of_the_range_does_not_matter():
+    stuck, done = "  - weight: 2\n    # its name\n    id: a\n", "  - id: b\n    weight: 2\n"
+    text = f"rubrics:\n{stuck}  - weight: 2\n    id: b\n"
+    at = text.index("id: b")
+    assert formatted(text, within=Span(at, at)) == f"rubrics:\n{stuck}{done}"
+
+
+def test_the_place_is_that_in_the_text_as_it_was():
+    text = (
+        "rubrics:\n  - expected_outcome: b\n    score_range:\n    - 0\n    - 3\n"
+        "  - expected_outcome: c\n    # why\n    score_range: [4,10]\n"
+    )
+    reason = "the keys cannot be sorted: a comment would come between a dash and its first key; sort them by hand"
+    assert formatted(text) == (6, reason)
+
+
 def test_the_order_is_that_of_the_schema():
     """Written in every order, a criterion with all fields comes to the order in which the schema lists them."""
     fields = [

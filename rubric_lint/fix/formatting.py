@@ -1,11 +1,12 @@
 """Format the rubrics of a file: put them into canonical order and notation, and prove that nothing else has changed."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
-from rubric_lint.finding import Edit, Intent, Reorder, Repair, Replace, Result, pointer
+from rubric_lint.finding import Intent, Reorder, Repair, Replace, Result, pointer
 from rubric_lint.fix import Applied, Fixed, find_new, splice
 from rubric_lint.fix.proof import DataChange, find_doubt, move, name_findings
 from rubric_lint.format.canonical import Ordering, list_orderings, list_ranges
@@ -49,7 +50,7 @@ class Formatted(Fixed):
 
 
 class _Refusal(Exception):  # noqa: N818 (the reason why a file stays as it is)
-    def __init__(self, reason: str, at: int) -> None:
+    def __init__(self, reason: str, at: int | None) -> None:
         super().__init__(reason)
         self.reason, self.at = reason, at
 
@@ -108,69 +109,77 @@ def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Ite
 def _format(
     source: Source, settings: FileSettings, parts: frozenset[_Part] | None
 ) -> tuple[Source, list[Applied], list[DataChange]]:
-    """Return the formatted text and what was changed, innermost collections first."""
+    """Return the formatted text and what was changed, innermost collections first.
+
+    Raises:
+        _Refusal: if something cannot be moved safely.
+    """
     applied: list[Applied] = []
     done: list[DataChange] = []
-    number, is_over = 0, False
-    while not is_over:
-        documents = read_documents(source)[0]
-        edits: dict[Edit, None] = {}
-        changes: list[DataChange] = []
-        is_over = True
-        for document in documents:
-            rubrics = [each for each in build_rubrics(document, settings) if each.view is None]
-            sharing = Sharing(document, [rubric.path for rubric in rubrics])
-            rounds = [list(_list_rounds(document, rubric)) for rubric in rubrics]
-            is_over = is_over and all(number >= len(each) - 1 for each in rounds)
-            steps = [step for each in rounds if number < len(each) for step in each[number]]
-            seen: set[tuple[str, object]] = set()
-            for step in steps:
-                node = (step.title, id(document.child(step.path).node))
-                if node in seen or not _is_in(step, rubrics, parts):
-                    continue
-                seen.add(node)
-                change = _make_change(sharing, step)
-                edits.update(dict.fromkeys(change.edits))
-                if change.edits:
-                    applied.append(Applied(FORMATTING, step.title))
-                    changes.append(change)
-        if edits:
-            new = source._replace(text=splice(source.text, edits))
-            if doubt := find_doubt(source, new, changes, settings):
-                raise _Refusal(doubt, min(edits)[0].start)
-            source = new
-            done += changes
-        number += 1
+    plan = _plan(source, settings, parts)
+    for number in range(len(plan)):
+        # Those of the other rounds are found again: this one may have moved them.
+        chosen = plan[number] if not done else _plan_again(source, settings, parts)[number]
+        if not chosen:
+            continue
+        changes = [change for _, change in chosen]
+        new = source._replace(text=splice(source.text, {edit for change in changes for edit in change.edits}))
+        if doubt := find_doubt(source, new, changes, settings):
+            raise _Refusal(doubt, None)
+        source = new
+        applied += [Applied(FORMATTING, title) for title, _ in chosen]
+        done += changes
     return source, applied, done
 
 
-def _list_rounds(document: Document, rubric: Rubric) -> Iterator[list[_Step]]:
+_Round = list[tuple[str, DataChange]]
+"""Changes with their titles, none inside another."""
+
+
+def _plan_again(source: Source, settings: FileSettings, parts: frozenset[_Part] | None) -> list[_Round]:
+    """Plan for a text that is formatted in part, whose offsets say nothing to the user."""
+    try:
+        return _plan(source, settings, parts)
+    except _Refusal as refusal:
+        raise _Refusal(refusal.reason, None) from None
+
+
+def _plan(source: Source, settings: FileSettings, parts: frozenset[_Part] | None) -> list[_Round]:
+    """Return the changes that a text needs, in rounds, innermost first."""
+    plan: list[_Round] = [[] for _ in range(_ROUNDS)]
+    for document in read_documents(source)[0]:
+        rubrics = [each for each in build_rubrics(document, settings) if each.view is None]
+        sharing = Sharing(document, [rubric.path for rubric in rubrics])
+        seen: set[tuple[str, int]] = set()
+        for rubric in rubrics:
+            is_in = partial(_is_in, document, rubric, parts)
+            for number, steps in enumerate(_list_rounds(document, rubric, is_in)):
+                for step in steps:
+                    node = (step.title, id(document.child(step.path).node))
+                    if node not in seen:
+                        seen.add(node)
+                        plan[number].append((step.title, _make_change(sharing, step)))
+    return plan
+
+
+_ROUNDS = 6
+"""The maximum number of rounds: ranges, and the orders of `list_orderings`."""
+
+
+def _list_rounds(document: Document, rubric: Rubric, is_in: Callable[[Path], bool]) -> Iterator[Iterator[_Step]]:
     """Yield the changes that a rubric needs, in rounds, innermost first; none of a round is inside another."""
-    home = document.span(rubric.path)
-    yield [
-        step for path in list_ranges(rubric) for step in _write(document, path) if _is_written_in(document, path, home)
-    ]
+    yield (step for path in list_ranges(rubric) if is_in(path) for step in _write(document, path))
     for orderings in list_orderings(rubric, document.data):
-        yield [
-            step
-            for ordering in orderings
-            if ordering.path == () or _is_written_in(document, ordering.path, home)
-            for step in _reorder(document, ordering)
-        ]
+        yield (step for ordering in orderings if is_in(ordering.path) for step in _reorder(document, ordering))
 
 
-def _is_written_in(document: Document, path: Path, home: Span) -> bool:
-    """Return whether a value is written inside a rubric, not elsewhere in the file for an alias to repeat."""
-    span = document.span(path)
-    return home.start <= span.start and span.end <= home.end
-
-
-def _is_in(step: _Step, rubrics: Sequence[Rubric], parts: frozenset[_Part] | None) -> bool:
-    if parts is None:
-        return True
-    number = step.document.number or 0
-    depths = [len(rubric.path) + 1 for rubric in rubrics if rubric.path == step.path[: len(rubric.path)]]
-    return any((number, step.path[:depth]) in parts for depth in depths) if depths else (number, step.path) in parts
+def _is_in(document: Document, rubric: Rubric, parts: frozenset[_Part] | None, path: Path) -> bool:
+    """Return whether a value is among the parts to format, and not written elsewhere for an alias to repeat."""
+    home, span = document.span(rubric.path), document.span(path)
+    if path and not (home.start <= span.start and span.end <= home.end):
+        return False
+    part = path[: len(rubric.path) + 1] if len(path) > len(rubric.path) else path
+    return parts is None or (document.number or 0, part) in parts
 
 
 def _write(document: Document, path: Path) -> Iterator[_Step]:
