@@ -406,7 +406,7 @@ def test_a13_no_gate_has_a_default():
         ("{id: a, expected_outcome: It, owner: x}", "`id`, `expected_outcome`, `weight`, `required_min_score`"),
         (
             "{id: a, levels: {1: It, 2: So}, owner: x}",
-            "`id`, `expected_outcome`, `weight`, `levels`, `required_min_level`",
+            "`id`, `expected_outcome`, `weight`, `required_min_level`, `levels`",
         ),
         (
             "{id: a, score_ranges: {0: It, 6: So}, owner: x}",
