@@ -278,7 +278,7 @@ def test_formatting_stops_the_commit_where_it_changed_a_file(manager, hooks):
     git("add", "--all")
     call = ("try-repo", str(hooks), "rubric-format", "--all-files")
     code, text = run(manager, *call)
-    assert (1, True) == (code, "a.yaml: formatted\nFormatted 1 of 1 file.\n" in text)
+    assert (1, True) == (code, "a.yaml: formatted\nFormatted 1 of 2 files.\n" in text)
     assert Path("a.yaml").read_text("utf-8") == GOOD
     code, text = run(manager, *call)
     assert (0, dotted("rubric-format", "Passed")) == (code, text[text.index("rubric-format...") :])
