@@ -343,6 +343,10 @@ UNTOUCHED = {
     ),
     "no rubric": ("a.yaml", "weight: 2\nid: a\n"),
     "nothing": ("a.rubric.yaml", ""),
+    "bands that are missing": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    score_ranges:\n  - {id: b, score_ranges: 7}\n",
+    ),
     "an empty list": ("a.rubric.yaml", "rubrics: []\n"),
     "text outside of the rubric, that it repeats": (
         "suite.yaml",

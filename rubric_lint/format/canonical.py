@@ -61,7 +61,7 @@ def list_orderings(rubric: Rubric, data: Any) -> Iterator[list[Ordering]]:
         for index, child in enumerate(_items(entry, field))
         if isinstance(child, dict)
     ]
-    scales = list(rubric.scales)
+    scales = [scale for scale in rubric.scales if scale.bands]  # not those of a value that holds none
     yield [_sort(scale) for scale in scales if scale.path != rubric.path]
     yield [
         _order(entry.fields, entry.path, version, *(["band"] if _is_band(entry) else []), item)
