@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import edited
 import pytest
 from node import ROOT, install_locked, node
 
@@ -123,3 +124,26 @@ def test_hints_and_lenses_are_those_that_the_page_describes(tmp_path):
     assert report["lens"] == "Show prompt"
     assert report["report"].startswith("$ rubric-score prompt a.rubric.yaml --answer '(the answer)'\n\n")
     assert "Wrong 😀" in report["report"]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_findings_a_fix_and_a_rename_in_two_files(tmp_path, ending):
+    folder = tmp_path / "my project"
+    edited.write(folder, ending)
+    report, _ = run(
+        tmp_path,
+        edited.NAME,
+        edited.RUBRIC.replace("\n", ending),
+        "neovim",
+        servers=["rubric_lint"],
+        expected=len(edited.FINDINGS),
+        NVIM_RENAME="period",
+    )
+    found = [(line, column, code) for line, column, _, code, _ in sorted(report["diagnostics"])]
+    assert found == [(line, len(text_before(line, column)) + 1, code) for line, column, code in edited.FINDINGS]
+    assert edited.read(folder) == edited.expected(ending)
+
+
+def text_before(line, column):
+    """What is before a place, in the bytes that Neovim counts."""
+    return edited.RUBRIC.splitlines()[line - 1][: column - 1].encode()

@@ -34,6 +34,20 @@ local function labels(server, line, column)
   end, answer.items or answer)
 end
 
+local function fix(line, column)
+  vim.api.nvim_win_set_cursor(0, { line, column })
+  local before = text()
+  vim.lsp.buf.code_action({
+    apply = true,
+    filter = function(action)
+      return action.isPreferred == true
+    end,
+  })
+  wait_for("the fix", function()
+    return text() ~= before
+  end)
+end
+
 local function run()
   vim.cmd.edit(vim.fn.fnameescape(file))
   local servers = vim.split(vim.env.NVIM_SERVERS, " ")
@@ -69,6 +83,17 @@ local function run()
     result.report = text()
     return
   end
+  if vim.env.NVIM_RENAME then
+    fix(4, 4)
+    vim.fn.cursor(vim.fn.search("id: accuracy", "w"), vim.fn.col(".") + 4)
+    local before = text()
+    vim.lsp.buf.rename(vim.env.NVIM_RENAME)
+    wait_for("the rename", function()
+      return text() ~= before
+    end)
+    vim.cmd.wall()
+    return
+  end
   if vim.env.NVIM_YAML then
     result.hover = ask("yamlls", "textDocument/hover", 4, 5).contents.value
     result.offered = labels("yamlls", 6, 5)
@@ -76,17 +101,7 @@ local function run()
     return
   end
   result.hover = ask("rubric_lint", "textDocument/hover", 5, 9).contents.value
-  vim.api.nvim_win_set_cursor(0, { 5, 8 })
-  local before = text()
-  vim.lsp.buf.code_action({
-    apply = true,
-    filter = function(action)
-      return action.isPreferred == true
-    end,
-  })
-  wait_for("the fix", function()
-    return text() ~= before
-  end)
+  fix(5, 8)
   vim.api.nvim_buf_set_lines(0, 5, 5, false, { "        " })
   result.offered = labels("rubric_lint", 6, 9)
   vim.api.nvim_buf_set_lines(0, 5, 6, false, {})
