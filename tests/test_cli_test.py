@@ -203,7 +203,7 @@ def test_comments_silence_findings():
     assert out.endswith("1 of 2 tests passed; found 1 warning.\n1 fixable with rubric-fix; 1 finding ignored.\n")
 
 
-@pytest.mark.parametrize("form", ["full", "concise", "json", "sarif", "github", "gitlab", "junit", "agent"])
+@pytest.mark.parametrize("form", ["full", "concise", "json", "sarif", "github", "gitlab", "junit", "agent", "vscode"])
 def test_every_format_reports_findings_with_their_rule(form):
     record(wrong=output(2), right=output(8))
     code, out, _ = run("--format", form)
@@ -513,7 +513,7 @@ def test_a_named_file_must_be_a_test_file():
         (["--record"], "--record requires --model, the name of the model that judges"),
         (["--model", "m"], "--model requires --record; without it no model is asked"),
         (["--watch", "--record", "--model", "m"], "--watch cannot be combined with --record; record separately"),
-        (["--watch", "--format", "json"], "--watch supports only --format full, concise or agent, on stdout"),
+        (["--watch", "--format", "json"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
     ],
 )
 def test_wrong_calls(arguments, message):

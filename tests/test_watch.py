@@ -354,8 +354,8 @@ def test_an_interrupt_ends_it_in_the_midst_of_waiting(watch):
             ["--write-baseline"],
             "--watch cannot be combined with --add-ignores or --write-baseline; run them separately",
         ),
-        (["--output-file", "x"], "--watch supports only --format full, concise or agent, on stdout"),
-        (["--format", "json"], "--watch supports only --format full, concise or agent, on stdout"),
+        (["--output-file", "x"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
+        (["--format", "json"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(args, message):

@@ -26,7 +26,7 @@ from rubric_lint.cli.options import (
     check_sources,
     with_settings,
 )
-from rubric_lint.cli.reporting import FAIL_ON, FORMAT, QUIET, check_watch, write_figures
+from rubric_lint.cli.reporting import FAIL_ON, FORMAT, QUIET, TEXT_FORMATS, check_watch, write_figures
 from rubric_lint.cli.reporting import watch as watch_files
 from rubric_lint.cli.rule_options import complete_name, print_page, print_rules
 from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rubric_lint.run.summary import Summary
 
 
-_WITH_SUMMARY = (Statistics, REPORTERS["full"], REPORTERS["concise"], REPORTERS["agent"])
+_WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))
 """The formats that end with the summary."""
 
 _EXAMPLES = {

@@ -11,7 +11,7 @@ from rubric_lint.messages import join_words
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import complain
 
-_TEXT = ("full", "concise", "agent")
+TEXT_FORMATS = ("full", "concise", "agent", "vscode")
 """The formats for readers, which --watch can repeat."""
 
 FORMAT: dict[str, Any] = {
@@ -38,14 +38,14 @@ def check_watch(form: str | None, *, has_file: bool) -> None:
     Raises:
         click.UsageError: naming the formats that can.
     """
-    if has_file or form not in {None, *_TEXT}:
-        raise click.UsageError(f"--watch supports only --format {join_words(_TEXT, 'or')}, on stdout")
+    if has_file or form not in {None, *TEXT_FORMATS}:
+        raise click.UsageError(f"--watch supports only --format {join_words(TEXT_FORMATS, 'or')}, on stdout")
 
 
 def write_figures(lines: Iterable[str], form: str, write: Callable[[str], object]) -> None:
     """Write what else was computed: into a report for readers, else on stderr; the JSON report has the figures."""
     for line in lines:
-        if form in _TEXT:
+        if form in TEXT_FORMATS:
             write(f"{line}\n")
         elif form != "json":
             click.echo(line, err=True)

@@ -30,6 +30,7 @@ REPORTERS: Mapping[str, MakeReporter] = {
     "gitlab": _late("gitlab", "GitLab"),
     "junit": _late("junit", "JUnit"),
     "agent": _late("agent", "Agent"),
+    "vscode": _late("vscode", "VSCode"),
 }
 """The formats, by their `--format` names."""
 

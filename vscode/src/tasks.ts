@@ -1,7 +1,7 @@
 /** Offers a task that checks a folder with the rubric-lint that the server is started from. */
 import * as vscode from "vscode";
 
-import { taskArguments, type Wish } from "./run";
+import { taskArguments, watches, type Wish } from "./run";
 import { safeEnvironment, type Tool } from "./tool";
 
 /** The kind of our tasks in `tasks.json`, and the name of the problem matcher. */
@@ -18,7 +18,9 @@ export class Tasks implements vscode.TaskProvider {
 
   provideTasks(): vscode.Task[] {
     const folders = (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
-    return folders.flatMap((folder) => this.#make({ type: KIND }, folder, "check") ?? []);
+    return folders.flatMap((folder) =>
+      [this.#make({ type: KIND }, folder, "check"), this.#make({ type: KIND, watch: true }, folder, "watch")].filter((task) => !!task),
+    );
   }
 
   resolveTask(task: vscode.Task): vscode.Task | undefined {
@@ -33,8 +35,10 @@ export class Tasks implements vscode.TaskProvider {
     }
     const env = safeEnvironment({}) as Record<string, string>;
     const execution = new vscode.ProcessExecution(tool.command, taskArguments(tool, definition), { cwd: folder.uri.fsPath, env });
-    const task = new vscode.Task(definition, folder, name, KIND, execution, `$${KIND}`);
-    task.detail = "Check the rubrics in all files of the folder";
+    const isBackground = watches(definition);
+    const task = new vscode.Task(definition, folder, name, KIND, execution, isBackground ? `$${KIND}-watch` : `$${KIND}`);
+    task.isBackground = isBackground;
+    task.detail = isBackground ? "Check the rubrics in the folder again whenever files change" : "Check the rubrics in all files of the folder";
     return task;
   }
 }
