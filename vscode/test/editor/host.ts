@@ -263,6 +263,56 @@ function tests(): void {
     });
   });
 
+  describe("the tasks", () => {
+    const name = "closed emoji.rubric.yaml";
+    const file = path.join(folder, name);
+    const text = "rubrics:\n  - {id: \u{1F680}, expected_outcome: '\u{1F469}\u200D\u{1F680} \u{1F600}', wieght: 2, weihgt: 3}\n";
+
+    /** What a problem matcher put at the file, which is not open; the codes of the server have a link. */
+    const matched = (): Finding[] => {
+      const lines = text.split("\n");
+      return vscode.languages
+        .getDiagnostics(vscode.Uri.file(file))
+        .filter((one) => typeof one.code === "string")
+        .map((one) => ({
+          rule: typeof one.code === "string" ? one.code : "",
+          severity: one.severity === vscode.DiagnosticSeverity.Error ? "error" : "warning",
+          message: one.message,
+          text: lines[one.range.start.line]?.slice(one.range.start.character, one.range.end.character) ?? "",
+        }));
+    };
+
+    async function run(task: string): Promise<vscode.TaskExecution> {
+      const tasks = await vscode.tasks.fetchTasks({ type: "rubric-lint" });
+      assert.deepEqual(tasks.map((one) => one.name).sort(), ["check", "watch"]);
+      const found = tasks.find((one) => one.name === task);
+      assert.ok(found);
+      return vscode.tasks.executeTask(found);
+    }
+
+    before(() => {
+      writeFileSync(file, text);
+    });
+
+    it("list the findings of files that are not open, at the same text as the command line", async () => {
+      await run("check");
+      const expected = reported(name);
+      assert.ok(expected.length >= 2);
+      const found = await until("the findings of the task", () => (matched().length > 0 ? matched() : undefined));
+      assert.deepEqual(found.sort(byText), expected.sort(byText));
+    });
+
+    it("check again when a file changes, until they are stopped", async () => {
+      const execution = await run("watch");
+      await until("the findings of the task", () => (matched().length > 0 ? true : undefined));
+      writeFileSync(file, "rubrics:\n  - {id: a, expected_outcome: Names the city}\n");
+      await until("no findings", () => (matched().length === 0 ? true : undefined));
+      writeFileSync(file, text);
+      await until("findings again", () => (matched().length === reported(name).length ? true : undefined));
+      execution.terminate();
+    });
+  });
+
   describe("the server", () => {
     it("is started once, from the environment in the folder", () => {
       assert.equal(servers().length, 1);
