@@ -166,6 +166,26 @@ describe("a window", () => {
     await window.close();
   });
 
+  it("walks through the first rubric, with a picture that loads", async () => {
+    const window = await editor.open(withProject({ "a.rubric.yaml": RUBRIC }), "a.rubric.yaml");
+    const { page } = window;
+    await window.status("rubric-lint 0");
+    await page.keyboard.press("F1");
+    await page.keyboard.type("Welcome: Open Walkthrough");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "Open Walkthrough" }).first().click();
+    await page.keyboard.type("Check a rubric");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "Check a rubric" }).first().click();
+    const walkthrough = page.locator(".gettingStartedContainer");
+    const titles = ["Write a rubric", "See what is wrong", "Fix it", "Set it up for the project"];
+    for (const title of titles) {
+      await walkthrough.locator(".step-title", { hasText: title }).waitFor();
+    }
+    const picture = page.waitForResponse((response) => decodeURIComponent(response.url()).includes("images/problems.png"));
+    await walkthrough.locator(".step-title", { hasText: "See what is wrong" }).click();
+    assert.equal((await picture).status(), 200);
+    await window.close();
+  });
+
   it("shows squiggles and problems", async () => {
     const suite = readFileSync("../examples/support-bot.yaml", "utf8");
     const folder = path.join(workspace({ "support/support-bot.yaml": suite }), "support");
