@@ -218,8 +218,8 @@ def test_a_long_document_delays_no_answer_about_a_short_one(tmp_path):
                 assert [len(await editor.symbols(short)), len(await editor.folds(short))] == [1, 2]
                 editor.replace(short, version, text)
             assert not waiting.done()
-            waiting.cancel()
             assert await editor.end() == 0
+            waiting.cancel()
 
     run(session())
 
