@@ -63,4 +63,4 @@ def test_their_settings_are_ours():
 def test_the_addresses_of_schemas_are_ours():
     named = set(re.findall(r"https://rubric-lint\.github\.io/schemas/[\w./-]+\.json", PAGE))
     assert named
-    assert named <= {entry.bundled_id for entry in catalogue()}
+    assert named <= {form.bundled_id for entry in catalogue() for form in entry.forms}

@@ -58,10 +58,9 @@ def test_score_ranges_are_a_row_each():
         ),
         (
             "id,what is judged,level,name,outcome,minimum\nq,Its depth,1,Poor,Off topic,3\nq,,3,Good,With examples,\n",
-            "  - id: q\n    expected_outcome: Its depth\n    levels:\n"
+            "  - id: q\n    expected_outcome: Its depth\n    required_min_level: 3\n    levels:\n"
             "      - level: 1\n        name: Poor\n        expected_outcome: Off topic\n"
-            "      - level: 3\n        name: Good\n        expected_outcome: With examples\n"
-            "    required_min_level: 3\n",
+            "      - level: 3\n        name: Good\n        expected_outcome: With examples\n",
         ),
     ],
     ids=["checklist", "texts", "required", "holistic", "levels"],
