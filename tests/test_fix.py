@@ -10,7 +10,8 @@ from pages import read_pages
 
 from rubric_lint.finding import Edit, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
 from rubric_lint.fix import DEPRECATIONS, SAFE, Fixed, choose, fix, splice
-from rubric_lint.fix.proof import DataChange, find_doubt, move
+from rubric_lint.fix.following import DataChange, move
+from rubric_lint.fix.proof import find_doubt
 from rubric_lint.lint.edits import Sharing, make_fix
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings

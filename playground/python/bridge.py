@@ -8,7 +8,8 @@ import rubric_lint
 from rubric_lint.api import fix_source, lint_source, show_source
 from rubric_lint.finding import Result
 from rubric_lint.fix import Applied, Fixed, splice
-from rubric_lint.fix.proof import DataChange, find_doubt
+from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.proof import find_doubt
 from rubric_lint.fix.totals import FixOutcome
 from rubric_lint.lint.engine import DEFAULTS
 from rubric_lint.project.settings import claim_by_name

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severity
-from rubric_lint.fix.proof import DataChange, Known, find_doubt, move, name_findings
+from rubric_lint.fix.following import DataChange, Known, move, name_findings
+from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.messages import join_words

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Intent, Reorder, Repair, Replace, Result, pointer
 from rubric_lint.fix import Applied, Fixed, find_new, splice
-from rubric_lint.fix.proof import DataChange, find_doubt, move, name_findings
+from rubric_lint.fix.following import DataChange, move, name_findings
+from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.canonical import Ordering, list_orderings, list_ranges
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix

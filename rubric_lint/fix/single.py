@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from rubric_lint.finding import Finding, Fix, Result
 from rubric_lint.fix import find_new, splice
-from rubric_lint.fix.proof import DataChange, find_doubt, move, name_findings
+from rubric_lint.fix.following import DataChange, move, name_findings
+from rubric_lint.fix.proof import find_doubt
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 

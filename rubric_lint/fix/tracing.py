@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Edit, Replace
 from rubric_lint.fix import Left, splice
-from rubric_lint.fix.proof import DataChange, find_doubt
+from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.proof import find_doubt
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents

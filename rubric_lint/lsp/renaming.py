@@ -12,7 +12,8 @@ from lsprotocol import types
 
 from rubric_lint.finding import Edit, Intent, RenameKey, Repair, ReplaceValue, pointer
 from rubric_lint.fix import splice
-from rubric_lint.fix.proof import DataChange, find_doubt
+from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.proof import find_doubt
 from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
 from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.id_sites import Site
