@@ -143,6 +143,21 @@ class InsertItems(NamedTuple):
     before: bool = False
 
 
+class MoveItems(NamedTuple):
+    """Intent: move the items `steps` of the list at `path` into a copy of `holder`, whose only items there they are.
+
+    The holder is the list item that has the list, and the copy comes right after it; or it is the whole document, and
+    the copy becomes the last document of the file, with the index `number`. `changes` are the other scalars of the
+    copy: their paths in the holder, and what is written there. `make_fix` fills in `number` and `changes`.
+    """
+
+    path: Path
+    steps: tuple[int, ...]
+    holder: Path
+    changes: tuple[tuple[Path, str], ...] = ()
+    number: int = 0
+
+
 class Replace(NamedTuple):
     """Intent: replace `span` with `text`, for places without a path, such as a comment."""
 
@@ -150,7 +165,9 @@ class Replace(NamedTuple):
     text: str
 
 
-Restructuring = PutUnder | Dissolve | MoveField | JoinLists | InsertField | WrapValue | UnwrapValue | EscapeText
+Restructuring = (
+    PutUnder | Dissolve | MoveField | JoinLists | InsertField | WrapValue | UnwrapValue | EscapeText | MoveItems
+)
 """The intents that move whole parts of a document."""
 
 Intent = (

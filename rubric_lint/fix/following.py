@@ -1,6 +1,6 @@
 """Follow findings through the changes of fixes, to tell the new ones of a text from the old ones."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rubric_lint.finding import (
@@ -10,6 +10,7 @@ from rubric_lint.finding import (
     InsertField,
     InsertItems,
     Intent,
+    MoveItems,
     RenameKey,
     Reorder,
     ReplaceValue,
@@ -64,17 +65,46 @@ def move(known: Known, changes: Iterable[DataChange]) -> Known:
             if shift is not intent:
                 new |= {(rule, _follow(place, shift, other)) for rule, place in new}
         moved |= new
+    moves = [(intent, change) for intent, change in each if isinstance(intent, MoveItems)]
+    for intent, change in reversed(moves):  # the places of those further up stay valid
+        moved = {(rule, _follow_move(place, intent, change)) for rule, place in moved}
     return frozenset(moved)
+
+
+def _follow_move(place: str, intent: MoveItems, change: DataChange) -> str:
+    """Return the path of a value after items of a list have moved into a copy of what holds the list."""
+    steps, above = place.split("/"), _point(intent.path, change).split("/")
+    holder = len(above) - len(intent.path) + len(intent.holder)  # the steps to the holder
+    depth, index = len(above), _read_index(steps, above)
+    is_moved = index in intent.steps
+    if index is not None:
+        left = sum(step < index for step in intent.steps)
+        steps[depth] = str(left if is_moved else index - left)
+    if intent.holder:
+        at = _read_index(steps, above[: holder - 1])
+        if at is not None and (is_moved or at > int(intent.holder[-1])):
+            steps[holder - 1] = str(at + 1)
+    elif intent.number == 1:  # of several documents each has a number
+        steps.insert(1, "1" if is_moved else "0")
+    elif is_moved:
+        steps[1] = str(intent.number)
+    return "/".join(steps)
+
+
+def _read_index(steps: Sequence[str], above: Sequence[str]) -> int | None:
+    """Return the index of the item of a list that a path leads through; None if it leads elsewhere."""
+    depth = len(above)
+    is_below = len(steps) > depth and [*steps[:depth]] == [*above] and steps[depth].isdecimal()
+    return int(steps[depth]) if is_below else None
 
 
 def _follow(place: str, intent: Reorder | InsertItems, change: DataChange) -> str:
     """Return the path of a value after the items of a list above it were reordered, or others were inserted."""
     items = intent.path[:-1] if isinstance(intent, InsertItems) else intent.path
     steps, above = place.split("/"), _point(items, change).split("/")
-    depth = len(above)
-    if len(steps) <= depth or steps[:depth] != above or not steps[depth].isdecimal():
+    depth, index = len(above), _read_index(steps, above)
+    if index is None:
         return place
-    index = int(steps[depth])
     if isinstance(intent, InsertItems):
         new = index + (len(intent.copies) if index >= find_index(intent) else 0)
     else:

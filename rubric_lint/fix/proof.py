@@ -8,6 +8,7 @@ from typing import Any
 from rubric_lint.finding import (
     AddField,
     Intent,
+    MoveItems,
     NestField,
     RemoveField,
     RenameKey,
@@ -17,9 +18,10 @@ from rubric_lint.finding import (
     pointer,
 )
 from rubric_lint.fix.following import DataChange
-from rubric_lint.fix.restructured_data import REORDERS_COMMENTS, prepare
+from rubric_lint.fix.restructured_data import REORDERS_COMMENTS, prepare, split_off
 from rubric_lint.format.bands import LOWEST
 from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.edits.removal import line_start
 from rubric_lint.lint.edits.sharing import Sharing
 from rubric_lint.lint.engine import build_rubrics
@@ -37,7 +39,8 @@ def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if _lines(old, faults) != _lines(new, new_faults):
         return "it would have a syntax error"
-    if len(before) != len(after):
+    added = sum(isinstance(each, MoveItems) and not each.holder for change in changes for each in change.intents)
+    if len(before) + added != len(after) or added > 1:
         return "the number of documents would change"
     comments = _edited_comments(before, changes), [new.slice(span) for span in _comments(after)]
     is_moved = any(isinstance(intent, REORDERS_COMMENTS) for change in changes for intent in change.intents)
@@ -45,12 +48,54 @@ def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings
         return "a comment would be lost"
     if sum(map(_count_outdented, after)) > sum(map(_count_outdented, before)):
         return "a line between brackets would be too far left for strict readers of YAML"
+    return _compare_all(before, after, changes, settings)
+
+
+def _compare_all(
+    before: Sequence[Document], after: Sequence[Document], changes: Sequence[DataChange], settings: FileSettings
+) -> str:
+    """Return why the documents, or a new one, are not what the changes should make of them; empty if they are."""
     parts = _part(changes) if len(before) > 1 else {}
-    for then, now in zip(before, after, strict=True):
+    for then, now in zip(before, after[: len(before)], strict=True):
         mine = changes if then.number is None else parts.get(then.number, ())
+        moves = [intent for change in mine for intent in change.intents if isinstance(intent, MoveItems)]
+        wanted = [*_describe_parts(then, moves, settings)] if moves else []
+        expected = [split_off(then, intent) for intent in moves if not intent.holder]
         if doubt := _compare(then, now, mine, settings):
             return doubt
+        copies = [after[-1]] if expected else []
+        for data, copy in zip(expected, copies, strict=True):
+            if (path := _find_difference(data, copy.data, frozenset(), frozenset())) is not None:
+                return f"the value at `{pointer(path)}` of the new document would not be as intended"
+        found = [_describe_rubric(*each) for each in _list_rubrics([now, *copies], settings)] if moves else []
+        if any(each not in found for each in wanted):
+            return "some criteria would not be read as before"
     return ""
+
+
+def _list_rubrics(
+    documents: Iterable[Document], settings: FileSettings
+) -> Iterator[tuple[Rubric, Sequence[Criterion]]]:
+    for document in documents:
+        for rubric in build_rubrics(document, settings):
+            yield rubric, rubric.entries
+
+
+def _describe_parts(document: Document, moves: Iterable[MoveItems], settings: FileSettings) -> Iterator[Any]:
+    """Describe the two rubrics that each move makes of one; call this before the data changes."""
+    rubrics = {rubric.path: rubric for rubric, _ in _list_rubrics([document], settings)}
+    for intent in moves:
+        rubric = rubrics[intent.path]
+        for is_moved in (False, True):
+            places = rubric.entries_by_place.items()
+            entries = [entry for place, entry in places if (place[-1] in intent.steps) is is_moved]
+            yield _describe_rubric(rubric, entries)
+
+
+def _describe_rubric(rubric: Rubric, entries: Iterable[Criterion]) -> Any:
+    """Return all of some criteria that decides their scores, without the ids that their places give them."""
+    told = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
+    return rubric.version, rubric.dialect, told
 
 
 def _part(changes: Iterable[DataChange]) -> dict[int, list[DataChange]]:
@@ -177,9 +222,13 @@ def _change(mapping: dict[str, Any] | list[Any], intent: RenameKey | ReplaceValu
 
 def find_difference(expected: Document, found: Document, added: frozenset[str]) -> Path | None:
     """Return where the data of two documents differs: in a value, its type, or the order of fields except `added`."""
-    stack: list[tuple[Path, Any, Any]] = [((), expected.data, found.data)]
+    merging = frozenset(id(value) for document in (expected, found) for value in document.merging.values())
+    return _find_difference(expected.data, found.data, merging, added)
+
+
+def _find_difference(expected: Any, found: Any, merging: frozenset[int], added: frozenset[str]) -> Path | None:
+    stack: list[tuple[Path, Any, Any]] = [((), expected, found)]
     seen: set[tuple[int, int]] = set()
-    merging = {id(value) for document in (expected, found) for value in document.merging.values()}
     while stack:
         path, one, other = stack.pop()
         if type(one) is not type(other):

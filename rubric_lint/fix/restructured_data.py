@@ -13,6 +13,7 @@ from rubric_lint.finding import (
     Intent,
     JoinLists,
     MoveField,
+    MoveItems,
     PutUnder,
     Reorder,
     Restructuring,
@@ -21,9 +22,10 @@ from rubric_lint.finding import (
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape
+from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import read_scalar
 
-REORDERS_COMMENTS = (MoveField, JoinLists, Reorder)
+REORDERS_COMMENTS = (MoveField, JoinLists, Reorder, MoveItems)
 """The intents that move comments past others."""
 
 
@@ -47,10 +49,7 @@ def _prepare_copies(document: Document, intent: InsertItems) -> Callable[[], Non
     copies = [deepcopy(document.value(intent.path)) for _ in intent.copies]
     for copy, changes in zip(copies, intent.copies, strict=True):
         for place, written in changes:
-            holder = copy
-            for step in place[:-1]:
-                holder = holder[step]
-            holder[place[-1]] = read_scalar(written)
+            _put(copy, place, read_scalar(written))
 
     def insert() -> None:
         items[index:index] = copies
@@ -58,7 +57,42 @@ def _prepare_copies(document: Document, intent: InsertItems) -> Callable[[], Non
     return insert
 
 
+def split_off(document: Document, intent: MoveItems) -> Any:
+    """Return the copy of a holder with the items that move into it; call this before the data changes."""
+    items = document.value(intent.path)
+    copy = deepcopy(document.value(intent.holder))
+    depth = len(intent.holder)
+    _put(copy, intent.path[depth:], [deepcopy(items[step]) for step in intent.steps])
+    for place, written in intent.changes:
+        _put(copy, place, read_scalar(written))
+    return copy
+
+
+def _put(holder: Any, place: Path, value: Any) -> None:
+    for step in place[:-1]:
+        holder = holder[step]
+    holder[place[-1]] = value
+
+
+def _prepare_move(document: Document, intent: MoveItems) -> Callable[[], None]:
+    items, copy = document.value(intent.path), split_off(document, intent)
+    kept = [item for index, item in enumerate(items) if index not in intent.steps]
+    holder = document.value(intent.holder)
+    holders = document.value(intent.holder[:-1]) if intent.holder else []
+
+    def move() -> None:
+        items[:] = kept
+        for index, each in enumerate(holders):
+            if each is holder:
+                holders.insert(index + 1, copy)
+                break
+
+    return move
+
+
 def _prepare(document: Document, intent: Restructuring) -> Callable[[], None]:
+    if isinstance(intent, MoveItems):
+        return _prepare_move(document, intent)
     owner, step = document.value(intent.path[:-1]), intent.path[-1]
     if isinstance(intent, MoveField | JoinLists):
         target = document.value(intent.to)

@@ -192,3 +192,10 @@ def case_lists(version: str = CURRENT) -> frozenset[str]:
     holders = {f"#/definitions/{name}" for name, schema in definitions.items() if schema.get("x-holds-rubrics")}
     fields = definitions["part"]["properties"].items()
     return frozenset(name for name, schema in fields if schema.get("$ref") in holders)
+
+
+@cache
+def suite_lists(definition: str) -> frozenset[str]:
+    """Return the names of the lists in a suite that follow one definition: `cases` or `evaluators`."""
+    fields = load(f"{CURRENT}/suite.json")["definitions"]["part"]["properties"].items()
+    return frozenset(name for name, schema in fields if schema.get("$ref") == f"#/definitions/{definition}")

@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from rubric_lint.finding import Place, Problem
+from rubric_lint.finding import MoveItems, Place, Problem, Repair
 from rubric_lint.format.criterion import Asked
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -126,7 +126,8 @@ class View:
     def translate(self, problem: Problem) -> Problem:
         """Return a problem that a rule found in the words of version 2 with its place in the document.
 
-        A repair in those words is of use only as a reason: what is not rewritten says so.
+        A repair in those words is of use only as a reason: what is not rewritten says so. One that moves whole criteria
+        has their places in the document already.
         """
         path, part = self._locate(problem.path, problem.part)
         related = tuple(
@@ -137,8 +138,11 @@ class View:
             part=part,
             related=related,
             repair=problem.repair if self.document.kind.is_program else None,
-            choices=problem.choices if self.document.kind.is_program else (),
+            choices=tuple(filter(self._is_translated, problem.choices)),
         )
+
+    def _is_translated(self, repair: Repair) -> bool:
+        return self.document.kind.is_program or all(isinstance(intent, MoveItems) for intent in repair.intents)
 
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
         place, is_key = self._find(path)

@@ -3,12 +3,11 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import CURRENT, load
+from rubric_lint.format.schema import suite_lists
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
@@ -287,7 +286,7 @@ def _read_owner(site: RubricSite) -> _Owner:
             continue
         field = path[depth - 2] if depth > 1 else ""
         place = f"{field}/{step}" if field else str(step)
-        if field in _case_lists() or depth == 1:
+        if field in suite_lists("cases") or depth == 1:
             name, key, inner = _label(value, ("id", "name"), place), path[:depth], []
         else:
             inner.append(_label(value, ("name", "id"), place))
@@ -300,10 +299,3 @@ def _label(value: Any, fields: tuple[str, ...], otherwise: str) -> str:
         if isinstance(label, str | int) and not isinstance(label, bool) and str(label):
             return str(label)
     return otherwise
-
-
-@cache
-def _case_lists() -> frozenset[str]:
-    """Return the names of the lists that contain the cases of a suite."""
-    fields = load(f"{CURRENT}/suite.json")["definitions"]["part"]["properties"].items()
-    return frozenset(name for name, schema in fields if schema.get("$ref") == "#/definitions/cases")

@@ -14,6 +14,7 @@ from rubric_lint.finding import (
     Intent,
     JoinLists,
     MoveField,
+    MoveItems,
     NestField,
     PutUnder,
     RemoveField,
@@ -36,6 +37,7 @@ from rubric_lint.lint.edits.order import reorder
 from rubric_lint.lint.edits.removal import ObstacleError, remove_field
 from rubric_lint.lint.edits.rewriting_values import escape_text, insert_field, unwrap_value, wrap_value
 from rubric_lint.lint.edits.sharing import Sharing
+from rubric_lint.lint.edits.splitting import complete_move, move_items
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Part, Path
@@ -67,6 +69,7 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
             _check_alone(sharing, intent)
     if sharing.is_needed or sharing.document.duplicates:
         intents = tuple(dict.fromkeys(spread for intent in intents for spread in _spread(sharing, intent, repair)))
+    intents = tuple(complete_move(sharing, each) if isinstance(each, MoveItems) else each for each in intents)
     edits = dict.fromkeys(edit for intent in intents for edit in _make_edits(sharing, intent))
     return Fix(repair.title, tuple(_sort(edits)), repair.safe, intents, repair.choice)
 
@@ -215,6 +218,8 @@ def _restructure(document: Document, intent: Restructuring) -> list[Edit]:  # no
             return unwrap_value(document, path)
         case EscapeText(path, has_escapes):
             return escape_text(document, path, has_escapes=has_escapes)
+        case MoveItems():
+            return move_items(document, intent)
 
 
 _ANCHOR = re.compile(r"&([^\s,\[\]{}]+)[ \t]+(?:![^\s,\[\]{}]*[ \t]+)?$")

@@ -28,7 +28,7 @@ def insert_items(
     item = document.span(path)
     texts = [_copy(document, path, changes) for changes in copies]
     if document.is_flow(path):
-        return _insert_in_flow(document, path, texts, before=before)
+        return put_in_flow(document, path, texts, before=before)
     text, code = document.source.text, document.tree.code
     dash = code.rfind("-", 0, item.start)
     between = _PROPERTIES.sub("", code[dash + 1 : item.start])
@@ -81,8 +81,8 @@ def _quote(start: str, written: str, *, is_json: bool) -> str:
     return f"{quote}{written}{quote}"
 
 
-def _insert_in_flow(document: Document, path: Path, texts: list[str], *, before: bool) -> Edit:
-    """Insert items between brackets, with the separator that is there."""
+def put_in_flow(document: Document, path: Path, texts: list[str], *, before: bool) -> Edit:
+    """Return the edit that puts texts between brackets beside the item at `path`, with the separator that is there."""
     text, code = document.source.text, document.tree.code
     index, items = int(path[-1]), len(document.value(path[:-1]))
     spans = {at: document.extent((*path[:-1], at)) for at in (index - 1, index, index + 1) if 0 <= at < items}

@@ -1,0 +1,252 @@
+"""Move items of a list into a copy of what holds the list, and leave every other byte as it is."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from rubric_lint.finding import Edit, MoveItems
+from rubric_lint.lint.edits.insertion import new_line
+from rubric_lint.lint.edits.items import put_in_flow
+from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start
+from rubric_lint.lint.edits.sharing import Sharing
+from rubric_lint.text.document import Document
+from rubric_lint.text.kinds import Kind
+from rubric_lint.text.path import Path
+from rubric_lint.text.source import Span
+from rubric_lint.text.tree import AliasNode
+
+_LABELS = ("id", "name", "metric")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_PLAIN = re.compile(r"[^\W\d_][\w./-]*(?: [\w./-]+)*")
+_ANCHOR = re.compile(r"(?:!\S*\s+)?&([^\s,\[\]{}]+)")
+
+
+def complete_move(sharing: Sharing, intent: MoveItems) -> MoveItems:
+    """Return the intent with the names that the copy of the holder needs, and the number of a new document.
+
+    Raises:
+        ObstacleError: if the holder cannot be copied.
+    """
+    document, holder = sharing.document, intent.holder
+    fields = document.value(holder)
+    if not holder:
+        if document.kind is not Kind.YAML:
+            raise ObstacleError("only YAML holds several documents; move the criteria to a file of their own")
+        if beside := [key for key, value in fields.items() if key != intent.path[0] and isinstance(value, dict | list)]:
+            raise ObstacleError(f"the file has `{beside[0]}` too; move the criteria to a file of their own")
+    elif any(path != intent.path and path[: len(holder)] == holder for path in sharing.rubrics):
+        raise ObstacleError("there is another rubric beside it; move the criteria by hand")
+    _check_anchors(document, intent)
+    siblings = [item for item in document.value(holder[:-1]) if isinstance(item, dict)] if holder else [fields]
+    changes = tuple(
+        ((label,), _name_apart(fields[label], {item.get(label) for item in siblings}))
+        for label in _LABELS
+        if isinstance(fields.get(label), str)
+    )
+    return intent._replace(changes=changes, number=0 if holder else len(document.tree.roots))
+
+
+def _name_apart(name: str, taken: set[object]) -> str:
+    """Return a name that no sibling has, as it is written."""
+    number = 2
+    while f"{name}-{number}" in taken:
+        number += 1
+    new = f"{name}-{number}"
+    return new if _PLAIN.fullmatch(new) else json.dumps(new, ensure_ascii=False)
+
+
+def _check_anchors(document: Document, intent: MoveItems) -> None:
+    """Refuse anchors in what is moved or copied, and aliases in what moves to another document."""
+    text, items = document.source.text, document.child(intent.path).node.value
+    kept = {id(item) for index, item in enumerate(items) if index not in intent.steps}
+    pending = [document.child(intent.holder).node]
+    while pending:
+        node = pending.pop()
+        if id(node) in kept:
+            continue
+        line = document.source.position(node.start_mark.index).line
+        if type(node) is AliasNode:
+            if not intent.holder:
+                raise ObstacleError(
+                    f"line {line} uses an alias, which no other document can; write out what it stands for"
+                )
+        elif found := _ANCHOR.match(text, node.start_mark.index):
+            raise ObstacleError(f"line {line} has the anchor `&{found[1]}`, which cannot be moved; write it out")
+        else:
+            pending += _list_children(node)
+
+
+def _list_children(node: object) -> Iterator[object]:
+    value = getattr(node, "value", None)
+    for each in value if isinstance(value, list) else ():
+        if isinstance(each, tuple):
+            yield from each
+        else:
+            yield each
+
+
+def move_items(document: Document, intent: MoveItems) -> list[Edit]:
+    """Return the edits that move items of a list into a copy of what holds the list.
+
+    Comments move with their item: those on its lines, and those directly above it. The copy has no comments of the
+    holder.
+
+    Raises:
+        ObstacleError: if the list is written in an unusual way, or it is unclear which item a comment is about.
+    """
+    text, holder = document.source.text, intent.holder
+    spans = _find_items(document, intent.path)
+    if 0 in intent.steps and not document.is_flow((*intent.path, 0)):
+        _check_above(document, spans[0].start)
+    whole = Span(spans[0].start, spans[-1].end)
+    _check_between(document, spans, intent.steps)
+    kept = [index for index in range(len(spans)) if index not in intent.steps]
+    replaced = {whole: _join(text, spans, intent.steps)}
+    for path, written in intent.changes:
+        span = document.span((*holder, *path))
+        replaced[span] = _write_name(document, span, written)
+    cut = Edit(whole, _join(text, spans, kept))
+    if not holder:
+        return [cut, _append_document(document, replaced)]
+    if document.is_flow(holder):
+        copy = _copy(document, document.extent(holder), replaced)
+        return [cut, put_in_flow(document, holder, [copy], before=False)]
+    return [cut, _insert_in_block(document, holder, replaced)]
+
+
+def _join(text: str, spans: Sequence[Span], steps: Sequence[int]) -> str:
+    """Return some items, each but the first with what separates it from the item above it."""
+    pieces = [text[spans[step - 1].end : spans[step].end] for step in steps[1:]]
+    return "".join([text[slice(*spans[steps[0]])], *pieces])
+
+
+def _check_between(document: Document, spans: Sequence[Span], steps: Sequence[int]) -> None:
+    text, code = document.source.text, document.tree.code
+    for index, (before, after) in enumerate(pairwise(spans)):
+        between = slice(before.end, after.start)
+        if text[between] != code[between] and {index, index + 1} & {*steps}:
+            raise ObstacleError("it is unclear which criterion a comment is about; move them by hand")
+
+
+def _check_above(document: Document, start: int) -> None:
+    if start and _is_comment(document, _line_above(document.source.text, start)):
+        raise ObstacleError("the comment above the first criterion may be about all of them; move them by hand")
+
+
+def _find_items(document: Document, path: Path) -> list[Span]:
+    """Return the spans of the items of a list: in block style whole lines, without the last line end."""
+    paths = [(*path, index) for index in range(len(document.value(path)))]
+    if document.is_flow(paths[0]):
+        return [document.extent(each) for each in paths]
+    found: list[Span] = []
+    for index, each in enumerate(paths):
+        start, end = _find_lines(document, each)
+        if index:
+            start = _climb(document, start, found[-1].end)
+        found.append(Span(start, end))
+    return found
+
+
+def _find_lines(document: Document, path: Path) -> Span:
+    """Return the lines of an item of a block list, with the comments below it that are indented more than its dash."""
+    text, code = document.source.text, document.tree.code
+    item = document.extent(path)
+    dash = code.rfind("-", 0, item.start)
+    start = line_start(text, dash)
+    if dash < 0 or code[dash + 1 : item.start].strip() or text[start:dash].strip(" "):
+        raise ObstacleError("its list is written in an unusual way; move the criteria by hand")
+    end = line_end(text, item.end)
+    while end.end > end.start and _is_comment(document, end.end):
+        below = line_end(text, end.end)
+        line = text[end.end : below.start]
+        if len(line) - len(line.lstrip(" ")) <= dash - start:
+            break
+        end = below
+    return Span(start, end.start)
+
+
+def _climb(document: Document, start: int, limit: int) -> int:
+    """Return where the comments directly above a line begin."""
+    text = document.source.text
+    while (above := _line_above(text, start)) > limit and _is_comment(document, above):
+        start = above
+    return start
+
+
+def _line_above(text: str, start: int) -> int:
+    end = start - 2 if text[start - 2 : start] == "\r\n" else start - 1
+    return line_start(text, max(end, 0))
+
+
+def _is_comment(document: Document, start: int) -> bool:
+    """Return whether there is a comment and nothing else on the line that starts at an offset."""
+    end = line_end(document.source.text, start).start
+    return bool(document.source.text[start:end].strip()) and not document.tree.code[start:end].strip()
+
+
+def _write_name(document: Document, span: Span, written: str) -> str:
+    """Return a new name in the quotes of the old one."""
+    quote = document.source.text[span.start]
+    if written[0] == '"':
+        return written
+    quote = quote if quote in "\"'" else '"' if document.kind.is_json else ""
+    return f"{quote}{written}{quote}"
+
+
+def _copy(document: Document, place: Span, replaced: dict[Span, str]) -> str:
+    """Return a part of the text without its comments, and with some of it replaced."""
+    pieces, at = [], place.start
+    for span in sorted(replaced):
+        if not (at <= span.start <= span.end <= place.end):
+            raise ObstacleError("a part of it is written elsewhere; write it out")
+        pieces += [_without_comments(document, Span(at, span.start)), replaced[span]]
+        at = span.end
+    pieces.append(_without_comments(document, Span(at, place.end)))
+    return "".join(pieces)
+
+
+def _without_comments(document: Document, place: Span) -> str:
+    text, code = document.source.text, document.tree.code
+    if text[slice(*place)] == code[slice(*place)]:
+        return text[slice(*place)]
+    pieces, at = [], place.start
+    while at < place.end:
+        found = _LINE.match(text, at)
+        stop = min(found.end() if found else place.end, place.end)
+        line = text[at:stop]
+        if line != code[at:stop]:
+            bare = code[at:stop].rstrip()
+            is_whole = at == line_start(text, at)
+            line = "" if is_whole and not bare else bare + line[len(line.rstrip("\r\n")) :]
+        pieces.append(line)
+        at = stop
+    return "".join(pieces)
+
+
+def _append_document(document: Document, replaced: dict[Span, str]) -> Edit:
+    text = document.source.text
+    start, end = document.span(())
+    line = line_start(text, start)
+    end = max(end, *(span.end for span in replaced))
+    copy = _copy(document, Span(start if text[line:start].strip() else line, end), replaced)
+    line_break = new_line(document)
+    is_ended = text[-1:] in "\r\n"
+    written = f"---{line_break}{copy.rstrip()}"
+    return Edit(Span(len(text), len(text)), f"{written}{line_break}" if is_ended else f"{line_break}{written}")
+
+
+def _insert_in_block(document: Document, holder: Path, replaced: dict[Span, str]) -> Edit:
+    """Return the edit that puts the copy of an item of a block list after it, with the blank lines that are usual."""
+    text = document.source.text
+    start, end = _find_lines(document, holder)
+    stop = max(document.extent(holder).end, *(span.end for span in replaced))
+    copy = _copy(document, Span(start, stop), replaced)
+    index, count = int(holder[-1]), len(document.value(holder[:-1]))
+    between = new_line(document)
+    if count > 1:
+        first = index if index + 1 < count else index - 1
+        above, below = (_find_lines(document, (*holder[:-1], each)) for each in (first, first + 1))
+        gap = text[above.end : below.start]
+        between = gap if not gap.strip() else between
+    return Edit(Span(end, end), f"{between}{copy.rstrip()}")
