@@ -322,7 +322,17 @@ def test_lint_fixes_first_and_then_lints(program, suite):
         "2 deprecated-required.\n1 finding left to fix by hand.\n"
     )
     assert out.startswith("stuck.yaml:3:39 warning deprecated-required: ")
-    assert [program(*args, name="lint")[0] for args in (["--unsafe-fixes"], ["--fix", "-"])] == [2, 2]
+    refused = (["--unsafe-fixes"], ["--choose", "add-band"], ["--fix", "-"])
+    assert [program(*args, name="lint")[0] for args in refused] == [2, 2, 2]
+
+
+def test_lint_applies_the_choices_that_rubric_fix_applies(program):
+    text = "rubrics: [{id: a, score_ranges: {2: Names none, 7: Names one, 8: Names two}}]\n"
+    file = program.write("gap.yaml", text)
+    assert program("--fix", "--choose=add-band", "--select=coverage", "-q", "gap.yaml", name="lint") == (0, "", "")
+    assert file.read_text() == text.replace("{2", '{0: "TODO - say what earns scores 0 and 1", 2')
+    code, _, err = program("--fix", "--choose=ad-band", name="lint")
+    assert (code, "unknown choice 'ad-band'; did you mean `add-band`?" in err) == (2, True)
 
 
 def test_lint_tells_once_what_cannot_be_read(program, suite):

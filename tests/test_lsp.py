@@ -372,6 +372,44 @@ def test_each_answer_is_offered_one_by_one_and_for_all_findings_of_its_rule(fold
     run(session())
 
 
+def test_criteria_of_another_shape_move_to_a_rubric_of_their_own_one_by_one_and_all(folder):
+    evaluator = """\
+      - name: n
+        rubrics:
+          - Names one
+          - Names two
+          - id: c
+            score_ranges: {0: Names none, 6: Names one}
+"""
+    split = evaluator.replace("          - id: c", "      - name: n-2\n        rubrics:\n          - id: c")
+    head = "tests:\n  - id: t\n    evaluators:\n"
+    other = "  - id: u\n    evaluators:\n"
+    text = head + evaluator + other + evaluator
+
+    async def session():
+        uri = uri_of(folder / "a.yaml")
+        async with common() as editor:
+            editor.open(uri, text)
+            one, alike, ignore = await editor.actions(uri, (7, 14), (7, 14), ["quickfix"])
+            title = "Move criterion `c` to a new rubric beside this one, with a score of its own"
+            alike_title = (
+                "Fix all 2 findings of mixing in this file: move the criteria of the other shape to a new rubric, "
+                "with a score of its own (unsafe)"
+            )
+            assert [each.title for each in (one, alike, ignore)] == [
+                f"{title} (unsafe)",
+                alike_title,
+                "Ignore mixing here",
+            ]
+            assert list(one.edit.change_annotations.values()) == [
+                types.ChangeAnnotation(title, needs_confirmation=True)
+            ]
+            assert apply(text, one) == head + split + other + evaluator
+            assert apply(text, await editor.resolve(alike)) == head + split + other + split
+
+    run(session())
+
+
 def test_a_fix_that_would_be_refused_is_not_offered(folder):
     text = OVERLAP.replace("id: tone", "id: &i tone") + "  - {id: *i, expected_outcome: Says so}\n"
 

@@ -16,6 +16,7 @@ from rubric_lint.cli.judged import Judges, Judging, UnreadableResultsError, with
 from rubric_lint.cli.listing import choose_listing
 from rubric_lint.cli.options import (
     ASKED,
+    CHOICES,
     COLOR,
     FORCE_EXCLUDE,
     NAMES,
@@ -80,6 +81,7 @@ _EXAMPLES = {
     is_flag=True,
     help="With --fix: also apply fixes that may change the meaning of a rubric.",
 )
+@option("Fixes", "--choose", "choices", **CHOICES)
 @with_judged
 @with_adoption
 @option("Files", "--force-exclude", **FORCE_EXCLUDE)
@@ -111,6 +113,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
     fail_on: str,
     fix: bool,
     unsafe_fixes: bool,
+    choices: tuple[str, ...],
     watch: bool,
     require_rubrics: bool,
     statistics: bool,
@@ -134,7 +137,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
     if rules:
         print_rules(form)
         return Exit.CLEAN
-    _check_call(paths, form, statistics=statistics, fix=fix, unsafe_fixes=unsafe_fixes)
+    _check_call(paths, form, statistics=statistics, fix=fix, unsafe_fixes=unsafe_fixes, choices=choices)
     if watch:
         _check_watch(
             paths,
@@ -171,7 +174,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
         with open_report(output_file, progress, look) as write:
             # Opened before fixing: if the report cannot be written, no file is changed.
             if fix:
-                fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, quiet=quiet)
+                fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, choices=choices, quiet=quiet)
             reporter = make_reporter(write, look)
             sieves = adoption.sieves(finder)
             if output_file is not None or adoption.write_baseline:
@@ -236,11 +239,21 @@ def _is_missing(summary: "Summary", finder: "SettingsFinder", *, is_asked: bool)
     return False
 
 
-def _check_call(paths: tuple[str, ...], form: str | None, *, statistics: bool, fix: bool, unsafe_fixes: bool) -> None:
+def _check_call(
+    paths: tuple[str, ...],
+    form: str | None,
+    *,
+    statistics: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    choices: tuple[str, ...],
+) -> None:
     if statistics and form not in {None, "full", "concise"}:
         raise click.UsageError(f"--statistics cannot be combined with --format {form}")
     if unsafe_fixes and not fix:
         raise click.UsageError("--unsafe-fixes requires --fix")
+    if choices and not fix:
+        raise click.UsageError("--choose requires --fix")
     if fix and "-" in paths:
         raise click.UsageError("--fix cannot be used with stdin; use `rubric-fix -`")
 
@@ -266,7 +279,15 @@ def _check_watch(paths: tuple[str, ...], form: str | None, *, fix: bool, writes:
     check_watch(form, has_file=has_file)
 
 
-def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, unsafe: bool, quiet: bool) -> Exit:
+def _fix(
+    paths: Iterable[str],
+    finder: "SettingsFinder",
+    progress: Progress,
+    *,
+    unsafe: bool,
+    choices: tuple[str, ...],
+    quiet: bool,
+) -> Exit:
     """Fix the files and report on stderr, because stdout is for the findings."""
     from rubric_lint.cli.fix import exit_code  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
@@ -278,7 +299,7 @@ def _fix(paths: Iterable[str], finder: "SettingsFinder", progress: Progress, *, 
             complain(line)
 
     # Linting reports the files that cannot be read.
-    totals = FixRun(report, progress, unsafe=unsafe, refuse=lambda _: None).fix_all(paths, "", finder)
+    totals = FixRun(report, progress, unsafe=unsafe, choices=choices, refuse=lambda _: None).fix_all(paths, "", finder)
     if not quiet:
         click.echo(totals.word(is_dry=False), err=True)
     return exit_code(totals)

@@ -25,9 +25,10 @@ def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings
     if doubt := find_new(result, after, move(name_findings(result.findings), changes), is_safe=not any_unsafe(chosen)):
         return doubt
     for finding, _ in chosen:
-        names = {name for name in move(name_findings([finding]), changes) if name[0] == finding.rule}
-        then, now = (sum(each in names for each in _name_all(of)) for of in (result, after))
-        if now >= then:
+        first = name_findings([finding])
+        names = {name for name in move(first, changes) if name[0] == finding.rule}
+        then = sum(each in names or each in first for each in _name_all(result))
+        if sum(each in names for each in _name_all(after)) >= then:
             return f"{finding.rule} would still be found"
     return ""
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.dialects import find_families
 from rubric_lint.dialects.search.locate import search
-from rubric_lint.finding import Edit, Finding, Fix, Intent, Replace, Result
+from rubric_lint.finding import Edit, Finding, Fix, Intent, MoveItems, Replace, Result
 from rubric_lint.lint.engine import examine
 from rubric_lint.lint.message_context import write_lines
 from rubric_lint.lsp.cases import Cut, compose_case, cut, cut_json, is_plain
@@ -18,6 +18,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.deadline import Clock
 from rubric_lint.text.events import has_old_line_ends, read_yaml
 from rubric_lint.text.kinds import Kind, kind_of
+from rubric_lint.text.path import Path
 from rubric_lint.text.source import Source, Span
 from rubric_lint.text.tree import SyntaxFaultError
 
@@ -99,8 +100,14 @@ class Placed(NamedTuple):
     def _move_intent(self, intent: Intent) -> Intent:
         if isinstance(intent, Replace):
             return intent._replace(span=self._move(intent.span))
-        key, index, *rest = intent.path
-        return intent._replace(path=(key, int(index) + self.items, *rest))
+        path = self._move_path(intent.path)
+        if isinstance(intent, MoveItems):
+            return intent._replace(path=path, holder=self._move_path(intent.holder))
+        return intent._replace(path=path)
+
+    def _move_path(self, path: Path) -> Path:
+        key, index, *rest = path
+        return (key, int(index) + self.items, *rest)
 
 
 class Memory:

@@ -80,17 +80,21 @@ def criteria(draw):
     return found
 
 
-class _Writer:
-    """Writes data in block style, in ways that `draw` chooses; a comment is never written twice."""
+class Writer:
+    """Writes data in block style, in ways that `draw` chooses; a comment is never written twice.
 
-    def __init__(self, draw):
+    If it `is_loose`, there are blank lines and comments between the items of lists too.
+    """
+
+    def __init__(self, draw, *, is_loose=False):
         self.draw = draw
+        self.is_loose = is_loose
         self.comments = []
 
     def scalar(self, value):
         if isinstance(value, str):
-            styles = [json.dumps(value, ensure_ascii=False), f"'{value}'"]
-            plain = value.strip() and not any(sign in value for sign in ':"🙂')
+            styles = [json.dumps(value, ensure_ascii=False), "'" + value.replace("'", "''") + "'"]
+            plain = value.strip() and not any(sign in value for sign in ':"🙂#')
             return self.draw(st.sampled_from([*styles, value] if plain else styles))
         return "" if value is None and self.draw(st.booleans()) else json.dumps(value)
 
@@ -126,7 +130,10 @@ class _Writer:
     def items(self, items, indent):
         text = ""
         for item in items:
-            if self.draw(st.integers(0, 2)):
+            if self.is_loose:
+                above = ["", "", "\n", f"{' ' * indent}{self.comment().strip()}\n"]
+                text += self.draw(st.sampled_from(above)).replace(f"{' ' * indent}\n", "\n")
+            if isinstance(item, dict) and self.draw(st.integers(0, 2)):
                 text += f"{' ' * indent}- {self.fields(item, indent + 2).lstrip()}"
             else:
                 text += f"{' ' * indent}- {self.flow(item)}{self.comment()}\n"
@@ -138,7 +145,7 @@ def faulty_rubrics(draw):
     """A file with a rubric in which each criterion has one fault at most."""
     held = draw(criteria())
     form = draw(st.sampled_from(["yaml", "yaml", "yaml", "json", "jsonl"]))
-    writer = _Writer(draw)
+    writer = Writer(draw)
     if form == "yaml":
         text = f"rubrics:\n{writer.items(held, draw(st.sampled_from([0, 2, 4])))}"
         text = text if draw(st.booleans()) else text.removesuffix("\n")

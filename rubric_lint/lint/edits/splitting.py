@@ -151,12 +151,13 @@ def _find_items(document: Document, path: Path) -> list[Span]:
 def _find_lines(document: Document, path: Path) -> Span:
     """Return the lines of an item of a block list, with the comments below it that are indented more than its dash."""
     text, code = document.source.text, document.tree.code
-    item = document.extent(path)
-    dash = code.rfind("-", 0, item.start)
+    child = document.child(path)
+    begin = (child.site or child.node).start_mark.index  # with the anchor and the tag
+    dash = code.rfind("-", 0, begin)
     start = line_start(text, dash)
-    if dash < 0 or code[dash + 1 : item.start].strip() or text[start:dash].strip(" "):
+    if dash < 0 or code[dash + 1 : begin].strip() or text[start:dash].strip(" "):
         raise ObstacleError("its list is written in an unusual way; move the criteria by hand")
-    end = line_end(text, item.end)
+    end = line_end(text, document.extent(path).end)
     while end.end > end.start and _is_comment(document, end.end):
         below = line_end(text, end.end)
         line = text[end.end : below.start]

@@ -1,0 +1,630 @@
+"""Criteria of another shape move to a rubric of their own: byte by byte, with their comments, or not at all."""
+
+import json
+from copy import deepcopy
+
+import pytest
+from faulty_rubrics import Writer, bands
+from hypothesis import given
+from hypothesis import strategies as st
+from test_choices import COMMENT
+from test_fix_properties import read
+
+from rubric_lint.finding import Severity
+from rubric_lint.fix import fix, splice
+from rubric_lint.fix.single import find_trouble
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.scoring.loading import load_rubrics
+
+OWN = "own-rubric"
+CASES = {
+    "to a document of its own": (
+        "a.rubric.yaml",
+        """\
+# The rubric of letters
+rubrics:
+  - id: tone  # first
+    expected_outcome: Thanks by name
+  # needs sources
+  - id: sources  # two bands
+    score_ranges:
+      0: Cites nothing
+      # a blog counts
+      6: Cites a source
+      # no third band
+  - Names the period
+""",
+        """\
+# The rubric of letters
+rubrics:
+  - id: tone  # first
+    expected_outcome: Thanks by name
+  - Names the period
+---
+rubrics:
+  # needs sources
+  - id: sources  # two bands
+    score_ranges:
+      0: Cites nothing
+      # a blog counts
+      6: Cites a source
+      # no third band
+""",
+    ),
+    "to the last of several documents, with its schema and without a last line end": (
+        "a.yaml",
+        """\
+--- # one
+$schema: rubric-v2.schema.json
+name: letters
+rubrics:
+- {id: a, levels: {1: Names one, 2: Names two}}
+
+- {id: b, score_ranges: {0: Names none, 6: Names one}}
+
+- {id: c, score_ranges: {0: Names no reason, 6: Names a reason}}
+--- # two
+rubrics: [Names it]""",
+        """\
+--- # one
+$schema: rubric-v2.schema.json
+name: letters
+rubrics:
+- {id: b, score_ranges: {0: Names none, 6: Names one}}
+
+- {id: c, score_ranges: {0: Names no reason, 6: Names a reason}}
+--- # two
+rubrics: [Names it]
+---
+$schema: rubric-v2.schema.json
+name: letters-2
+rubrics:
+- {id: a, levels: {1: Names one, 2: Names two}}""",
+    ),
+    "each of three shapes to a document of its own": (
+        "a.rubric.yaml",
+        """\
+rubrics:
+  - Names the period
+  - id: a
+    score_ranges: {0: Names none, 6: Names one}
+  - Names the reason
+  - id: b
+    levels: {1: Names one, 2: Names two}
+""",
+        """\
+rubrics:
+  - Names the period
+  - Names the reason
+---
+rubrics:
+  - id: a
+    score_ranges: {0: Names none, 6: Names one}
+---
+rubrics:
+  - id: b
+    levels: {1: Names one, 2: Names two}
+""",
+    ),
+    "to a second evaluator, with all that the first one has": (
+        "suite.yaml",
+        """\
+tests:
+  - id: refund
+    evaluators:
+      - name: grade  # the name
+        # an old type
+        type: llm_judge
+        weight: 2
+        rubrics:  # of two shapes
+          - Names the period
+          - score_range: [0, 5]
+            expected_outcome: Leaves the question open
+          - Names the day
+          - Names the reason
+          - score_range: [6, 10]
+            expected_outcome: |
+              Answers the question
+              # with a reason
+        config:
+          note: |
+            Two lines,
+
+            # and a third
+        # the end
+      - name: grade-2
+        type: other
+""",
+        """\
+tests:
+  - id: refund
+    evaluators:
+      - name: grade  # the name
+        # an old type
+        type: llm_judge
+        weight: 2
+        rubrics:  # of two shapes
+          - Names the period
+          - Names the day
+          - Names the reason
+        config:
+          note: |
+            Two lines,
+
+            # and a third
+        # the end
+      - name: grade-3
+        type: llm_judge
+        weight: 2
+        rubrics:
+          - score_range: [0, 5]
+            expected_outcome: Leaves the question open
+          - score_range: [6, 10]
+            expected_outcome: |
+              Answers the question
+              # with a reason
+        config:
+          note: |
+            Two lines,
+
+            # and a third
+      - name: grade-2
+        type: other
+""",
+    ),
+    "of two assertions of AgentV 4 to one beside each": (
+        "a.eval.yaml",
+        """\
+tests:
+  - id: refund
+    input: May I?
+    assertions:
+      - type: rubrics
+        criteria:
+          - id: period
+            outcome: Names the period
+          - Names the day
+          - &x-free Names the reason
+          - id: detail
+            min_score: 0.6
+            score_ranges:
+              0: Names none
+              6: Names one
+
+      - Names the law
+
+      - required: true
+        type: rubrics
+        criteria: [{id: a, outcome: Names it}, {id: b, score_ranges: {0: Names none, 6: Names one}}, Names the law]
+      - type: contains
+        value: x
+""",
+        """\
+tests:
+  - id: refund
+    input: May I?
+    assertions:
+      - type: rubrics
+        criteria:
+          - id: period
+            outcome: Names the period
+          - Names the day
+          - &x-free Names the reason
+
+      - type: rubrics
+        criteria:
+          - id: detail
+            min_score: 0.6
+            score_ranges:
+              0: Names none
+              6: Names one
+
+      - Names the law
+
+      - required: true
+        type: rubrics
+        criteria: [{id: a, outcome: Names it}, Names the law]
+      - required: true
+        type: rubrics
+        criteria: [{id: b, score_ranges: {0: Names none, 6: Names one}}]
+      - type: contains
+        value: x
+""",
+    ),
+    "of the value of AgentV 5": (
+        "a.eval.yaml",
+        """\
+prompts: ["{{ input }}"]
+tests:
+  - id: refund
+    vars: {input: May I?}
+    assert:
+      - type: llm-rubric
+        metric: 'it''s'
+        value:
+          - id: detail
+            score_ranges: {0: Names none, 6: Names one}
+          - Names the day
+          - Names the reason
+""",
+        """\
+prompts: ["{{ input }}"]
+tests:
+  - id: refund
+    vars: {input: May I?}
+    assert:
+      - type: llm-rubric
+        metric: 'it''s'
+        value:
+          - Names the day
+          - Names the reason
+      - type: llm-rubric
+        metric: "it's-2"
+        value:
+          - id: detail
+            score_ranges: {0: Names none, 6: Names one}
+""",
+    ),
+    "in JSON": (
+        "suite.json",
+        """\
+{
+  "tests": [
+    {
+      "evaluators": [
+        {
+          "name": "grade",
+          "rubrics": [
+            "Names the period",
+            {"id": "a", "score_ranges": {"0": "Names none", "6": "Names one"}},
+            "Names the day"
+          ],
+          "weight": 1.50
+        }
+      ]
+    }
+  ]
+}
+""",
+        """\
+{
+  "tests": [
+    {
+      "evaluators": [
+        {
+          "name": "grade",
+          "rubrics": [
+            "Names the period",
+            "Names the day"
+          ],
+          "weight": 1.50
+        },
+        {
+          "name": "grade-2",
+          "rubrics": [
+            {"id": "a", "score_ranges": {"0": "Names none", "6": "Names one"}}
+          ],
+          "weight": 1.50
+        }
+      ]
+    }
+  ]
+}
+""",
+    ),
+    "in a line of JSON Lines": (
+        "suite.jsonl",
+        (
+            '{"id": "t", "assert": [{"rubrics": ["Names it", "Names two", '
+            '{"id": "a", "levels": {"1": "One", "2": "Two"}}]}]}\n'
+        ),
+        (
+            '{"id": "t", "assert": [{"rubrics": ["Names it", "Names two"]}, '
+            '{"rubrics": [{"id": "a", "levels": {"1": "One", "2": "Two"}}]}]}\n'
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_criteria_move_with_their_comments_and_nothing_else_changes(case, line_end):
+    name, text, expected = case
+    settings = FileSettings(claimed=".rubric." in name)
+    fixed = fix(name, text.replace("\n", line_end).encode("utf-16"), settings, choices=[OWN])
+    assert (fixed.doubt, fixed.data.decode("utf-16")) == ("", expected.replace("\n", line_end))
+    assert [finding.rule for finding in fixed.result.findings if finding.rule == "mixing"] == []
+
+
+MIXED = """\
+rubrics:
+  - id: a
+    expected_outcome: Names one
+  - id: b
+    expected_outcome: Names two
+  - id: c
+    score_ranges: {0: Names none, 6: Names one}
+"""
+
+
+def test_it_is_done_only_if_asked_for_and_the_title_says_that_scores_change():
+    fixed = fix("a.rubric.yaml", MIXED.encode(), FileSettings(claimed=True), unsafe=True)
+    assert fixed.text == MIXED
+    assert [left.reason for left in fixed.left(unsafe=True)] == [
+        (
+            "only you can choose: move criterion `c` to a new rubric in a document of its own, with a score of its own "
+            "(--choose own-rubric)"
+        )
+    ]
+    suite = f"tests:\n  - evaluators:\n      - {MIXED.replace(chr(10), chr(10) + '        ')}"
+    bands = suite.replace(
+        "- id: c\n            score_ranges: {0: Names none, 6: Names one}", "- {score_range: [0, 10]}"
+    )
+    for text, what in {suite: "criterion `c`", bands: "the holistic bands"}.items():
+        (finding,) = (each for each in lint("a.yaml", text.encode()).findings if each.rule == "mixing")
+        assert [each.title for each in finding.choices] == [
+            f"move {what} to a new rubric beside this one, with a score of its own"
+        ]
+
+
+def test_each_rubric_has_a_name_and_a_score_of_its_own():
+    _, text, _ = CASES["of two assertions of AgentV 4 to one beside each"]
+    fixed = fix("a.eval.yaml", text.encode(), choices=[OWN])
+    assert {
+        name: [each.id for each in rubric.criteria] for name, rubric in load_rubrics("a.eval.yaml", fixed.data).items()
+    } == {
+        "refund/assertions/0": ["period", "rubric-2", "rubric-3"],
+        "refund/assertions/1": ["detail"],
+        "refund": ["rubric-1"],
+        "refund/assertions/3": ["a", "rubric-2"],
+        "refund/assertions/4": ["b"],
+    }
+
+
+SUITE = """\
+tests:
+  - id: t
+    evaluators:
+      - name: grade
+        rubrics:
+          - Names one
+          - Names two
+          - id: c
+            score_ranges: {0: Names none, 6: Names one}
+"""
+MOVED = "- id: c\n            score_ranges"
+REFUSED = {
+    "an anchor in what moves": (
+        "a.yaml",
+        SUITE.replace("ranges: {", "ranges: &s {"),
+        "line 9 has the anchor `&s`, which cannot be moved; write it out",
+    ),
+    "an anchor in what is copied": (
+        "a.yaml",
+        SUITE.replace("name: grade", "name: &n grade"),
+        "line 4 has the anchor `&n`, which cannot be moved; write it out",
+    ),
+    "an evaluator that others repeat": (
+        "a.yaml",
+        SUITE.replace("- name", "- &e\n        name") + "      - *e\n",
+        "an anchor shares it with line 11; write it out there, or change it by hand",
+    ),
+    "a name that is an alias": (
+        "a.yaml",
+        SUITE.replace("id: t", "id: &n t").replace("name: grade", "name: *n"),
+        "a part of it is written elsewhere; write it out",
+    ),
+    "an alias in what moves to another document": (
+        "a.rubric.yaml",
+        MIXED.replace("Names two", "&two Names two").replace("6: Names one", "6: *two"),
+        "line 7 uses an alias, which no other document can; write out what it stands for",
+    ),
+    "a comment above the first criterion": (
+        "a.yaml",
+        SUITE.replace("          - Names one\n          - Names two\n", "          # All of them\n").rstrip()
+        + "\n          - Names one\n          - Names two\n",
+        "the comment above the first criterion may be about all of them; move them by hand",
+    ),
+    "a comment between two criteria": (
+        "a.yaml",
+        SUITE.replace(f"          {MOVED}", f"          # Of the text\n\n          {MOVED}"),
+        "it is unclear which criterion a comment is about; move them by hand",
+    ),
+    "a file of JSON": (
+        "a.rubric.json",
+        '{"rubrics": ["Names one", "Names two", {"id": "c", "score_ranges": {"0": "Names none", "6": "Names one"}}]}',
+        "only YAML holds several documents; move the criteria to a file of their own",
+    ),
+    "a suite with rubrics at the top": (
+        "a.rubric.yaml",
+        MIXED + "tests: []\n",
+        "the file has `tests` too; move the criteria to a file of their own",
+    ),
+    "an evaluator with two rubrics": (
+        "a.yaml",
+        SUITE + "        then:\n          rubrics: [{id: d, expected_outcome: Names it}]\n",
+        "there is another rubric beside it; move the criteria by hand",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_what_cannot_move_stays_with_the_reason(case):
+    name, text, reason = case
+    settings = FileSettings(claimed=".rubric." in name)
+    fixed = fix(name, text.encode(), settings, choices=[OWN])
+    reasons = [left.reason for left in fixed.left(choices=[OWN]) if left.finding.rule == "mixing"]
+    assert (fixed.text, reasons) == (text, [reason])
+
+
+STRINGS = "$schema: rubric-v2.schema.json\nrubrics: [{id: a, score_ranges: {0: No, 6: Yes}}, Names it]\n"
+DOUBTFUL = {
+    "bands with a gap": (
+        "a.yaml",
+        SUITE.replace("id: c", "score_range: [0, 4]").replace(
+            "score_ranges: {0: Names none, 6: Names one}", "expected_outcome: Names it"
+        ),
+        (
+            "line 9 would be a new finding, coverage: no band covers scores 5 to 10, so no outcome is described for "
+            "them; add or widen a band"
+        ),
+    ),
+    "strings whose document names no schema": (
+        "a.yaml",
+        STRINGS.replace("$schema:", "# $schema:"),
+        "some criteria would not be read as before",
+    ),
+    "an error beside the criteria": (
+        "a.yaml",
+        SUITE.replace("name: grade", "name: grade\n        name: grade"),
+        (
+            "line 10 would be a new finding, duplicate-key: duplicate key `name`, first at line 9; "
+            "most readers keep only the last, so remove one"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DOUBTFUL.values(), ids=DOUBTFUL)
+def test_what_would_be_read_otherwise_or_be_a_new_error_is_refused_by_the_proof(case):
+    name, text, reason = case
+    fixed = fix(name, text.encode(), choices=[OWN])
+    reasons = [left.reason for left in fixed.left(choices=[OWN]) if left.finding.rule == "mixing"]
+    assert (fixed.text, reasons) == (text, [reason])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SUITE.replace("    evaluators:\n      - name: grade\n        rubrics:", "    rubrics:").replace(
+            "\n          ", "\n      "
+        ),
+        f"defaults:\n  {MIXED.replace(chr(10), chr(10) + '  ')}",
+        "rubrics:\n  - id: a\n    score_ranges: {0: No, 6: Yes}\n    levels: {1: No, 2: Yes}\n",
+    ],
+    ids=["a case", "defaults", "one criterion"],
+)
+def test_where_the_format_has_no_place_for_a_second_rubric_nothing_is_offered(text):
+    found = [each for each in lint("a.yaml", text.encode()).findings if each.rule == "mixing"]
+    assert [(each.choices, each.fix, each.obstacle) for each in found] == [((), None, "")]
+
+
+ERROR = "score_ranges: {3: Names none, 6: Names one}"
+EVALUATOR = f"""\
+      - name: n
+        rubrics:
+          - Names one
+          - Names two
+          - id: c
+            {ERROR}
+"""
+FAULTY = {
+    "in two evaluators of one list": (
+        "a.yaml",
+        f"tests:\n  - evaluators:\n{EVALUATOR * 2}      - rubrics: [{{id: d, score_ranges: {{1: Names one}}}}]\n",
+        [f"/tests/0/evaluators/{index}/rubrics/0/score_ranges" for index in (1, 3, 4)],
+    ),
+    "in the only document": (
+        "a.rubric.yaml",
+        (
+            "rubrics:\n  - id: a\n    levels: {1: Names none, 2: Names one}\n"
+            f"  - id: b\n    {ERROR}\n  - id: c\n    {ERROR}\n"
+        ),
+        ["/0/rubrics/0/score_ranges", "/0/rubrics/1/score_ranges"],
+    ),
+    "in the first of two documents": (
+        "a.rubric.yaml",
+        f"rubrics:\n  - Names one\n  - id: b\n    {ERROR}\n  - Names two\n---\nrubrics:\n  - id: c\n    {ERROR}\n",
+        ["/1/rubrics/0/score_ranges", "/2/rubrics/0/score_ranges"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTY.values(), ids=FAULTY)
+def test_errors_in_the_criteria_are_known_where_they_are_then(case):
+    name, text, places = case
+    fixed = fix(name, text.encode(), FileSettings(claimed=".rubric." in name), choices=[OWN])
+    errors = [each for each in fixed.result.findings if each.severity is Severity.ERROR]
+    assert [(each.rule, each.pointer) for each in errors] == [("coverage", each) for each in places]
+    assert fixed.is_changed
+
+
+SHAPES = {
+    "checklist": [{"expected_outcome": "Names it: all"}, "Says why", "Zitiert 🙂"],
+    "score_ranges": [
+        {"score_ranges": bands((0, 4), (5, 10))},
+        {"score_ranges": {"0": "Names none", "6": "Names # two"}},
+    ],
+    "levels": [{"levels": {"1": "Names none", "3": "Names one"}, "weight": 2.5}],
+}
+
+
+@st.composite
+def mixed_rubrics(draw):
+    """A file with one rubric of two shapes: its name, its bytes, its data, and what the data is once one has moved."""
+    usual, odd = draw(st.permutations(sorted(SHAPES)))[:2]
+    count = draw(st.integers(1, 3))
+    kinds = draw(st.permutations([usual] * (count + 1) + [odd] * count))
+    items = []
+    for number, kind in enumerate(kinds):
+        item = deepcopy(draw(st.sampled_from(SHAPES[kind])))
+        items.append({"id": f"c{number}"} | item if isinstance(item, dict) else item)
+    kept, moved = ([item for item, kind in zip(items, kinds, strict=True) if kind == each] for each in (usual, odd))
+    is_file = draw(st.booleans())
+    more = draw(st.sampled_from([{}, {"name": "it's"}, {"name": "grade", "weight": 1.5}]))
+    below = {} if is_file else draw(st.sampled_from([{}, {"note": "Zwei"}, {"config": {"a": ["b", {"c": 1}]}}]))
+
+    def holder(criteria, number=0):
+        name = {"name": f"{more['name']}-2"} if number and "name" in more else {}
+        return more | name | {"rubrics": criteria} | below
+
+    def suite(*evaluators):
+        return {"tests": [{"id": "t", "evaluators": [{"name": "first"}, *evaluators, {"type": "last"}], "input": "x"}]}
+
+    writer = Writer(draw, is_loose=True)
+    if is_file:
+        name, data, expected = "a.rubric.yaml", holder(items), [holder(kept), holder(moved, 1)]
+    else:
+        name = draw(st.sampled_from(["a.yaml", "a.yaml", "a.json", "a.jsonl"]))
+        data, expected = suite(holder(items)), [suite(holder(kept), holder(moved, 1))]
+    if name.endswith("yaml"):
+        text = writer.fields(data, 0)
+        text = text if draw(st.booleans()) else text.rstrip("\n")
+        text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+    else:
+        indent = draw(st.sampled_from([None, 2, "\t"])) if name == "a.json" else None
+        text = json.dumps(data, ensure_ascii=draw(st.booleans()), indent=indent)
+    encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])) if name.endswith("yaml") else "utf-8"
+    return name, text.encode(encoding), [data], expected
+
+
+UNCLEAR = {
+    "it is unclear which criterion a comment is about; move them by hand",
+    "the comment above the first criterion may be about all of them; move them by hand",
+}
+
+
+@given(mixed_rubrics())
+def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
+    name, data, before, expected = mixed
+    settings = FileSettings(claimed=".rubric." in name)
+    assert read(name, data) == before
+    result = lint(name, data, settings)
+    (finding,) = (each for each in result.findings if each.rule == "mixing")
+    if not finding.choices:
+        assert finding.obstacle in UNCLEAR
+        return
+    (repair,) = finding.choices
+    assert find_trouble(result, [(finding, repair)], settings) == ""
+    new = result.source._replace(text=splice(result.source.text, repair.edits))
+    assert read(name, new.to_bytes(new.text)) == expected
+    assert all(each.rule != "mixing" for each in lint(name, new.to_bytes(new.text), settings).findings)
+    texts = [each.splitlines() for each in (result.source.text, new.text)]
+    assert sorted(COMMENT.findall(result.source.text)) == sorted(COMMENT.findall(new.text))
+    cut = repair.edits[0].span
+    above = result.source.text.count("\n", 0, cut.start)
+    assert texts[1][:above] == texts[0][:above]
+    if "\n" in new.text[cut.start :] and not result.source.text[: cut.start].rstrip().endswith("["):
+        assert {*texts[0]} - {*texts[1]} - {""} == set()  # no line in block style is written otherwise
+    assert new.text.count("\r\n") == (new.text.count("\n") if "\r" in result.source.text else 0)
