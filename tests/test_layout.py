@@ -44,6 +44,7 @@ KNOWN_TO_RULES = {
         "format.outcome_repairs",
         "format.outcomes",
         "format.rubric",
+        "format.shape_repairs",
     ),
     "format.thresholds",
 }

@@ -337,6 +337,7 @@ def test_criteria_move_with_their_comments_and_nothing_else_changes(case, line_e
     assert [finding.rule for finding in fixed.result.findings if finding.rule == "mixing"] == []
 
 
+DEPTH = "{id: d, levels: {1: Names none, 2: Names one}}"
 MIXED = """\
 rubrics:
   - id: a
@@ -361,7 +362,9 @@ def test_it_is_done_only_if_asked_for_and_the_title_says_that_scores_change():
     bands = suite.replace(
         "- id: c\n            score_ranges: {0: Names none, 6: Names one}", "- {score_range: [0, 10]}"
     )
-    for text, what in {suite: "criterion `c`", bands: "the holistic bands"}.items():
+    several = f"rubrics: [a, b, c, {', '.join([DEPTH.replace('d', each) for each in 'de'])}]\n"
+    several = suite.replace(MIXED.replace("\n", "\n        "), several)
+    for text, what in {suite: "criterion `c`", bands: "this band", several: "the 2 criteria with `levels`"}.items():
         (finding,) = (each for each in lint("a.yaml", text.encode()).findings if each.rule == "mixing")
         assert [each.title for each in finding.choices] == [
             f"move {what} to a new rubric beside this one, with a score of its own"
