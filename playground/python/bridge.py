@@ -8,8 +8,7 @@ import rubric_lint
 from rubric_lint.api import fix_source, lint_source, show_source
 from rubric_lint.finding import Result
 from rubric_lint.fix import Applied, Fixed, splice
-from rubric_lint.fix.following import DataChange
-from rubric_lint.fix.proof import find_doubt
+from rubric_lint.fix.single import find_trouble
 from rubric_lint.fix.totals import FixOutcome
 from rubric_lint.lint.engine import DEFAULTS
 from rubric_lint.project.settings import claim_by_name
@@ -45,20 +44,21 @@ def _report(result: Result, summary: Summary) -> Any:
     return json.loads("".join(written))
 
 
-def fix_one(name: str, text: str, finding: int) -> Answer:
-    """Return the text after the fix of one finding, counted as in the report, and the diff.
+def fix_one(name: str, text: str, finding: int, choice: str) -> Answer:
+    """Return the text after a fix of one finding, counted as in the report, and the diff.
 
-    The fix is proven as `rubric-fix` proves it; if the proof fails, the text is missing.
+    `choice` is the name of one of several fixes; empty for the plain one. The fix is proven as editors prove it; if the
+    proof fails, the text is missing.
     """
     result = lint_source(name, text)
     found = result.findings[finding]
-    old, fix = result.source, found.fix
+    fix = next((each for each in (found.fix, *found.choices) if each and each.choice == choice), None)
     if fix is None:
         return {"text": None, "diff": "", "troubles": [found.obstacle or "this finding has no fix"]}
-    new = old._replace(text=splice(old.text, fix.edits))
-    change = DataChange(found.pointer, fix.intents, fix.edits, fix.safe)
-    if doubt := find_doubt(old, new, [change], claim_by_name(name, DEFAULTS)):
+    if doubt := find_trouble(result, [(found, fix)], claim_by_name(name, DEFAULTS)):
         return {"text": None, "diff": "", "troubles": [doubt]}
+    old = result.source
+    new = old._replace(text=splice(old.text, fix.edits))
     after = result._replace(source=new)
     return _fixed(Fixed(old, as_bytes(text), after, (Applied(found.rule, fix.title),)), [])
 

@@ -43,7 +43,7 @@ async function warmRequests() {
     { do: "lint", name: "a.json", text: '{"rubrics": [{"id": "a", "expected_outcome": "b", "weight": -1}]}' },
     { do: "lint", name: "a.yaml", text: "rubrics: [" },
     { do: "show", ...file, text: sound },
-    { do: "fix-one", ...file, finding: 0 },
+    { do: "fix-one", ...file, finding: 0, choice: "" },
     { do: "fix-all", ...file },
     { do: "score", ...file, text: sound, output: '{"checks": []}', rubric: null },
   ].map((request) => JSON.stringify(request));

@@ -115,7 +115,7 @@ function draw(linted: Linted): void {
     findings.replaceChildren(
       ...drawFindings(linted, {
         goTo,
-        preview: (finding) => propose((asked) => runner.ask("fix-one", { ...asked, finding })),
+        preview: (finding, choice) => propose((asked) => runner.ask("fix-one", { ...asked, finding, choice })),
       }),
     );
   }

@@ -17,7 +17,14 @@ export interface Finding extends Place {
   readonly rule: string;
   readonly severity: string;
   readonly related: readonly Place[];
-  readonly fix: { readonly title: string; readonly safe: boolean } | null;
+  readonly fix: Fix | null;
+  /** The fixes of which only an author can pick one. */
+  readonly choices?: readonly (Fix & { readonly name: string })[];
+}
+
+export interface Fix {
+  readonly title: string;
+  readonly safe: boolean;
 }
 
 export interface Unread {
@@ -116,7 +123,7 @@ export interface File {
 export interface Requests {
   lint: { readonly request: File; readonly answer: Linted };
   show: { readonly request: File; readonly answer: Shown };
-  "fix-one": { readonly request: File & { readonly finding: number }; readonly answer: Fixed };
+  "fix-one": { readonly request: File & { readonly finding: number; readonly choice: string }; readonly answer: Fixed };
   "fix-all": { readonly request: File; readonly answer: Fixed };
   score: {
     readonly request: File & { readonly output: string; readonly rubric: string | null };

@@ -1,6 +1,6 @@
 /** Draws what rubric-lint answered. */
 import { button, make, prose } from "./dom";
-import type { CriterionResult, Finding, Fixed, Linted, Scored, Unread } from "./messages";
+import type { CriterionResult, Finding, Fix, Fixed, Linted, Scored, Unread } from "./messages";
 
 interface Place {
   readonly line: number;
@@ -9,8 +9,8 @@ interface Place {
 
 export interface Actions {
   goTo: (place: Place) => void;
-  /** Asks for the text after the fix of one finding, counted as in the report. */
-  preview: (finding: number) => Promise<Proposal>;
+  /** Asks for the text after a fix of one finding, counted as in the report; `choice` is empty for the plain one. */
+  preview: (finding: number, choice: string) => Promise<Proposal>;
 }
 
 /** A fix that can be applied. */
@@ -53,19 +53,22 @@ function drawFinding(finding: Finding, index: number, actions: Actions): HTMLLIE
     make("p", {}, ...prose(finding.message)),
   );
   if (finding.fix) {
-    item.append(drawFix(finding.fix, index, actions));
+    item.append(drawFix("Fix: ", finding.fix, () => actions.preview(index, "")));
+  }
+  for (const each of finding.choices ?? []) {
+    item.append(drawFix("Choose: ", each, () => actions.preview(index, each.name)));
   }
   return item;
 }
 
-function drawFix(fix: NonNullable<Finding["fix"]>, index: number, actions: Actions): HTMLElement {
+function drawFix(label: string, fix: Fix, preview: () => Promise<Proposal>): HTMLElement {
   const box = make("details", { class: "fix" });
   const body = make("div");
-  box.append(make("summary", {}, "Fix: ", ...prose(fix.title), ...(fix.safe ? [] : [make("em", { title: "It may change what the rubric means." }, "unsafe")])), body);
+  box.append(make("summary", {}, label, ...prose(fix.title), ...(fix.safe ? [] : [make("em", { title: "It may change what the rubric means." }, "unsafe")])), body);
   box.addEventListener("toggle", () => {
     if (box.open) {
       body.replaceChildren("Preparing the fix ...");
-      actions.preview(index).then(
+      preview().then(
         (proposal) => {
           body.replaceChildren(...drawProposal(proposal, "Apply this fix"));
         },

@@ -97,6 +97,6 @@ test("a text that is not Unicode and a request for a fix that is not there are a
   const [finding] = ask({ do: "lint", name, text: "rubrics: \ud800" }).report.findings;
   assert.match(finding.message, /is not UTF-8/);
   const text = "rubrics:\n  - id: a\n    expected_outcome: Good\n";
-  const none = ask({ do: "fix-one", name, text, finding: 0 });
+  const none = ask({ do: "fix-one", name, text, finding: 0, choice: "" });
   assert.deepEqual(none, { text: null, diff: "", troubles: ["this finding has no fix"] });
 });

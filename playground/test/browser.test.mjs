@@ -11,6 +11,13 @@ const SLACK = Number(process.env.PLAYGROUND_SLACK ?? 4);
 
 const CLEAN = "rubrics:\n  - id: a\n    expected_outcome: Names the total\n";
 const OLD = "rubrics:\n  - id: a\n    description: Names the 💶 total\n  - id: b\n    description: Names the day\n";
+const MIXED = `rubrics:
+  - Names the total
+  - id: b
+    expected_outcome: ""
+  - id: c
+    levels: {1: Names none, 3: Names one}
+`;
 
 let server;
 let browser;
@@ -193,6 +200,24 @@ describe("fixing", () => {
     await linted(page, before + 1);
     assert.equal(await text(), OLD.replace("description: Names the day", "expected_outcome: Names the day"));
     assert.deepEqual(await rules(), ["deprecated-description"]);
+  });
+
+  it("offers each answer where there are several, and says why one cannot be given", async () => {
+    page = await open(context, server.url);
+    await write(MIXED);
+    assert.deepEqual(await page.locator("#findings .fix summary").allTextContents(), [
+      "Choose: write a placeholderunsafe",
+      "Choose: move criterion c to a new rubric in a document of its own, with a score of its ownunsafe",
+    ]);
+    await page.click("#findings .fix summary >> nth=1");
+    const before = await lints();
+    await page.click("#findings .apply");
+    await linted(page, before + 1);
+    assert.equal(await text(), MIXED.replace("  - id: c", "---\nrubrics:\n  - id: c"));
+    assert.deepEqual(await rules(), ["empty-outcome"]);
+    await write(MIXED.replace("levels: {1: Names none, 3: Names one}", "score_range: [0, 4]\n    expected_outcome: Names one"));
+    await page.click("#findings .fix summary >> nth=1");
+    assert.match(await page.textContent("#findings .trouble"), /would be a new finding, coverage/);
   });
 
   it("keeps what was typed after a diff was shown", async () => {
