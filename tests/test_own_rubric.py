@@ -338,6 +338,55 @@ def test_criteria_move_with_their_comments_and_nothing_else_changes(case, line_e
 
 
 DEPTH = "{id: d, levels: {1: Names none, 2: Names one}}"
+BANDS = "score_ranges: {0: Names none, 6: Names one}"
+UNUSUAL = {
+    "an end of the document": (
+        f"rubrics:\n- Names one\n- Names two\n- id: c\n  {BANDS}\n...\n# the end\n",
+        f"rubrics:\n- Names one\n- Names two\n...\n# the end\n---\nrubrics:\n- id: c\n  {BANDS}\n",
+    ),
+    "a dash on a line of its own": (
+        f"%YAML 1.2\n---\nrubrics:\n  - Names one\n  - # the band\n    id: c\n    {BANDS}\n\n  - Names two\n",
+        (
+            "%YAML 1.2\n---\nrubrics:\n  - Names one\n\n  - Names two\n"
+            f"---\nrubrics:\n  - # the band\n    id: c\n    {BANDS}\n"
+        ),
+    ),
+    "comments between brackets": (
+        f"{{rubrics: [\n  Names one,  # one\n  Names two,\n  {{id: c, # c\n   {BANDS}}}\n  ], # end\n}}",
+        (
+            "{rubrics: [\n  Names one,  # one\n  Names two\n  ], # end\n}\n"
+            f"---\n{{rubrics: [\n  {{id: c, # c\n   {BANDS}}}\n  ],\n}}"
+        ),
+    ),
+    "old line ends, an explicit key and a tag": (
+        f"? rubrics\r:\r  - Names one\r  -\r  - !!map\r    id: c\r    {BANDS}\r  - Names two\r",
+        f"? rubrics\r:\r  - Names one\r  -\r  - Names two\r---\r? rubrics\r:\r  - !!map\r    id: c\r    {BANDS}\r",
+    ),
+    "a text that keeps its blank lines, and blanks at the end": (
+        (f" rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - id: c \n    {BANDS}\t\n\n  - Two  \n \n"),
+        (
+            " rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - Two  \n \n"
+            f"---\n rubrics:\n  - id: c \n    {BANDS}\t\n"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNUSUAL.values(), ids=UNUSUAL)
+def test_unusual_notations_move_as_they_are(case):
+    text, expected = case
+    settings = FileSettings(claimed=True, enabled=frozenset({"mixing"}))
+    assert fix("a.yaml", text.encode(), settings, choices=[OWN]).text == expected
+
+
+@pytest.mark.slow
+def test_each_of_many_documents_is_split():
+    document = f"rubrics: [Names one, Names two, {{id: c, {BANDS}}}]\n"
+    fixed = fix("a.yaml", "---\n".join([document] * 23).encode(), FileSettings(claimed=True), choices=[OWN])
+    kept, moved = "rubrics: [Names one, Names two]\n", f"rubrics: [{{id: c, {BANDS}}}]\n"
+    assert fixed.text.split("---\n") == [kept] * 23 + [moved] * 23
+
+
 MIXED = """\
 rubrics:
   - id: a
@@ -434,6 +483,11 @@ REFUSED = {
         SUITE.replace(f"          {MOVED}", f"          # Of the text\n\n          {MOVED}"),
         "it is unclear which criterion a comment is about; move them by hand",
     ),
+    "a comment below the last criterion": (
+        "a.yaml",
+        f"{SUITE}          # Of the last one?\n",
+        "it is unclear whether the comment below them is about the last one; move them by hand",
+    ),
     "a file of JSON": (
         "a.rubric.json",
         '{"rubrics": ["Names one", "Names two", {"id": "c", "score_ranges": {"0": "Names none", "6": "Names one"}}]}',
@@ -478,6 +532,11 @@ DOUBTFUL = {
         STRINGS.replace("$schema:", "# $schema:"),
         "some criteria would not be read as before",
     ),
+    "a text with blank lines at its end": (
+        "a.rubric.yaml",
+        "rubrics:\n  - Names one\n  - Names two\n  - id: c\n    levels:\n      1: No\n      2: |+\n        Yes\n\n\n",
+        "the value at `/rubrics/0/levels/2` of the new document would not be as intended",
+    ),
     "an error beside the criteria": (
         "a.yaml",
         SUITE.replace("name: grade", "name: grade\n        name: grade"),
@@ -492,7 +551,7 @@ DOUBTFUL = {
 @pytest.mark.parametrize("case", DOUBTFUL.values(), ids=DOUBTFUL)
 def test_what_would_be_read_otherwise_or_be_a_new_error_is_refused_by_the_proof(case):
     name, text, reason = case
-    fixed = fix(name, text.encode(), choices=[OWN])
+    fixed = fix(name, text.encode(), FileSettings(claimed=".rubric." in name), choices=[OWN])
     reasons = [left.reason for left in fixed.left(choices=[OWN]) if left.finding.rule == "mixing"]
     assert (fixed.text, reasons) == (text, [reason])
 
@@ -603,6 +662,7 @@ def mixed_rubrics(draw):
 
 
 UNCLEAR = {
+    "it is unclear whether the comment below them is about the last one; move them by hand",
     "it is unclear which criterion a comment is about; move them by hand",
     "the comment above the first criterion may be about all of them; move them by hand",
 }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severity
 from rubric_lint.fix.following import DataChange, Known, move, name_findings
-from rubric_lint.fix.proof import find_doubt
+from rubric_lint.fix.proof import adds_document, find_doubt
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.messages import join_words
@@ -218,7 +218,8 @@ def _fix_until_stable(
     result, before = first, first.source
     known, refused = name_findings(first.findings), refused or {}
     applied: list[Applied] = []
-    for _ in range(MAX_ROUNDS):
+    rounds = MAX_ROUNDS + sum(adds_document(fix) for finding in first.findings if (fix := wish.pick(finding)))
+    for _ in range(rounds):  # each adds one document at most
         chosen = claims or [
             (Applied(finding.rule, fix.title), DataChange(finding.pointer, fix.intents, fix.edits, fix.safe))
             for finding, fix in choose(_without(result.findings, refused), wish)
@@ -239,7 +240,7 @@ def _fix_until_stable(
         refused = {reason: move(names, changes) for reason, names in refused.items()}
         applied += [each for each, _ in chosen]
     else:
-        return Fixed(before, data, first, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
+        return Fixed(before, data, first, doubt=f"its fixes do not converge in {rounds} rounds")
     if doubt := find_new(first, result, known, is_safe=wish == SAFE):
         return Fixed(before, data, first, doubt=doubt)
     return Fixed(before, data, result, tuple(applied), refused=refused)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rubric_lint.finding import (
     AddField,
+    Fix,
     Intent,
     MoveItems,
     NestField,
@@ -39,7 +40,7 @@ def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if _lines(old, faults) != _lines(new, new_faults):
         return "it would have a syntax error"
-    added = sum(isinstance(each, MoveItems) and not each.holder for change in changes for each in change.intents)
+    added = sum(map(adds_document, changes))
     if len(before) + added != len(after) or added > 1:
         return "the number of documents would change"
     comments = _edited_comments(before, changes), [new.slice(span) for span in _comments(after)]
@@ -49,6 +50,11 @@ def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings
     if sum(map(_count_outdented, after)) > sum(map(_count_outdented, before)):
         return "a line between brackets would be too far left for strict readers of YAML"
     return _compare_all(before, after, changes, settings)
+
+
+def adds_document(change: Fix | DataChange) -> bool:
+    """Return whether a change puts a new document at the end of the file."""
+    return any(isinstance(intent, MoveItems) and not intent.holder for intent in change.intents)
 
 
 def _compare_all(

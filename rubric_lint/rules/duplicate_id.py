@@ -1,7 +1,5 @@
 """Two criteria, or two rubric tests, with one id."""
 
-import json
-import re
 from collections.abc import Iterator
 
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, ReplaceValue, Severity
@@ -10,6 +8,7 @@ from rubric_lint.format.rubric import Rubric, fold_id
 from rubric_lint.messages import shorten
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part, Path
+from rubric_lint.text.scalar import write_numbered
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -36,7 +35,6 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 _LATER, _EARLIER = "rename-later", "rename-earlier"
-_PLAIN = re.compile(r"[^\W\d_][\w./-]*(?: [\w./-]+)*")
 
 
 def _rename(rubric: Rubric, first: Criterion, second: Criterion) -> Iterator[Repair]:
@@ -49,10 +47,9 @@ def _rename(rubric: Rubric, first: Criterion, second: Criterion) -> Iterator[Rep
         while fold_id(f"{criterion.id}-{number}") in taken:
             number += 1
         new = f"{criterion.id}-{number}"
-        text = new if _PLAIN.fullmatch(new) else json.dumps(new, ensure_ascii=False)
         which = "the other" if criterion is first else "this"
         title = f"rename {which} id to `{shorten(new)}`"
-        intents = (ReplaceValue(criterion.path_of("id"), text),)
+        intents = (ReplaceValue(criterion.path_of("id"), write_numbered(criterion.id, number)),)
         yield Repair(title, intents, safe=False, choice=choice, is_local=True)
 
 

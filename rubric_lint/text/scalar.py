@@ -168,3 +168,12 @@ def _describe(value: object) -> str:
             return f"the number {value:g}" if isinstance(value, float) else f"the number {value}"
         case _:
             return "a string"
+
+
+_NAME = re.compile(r"[^\W\d_][\w./-]*(?: [\w./-]+)*")
+
+
+def write_numbered(name: str, number: int) -> str:
+    """Return the name with a number, as in `tone-2`: plain if all readers take it for that string, else in quotes."""
+    written = f"{name}-{number}"
+    return written if _NAME.fullmatch(written) else json.dumps(written, ensure_ascii=False)

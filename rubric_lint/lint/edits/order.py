@@ -67,19 +67,19 @@ def _with_comments(document: Document, spans: Sequence[Span], first: int, last: 
             raise ObstacleError("they do not start their own lines; sort them by hand")
         own = line + (len(before) - len(before.lstrip(" ")) if is_list else len(before))
         limit = line_end(text, spans[at - 1].end).start if at else 0
-        start, is_clear = _find_comments(document, own, limit, has_line=is_list or not before.strip())
+        start, is_clear = find_comments(document, own, limit, has_line=is_list or not before.strip())
         if at == 0 and start != own:
             raise ObstacleError("the comment above the first one may be about all of them; sort them by hand")
         if not is_clear and at:
             raise ObstacleError("it is unclear which of them a comment is about; sort them by hand")
         content = spans[at].start + len(text[slice(*spans[at])].rstrip())
         found.append(Span(start, line_end(text, content).start))
-    if last == len(spans) and _has_comment_below(document, found[-1].end, _column(text, found[-1])):
+    if last == len(spans) and has_comment_below(document, found[-1].end, _column(text, found[-1])):
         raise ObstacleError("it is unclear whether the comment below them is about the last one; sort them by hand")
     return found
 
 
-def _find_comments(document: Document, start: int, limit: int, *, has_line: bool) -> tuple[int, bool]:
+def find_comments(document: Document, start: int, limit: int, *, has_line: bool) -> tuple[int, bool]:
     """Return where the comments directly above a line in its column begin, and whether no others are above.
 
     `start` is where the line begins after its blanks, `limit` where the line of the child before it ends.
@@ -87,7 +87,7 @@ def _find_comments(document: Document, start: int, limit: int, *, has_line: bool
     text = document.source.text
     column = start - line_start(text, start)
     line = line_start(text, start)
-    while has_line and (above := _line_above(text, line)) > limit and _is_comment(document, above):
+    while has_line and (above := _line_above(text, line)) > limit and is_comment(document, above):
         begin = above + len(text[above:line]) - len(text[above:line].lstrip(" "))
         if begin - above != column:
             return start, False
@@ -95,7 +95,7 @@ def _find_comments(document: Document, start: int, limit: int, *, has_line: bool
     return start, "#" not in text[limit:line] or text[limit:line] == document.tree.code[limit:line]
 
 
-def _has_comment_below(document: Document, at: int, column: int) -> bool:
+def has_comment_below(document: Document, at: int, column: int) -> bool:
     """Return whether a comment below the last child may be about it: one that is no further left, if nothing else is.
 
     A comment is about what follows it if that starts in its column.
@@ -118,7 +118,7 @@ def _line_above(text: str, start: int) -> int:
     return line_start(text, max(end, 0))
 
 
-def _is_comment(document: Document, start: int) -> bool:
+def is_comment(document: Document, start: int) -> bool:
     """Return whether there is a comment and nothing else on the line that starts at an offset."""
     end = line_end(document.source.text, start).start
     return bool(document.source.text[start:end].strip()) and not document.tree.code[start:end].strip()

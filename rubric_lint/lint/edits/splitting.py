@@ -1,6 +1,5 @@
 """Move items of a list into a copy of what holds the list, and leave every other byte as it is."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -8,17 +7,18 @@ from itertools import pairwise
 from rubric_lint.finding import Edit, MoveItems
 from rubric_lint.lint.edits.insertion import new_line
 from rubric_lint.lint.edits.items import put_in_flow
+from rubric_lint.lint.edits.order import find_comments, has_comment_below, is_comment
 from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start
 from rubric_lint.lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Path
+from rubric_lint.text.scalar import write_numbered
 from rubric_lint.text.source import Span
 from rubric_lint.text.tree import AliasNode
 
 _LABELS = ("id", "name", "metric")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-_PLAIN = re.compile(r"[^\W\d_][\w./-]*(?: [\w./-]+)*")
 _ANCHOR = re.compile(r"(?:!\S*\s+)?&([^\s,\[\]{}]+)")
 
 
@@ -52,8 +52,7 @@ def _name_apart(name: str, taken: set[object]) -> str:
     number = 2
     while f"{name}-{number}" in taken:
         number += 1
-    new = f"{name}-{number}"
-    return new if _PLAIN.fullmatch(new) else json.dumps(new, ensure_ascii=False)
+    return write_numbered(name, number)
 
 
 def _check_anchors(document: Document, intent: MoveItems) -> None:
@@ -96,9 +95,7 @@ def move_items(document: Document, intent: MoveItems) -> list[Edit]:
         ObstacleError: if the list is written in an unusual way, or it is unclear which item a comment is about.
     """
     text, holder = document.source.text, intent.holder
-    spans = _find_items(document, intent.path)
-    if 0 in intent.steps and not document.is_flow((*intent.path, 0)):
-        _check_above(document, spans[0].start)
+    spans = _find_items(document, intent)
     whole = Span(spans[0].start, spans[-1].end)
     _check_between(document, spans, intent.steps)
     kept = [index for index in range(len(spans)) if index not in intent.steps]
@@ -129,23 +126,29 @@ def _check_between(document: Document, spans: Sequence[Span], steps: Sequence[in
             raise ObstacleError("it is unclear which criterion a comment is about; move them by hand")
 
 
-def _check_above(document: Document, start: int) -> None:
-    if start and _is_comment(document, _line_above(document.source.text, start)):
-        raise ObstacleError("the comment above the first criterion may be about all of them; move them by hand")
-
-
-def _find_items(document: Document, path: Path) -> list[Span]:
+def _find_items(document: Document, intent: MoveItems) -> list[Span]:
     """Return the spans of the items of a list: in block style whole lines, without the last line end."""
+    text, path = document.source.text, intent.path
     paths = [(*path, index) for index in range(len(document.value(path)))]
     if document.is_flow(paths[0]):
         return [document.extent(each) for each in paths]
     found: list[Span] = []
     for index, each in enumerate(paths):
-        start, end = _find_lines(document, each)
+        line, end = _find_lines(document, each)
+        dash = line + _indent(text[line:end])
+        above, _ = find_comments(document, dash, found[-1].end if found else 0, has_line=True)
         if index:
-            start = _climb(document, start, found[-1].end)
-        found.append(Span(start, end))
+            line = line_start(text, above)
+        elif above != dash and 0 in intent.steps:
+            raise ObstacleError("the comment above the first criterion may be about all of them; move them by hand")
+        found.append(Span(line, end))
+    if len(paths) - 1 in intent.steps and has_comment_below(document, found[-1].end, dash - line_start(text, dash)):
+        raise ObstacleError("it is unclear whether the comment below them is about the last one; move them by hand")
     return found
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _find_lines(document: Document, path: Path) -> Span:
@@ -158,32 +161,13 @@ def _find_lines(document: Document, path: Path) -> Span:
     if dash < 0 or code[dash + 1 : begin].strip() or text[start:dash].strip(" "):
         raise ObstacleError("its list is written in an unusual way; move the criteria by hand")
     end = line_end(text, document.extent(path).end)
-    while end.end > end.start and _is_comment(document, end.end):
+    while end.end > end.start and is_comment(document, end.end):
         below = line_end(text, end.end)
         line = text[end.end : below.start]
-        if len(line) - len(line.lstrip(" ")) <= dash - start:
+        if _indent(line) <= dash - start:
             break
         end = below
     return Span(start, end.start)
-
-
-def _climb(document: Document, start: int, limit: int) -> int:
-    """Return where the comments directly above a line begin."""
-    text = document.source.text
-    while (above := _line_above(text, start)) > limit and _is_comment(document, above):
-        start = above
-    return start
-
-
-def _line_above(text: str, start: int) -> int:
-    end = start - 2 if text[start - 2 : start] == "\r\n" else start - 1
-    return line_start(text, max(end, 0))
-
-
-def _is_comment(document: Document, start: int) -> bool:
-    """Return whether there is a comment and nothing else on the line that starts at an offset."""
-    end = line_end(document.source.text, start).start
-    return bool(document.source.text[start:end].strip()) and not document.tree.code[start:end].strip()
 
 
 def _write_name(document: Document, span: Span, written: str) -> str:
@@ -233,7 +217,7 @@ def _append_document(document: Document, replaced: dict[Span, str]) -> Edit:
     copy = _copy(document, Span(start if text[line:start].strip() else line, end), replaced)
     line_break = new_line(document)
     is_ended = text[-1:] in "\r\n"
-    written = f"---{line_break}{copy.rstrip()}"
+    written = f"---{line_break}{copy}"
     return Edit(Span(len(text), len(text)), f"{written}{line_break}" if is_ended else f"{line_break}{written}")
 
 
@@ -250,4 +234,4 @@ def _insert_in_block(document: Document, holder: Path, replaced: dict[Span, str]
         above, below = (_find_lines(document, (*holder[:-1], each)) for each in (first, first + 1))
         gap = text[above.end : below.start]
         between = gap if not gap.strip() else between
-    return Edit(Span(end, end), f"{between}{copy.rstrip()}")
+    return Edit(Span(end, end), f"{between}{copy}")
