@@ -84,6 +84,9 @@ class Commands:
         if state is None or not os.path.isfile(state.name):
             self._connection.tell("this command needs a file on disk that is open in the editor")
             return None
+        if sys.platform == "emscripten":
+            self._connection.tell("this command runs a program, which needs an installed rubric-lint")
+            return None
         call = plan(command, state.name, name)
         if isinstance(call, str):
             self._connection.tell(call)

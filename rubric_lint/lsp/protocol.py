@@ -108,7 +108,7 @@ class Protocol(LanguageServerProtocol):
     def _write(self, body: str) -> None:
         if self.writer is not None:
             head = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n"
-            self.writer.write((head + body).encode("ascii"))
+            self.writer.write(((head if self._include_headers else "") + body).encode("ascii"))
 
     @property
     def is_shut_down(self) -> bool:
@@ -116,8 +116,21 @@ class Protocol(LanguageServerProtocol):
         return self._shutdown
 
 
+class _Outlet:
+    """A writer, as pygls knows it, that passes on each message."""
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        self._send = send
+
+    def write(self, data: bytes) -> None:
+        self._send(data.decode("ascii"))
+
+    def close(self) -> None:
+        """Do nothing: the program that embeds the server ends it."""
+
+
 class Connection(LanguageServer):
-    """The connection to one client, over stdin and stdout."""
+    """The connection to one client, over stdin and stdout or the messages of a program that embeds the server."""
 
     protocol: Protocol
 
@@ -151,6 +164,20 @@ class Connection(LanguageServer):
         sys.stdout = sys.stderr
         self.start_io(sys.stdin.buffer, stdout)
         return self.protocol.is_shut_down
+
+    def attach(self, send: Callable[[str], None]) -> None:
+        """Pass each message for the client to `send`, as JSON, instead of writing to stdout."""
+        self.protocol.set_writer(_Outlet(send), include_headers=False)
+
+    def receive(self, message: str) -> bool:
+        """Handle one message of the client, which is JSON, on the running loop; return False once the client exits."""
+        try:
+            self.protocol.handle_message(json.loads(message, object_hook=self.protocol.structure_message))
+        except SystemExit:
+            return False
+        except Exception as fault:
+            self._report_server_error(fault, JsonRpcException)
+        return True
 
     def watch(self, *names: str) -> list[types.Registration]:
         """Return new registrations so that the client reports changes of files with these names."""

@@ -56,10 +56,19 @@ class Server:
         self._register()
 
     def run(self) -> bool:
-        """Serve until the client exits; return whether it shut down in order."""
-        logging.getLogger("pygls").setLevel(logging.CRITICAL)  # `Connection` writes its errors to the client's log
-        gc.freeze()  # keep everything loaded so far out of garbage collection
+        """Serve over stdin and stdout until the client exits; return whether it shut down in order."""
+        _prepare()
         return self._connection.run()
+
+    def attach(self, send: Callable[[str], None]) -> Callable[[str], bool]:
+        """Serve a client in the same program, as the VS Code extension does where no Python is installed.
+
+        Every message, in both directions, is a JSON string. `send` gets those for the client. The returned function
+        takes those of the client, one by one, on the running loop; it returns False once the client exits.
+        """
+        _prepare()
+        self._connection.attach(send)
+        return self._connection.receive
 
     def _register(self) -> None:
         notes: dict[str, Callable[[Any], None]] = {
@@ -306,6 +315,11 @@ class Server:
         snippets = bool(self._connection.can("text_document.completion.completion_item.snippet_support"))
         task = partial(complete, state, params.position, snippets=snippets, is_served=is_served)
         return await self._desk.run(state.text, task) or None
+
+
+def _prepare() -> None:
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # `Connection` writes its errors to the client's log
+    gc.freeze()  # keep everything loaded so far out of garbage collection
 
 
 def _as_data(value: Any) -> Any:

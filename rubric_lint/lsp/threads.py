@@ -48,14 +48,20 @@ class WorkerThreads:
 
 
 class _Lane(Executor):
-    """A thread that runs one task after the other; unlike a pool's threads, it never keeps the process alive."""
+    """A thread that runs one task after the other; unlike a pool's threads, it never keeps the process alive.
+
+    It starts with its first task. The loop of Pyodide, which has no threads, runs tasks itself and hands none on.
+    """
 
     def __init__(self) -> None:
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
-        Thread(target=self._work, daemon=True).start()
+        self._thread: Thread | None = None
 
     def submit(self, task: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         """Append a task to the lane."""
+        if self._thread is None:
+            self._thread = Thread(target=self._work, daemon=True)
+            self._thread.start()
         future: Future[Any] = Future()
         self._tasks.put((future, partial(task, *arguments, **options)))
         return future
