@@ -86,11 +86,21 @@ $(NPM_STAMP):
 conformance: $(VENV)/installed-dev agreement
 	PYTHONPATH=tools $(BIN)/python tools/conformance_page.py
 
-# The VS Code extension: its own tests, its package, and that package in VS Code itself with Chromium in front.
-test-editors: $(VENV)/installed-dev vscode/node_modules/installed
+# The wheels of the language server that the VS Code extension brings along, in .cache/builtin.
+.PHONY: built-in
+built-in: $(VENV)/installed-dev playground/node_modules/installed
+	rm -rf .cache/builtin
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
+	  --dest .cache/builtin --requirement vscode/requirements.txt
+	$(BIN)/python -m build --no-isolation --wheel --outdir .cache/builtin >/dev/null
+
+# The VS Code extension: its own tests, its package, what that finds without Python beside the native tool, and that
+# package in VS Code itself with Chromium in front.
+test-editors: $(VENV)/installed-dev vscode/node_modules/installed built-in
 	vscode/scripts/install-editor.sh .cache/code-server
 	@which chromium >/dev/null || { echo 'The tests in VS Code need Chromium (apt-get install chromium).' >&2; exit 1; }
-	cd vscode && npm run --silent lint && npm run --silent test && npm run --silent package && npm run --silent test:editor
+	cd vscode && npm run --silent lint && npm run --silent test && npm run --silent package && \
+	  npm run --silent test:builtin && npm run --silent test:editor
 
 bench: $(VENV)/python
 	$(BIN)/python benchmarks/lint.py
@@ -126,7 +136,7 @@ version:
 	@$(PYTHON) .ci/set_version.py $(NEW)
 
 # What a release publishes, in dist. With TAG it stops when the tag is not that of the version.
-packages: $(VENV)/installed-dev vscode/node_modules/installed
+packages: $(VENV)/installed-dev vscode/node_modules/installed built-in
 	$(BIN)/python .ci/packages.py $(TAG)
 
 clean:

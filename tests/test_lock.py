@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / ".ci"))
 from lock import FOLDER, HEADER, LOCKS  # noqa: E402 (a script beside the package)
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-PLAYGROUND = ROOT / "playground/requirements.txt"
+WHEELS = [ROOT / "playground/requirements.txt", ROOT / "vscode/requirements.txt"]
 PIN = re.compile(
     r"(?P<name>[\w.-]+)==(?P<version>[\w.!+]+)(?: ; (?P<marker>.+?))?"
     r"(?P<hashes>(?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n    # via (?P<via>.+)\n"
@@ -96,11 +96,14 @@ def test_locks_for_one_environment_agree(name):
     assert {(pin.name, pin.version) for pin in pins_of(name) if pin.name in names} <= known
 
 
-def test_the_playground_takes_the_locked_wheels():
-    if not PLAYGROUND.exists():
-        pytest.skip("the playground is not part of the sdist")
-    wanted = re.findall(r"^(\S+)==(\S+) --hash=(\S+)$", PLAYGROUND.read_text("utf-8"), re.MULTILINE)
-    locked = re.split(r"\n(?=\w)", (FOLDER / "run.txt").read_text("utf-8"))
+@pytest.mark.parametrize("path", WHEELS, ids=["playground", "built-in server"])
+def test_pyodide_takes_the_locked_wheels(path):
+    if not path.exists():
+        pytest.skip(f"{path.parent.name} is not part of the sdist")
+    wanted = re.findall(r"^(\S+)==(\S+) --hash=(\S+)$", path.read_text("utf-8"), re.MULTILINE)
+    locked = [
+        entry for name in ("run", "dev") for entry in re.split(r"\n(?=\w)", (FOLDER / f"{name}.txt").read_text("utf-8"))
+    ]
     known = {
         (*entry.split()[0].split("=="), digest) for entry in locked for digest in re.findall(r"--hash=(\S+)", entry)
     }

@@ -106,10 +106,17 @@ def package(tmp_path_factory):
     """The files of the extension's package, and what vsce says while it makes it."""
     if not node() or not (EXTENSION / "node_modules/installed").exists():
         pytest.skip("the packages of the extension are not installed (make vscode/node_modules/installed)")
+    if (
+        not any((ROOT / ".cache/builtin").glob("rubric_lint-*.whl"))
+        or not (ROOT / "playground/node_modules/pyodide").exists()
+    ):
+        pytest.skip("the packages of the built-in server are not here (make built-in)")
     copy = tmp_path_factory.mktemp("extension") / "vscode"
     ignored = shutil.ignore_patterns("node_modules", "dist", "out", "*.vsix")
     shutil.copytree(EXTENSION, copy, ignore=ignored)
     (copy / "node_modules").symlink_to(EXTENSION / "node_modules")
+    for built_in in ("playground", ".cache"):
+        (copy.parent / built_in).symlink_to(ROOT / built_in)
     shutil.copytree(ROOT / "schemas/bundled", copy.parent / "schemas/bundled")
     shutil.copy(ROOT / "LICENSE", copy.parent)
     environment = {**os.environ, "PATH": f"{Path(node()).parent}{os.pathsep}{os.environ['PATH']}"}

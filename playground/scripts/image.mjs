@@ -53,8 +53,8 @@ function filesBelow(FS, folder) {
     });
 }
 
-/** The image, and the licenses of the packages in it. `requests` are answered before the memory is kept. */
-export async function makeImage(wheels, ours, requests) {
+/** The wheels and our own Python, compiled: the files, the licenses of the packages, and the Pyodide that has them. */
+export async function compilePackages(wheels, ours) {
   const compiler = await loadPyodide();
   for (const wheel of (await readdir(wheels)).filter((name) => name.endsWith(".whl"))) {
     compiler.unpackArchive(new Uint8Array(await readFile(join(wheels, wheel))), "zip", { extractDir: FOLDER });
@@ -64,8 +64,12 @@ export async function makeImage(wheels, ours, requests) {
     compiler.FS.writeFile(join(FOLDER, name), new Uint8Array(await readFile(join(ours, name))));
   }
   const notices = compiler.runPython(COMPILE).toJs();
-  const files = filesBelow(compiler.FS, FOLDER);
+  return { files: filesBelow(compiler.FS, FOLDER), notices, compiler };
+}
 
+/** The image, and the licenses of the packages in it. `requests` are answered before the memory is kept. */
+export async function makeImage(wheels, ours, requests) {
+  const { files, notices } = await compilePackages(wheels, ours);
   const model = await loadPyodide({ _makeSnapshot: true });
   for (const [path, content] of files) {
     model.FS.mkdirTree(join(path, ".."));

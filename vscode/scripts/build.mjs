@@ -4,9 +4,11 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promi
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { compilePackages } from "../../playground/scripts/image.mjs";
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
+const PYODIDE = "../playground/node_modules/pyodide";
 const node = { bundle: true, platform: "node", format: "cjs", target: "node20", logLevel: "warning" };
 
 /** The licences of the packages that the bundle holds, one after the other. */
@@ -30,6 +32,24 @@ async function notices(metafile) {
   return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
+/** The built-in server: Pyodide as the playground has it, and the packages; returns their licences. */
+async function builtIn(minify) {
+  await mkdir("dist/builtin", { recursive: true });
+  for (const name of ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip"]) {
+    await copyFile(join(PYODIDE, name), join("dist/builtin", name));
+  }
+  const { compiler, notices } = await compilePackages("../.cache/builtin", "../playground/python");
+  compiler.runPython(`import shutil; shutil.make_archive("/archive", "zip", "/packages")`);
+  await writeFile("dist/builtin/packages.zip", compiler.FS.readFile("/archive.zip"));
+  await build({ ...node, entryPoints: ["src/builtin/worker.ts"], outfile: "dist/builtin/worker.mjs", format: "esm", minify });
+  const { version, license, repository } = JSON.parse(await readFile(join(PYODIDE, "package.json"), "utf8"));
+  return [
+    "Python 3.14, a part of pyodide\n\nLicense: PSF-2.0\nSource: https://github.com/python/cpython\n",
+    `pyodide ${version}\n\nLicense: ${license}\nSource: ${repository.url}\n`,
+    ...notices,
+  ];
+}
+
 async function extension() {
   await rm("dist", { recursive: true, force: true });
   const production = process.argv.includes("--production");
@@ -42,7 +62,9 @@ async function extension() {
     sourcemap: production ? false : "linked",
     metafile: true,
   });
-  await writeFile("dist/THIRD-PARTY-NOTICES.txt", await notices(metafile));
+  const python = await builtIn(production);
+  const separator = `\n${"-".repeat(80)}\n\n`;
+  await writeFile("dist/THIRD-PARTY-NOTICES.txt", [await notices(metafile), ...python].join(separator));
   await mkdir("dist/schemas");
   const { yamlValidation, jsonValidation } = manifest.contributes;
   for (const schema of new Set([...yamlValidation, ...jsonValidation].map((entry) => basename(entry.url)))) {

@@ -1,6 +1,6 @@
 /** What the user is told when the server cannot run: what is wrong, where, and what to do. */
-import type { End } from "./connection";
-import { installation, OLDEST, type Outcome, type Tool } from "./tool";
+import type { End } from "./host";
+import { type Answer, installation, OLDEST, type Outcome, type Tool } from "./tool";
 
 /** A message and, where one command mends it, that command. */
 export interface Complaint {
@@ -11,19 +11,17 @@ export interface Complaint {
   readonly command: string | undefined;
 }
 
-/** Why the search ended without a tool of use. */
-export function complaint(outcome: Exclude<Outcome, { kind: "found" }>): Complaint {
-  const command = installation(...toolsOf(outcome));
+/** The places that have no rubric-lint, a line for each. */
+export function listTried(tried: readonly Answer[]): string[] {
+  return tried.map(({ tool, ...answer }) =>
+    `Tried ${commandLine(tool)} (${tool.origin}): ${"reason" in answer ? answer.reason : answer.version}`,
+  );
+}
+
+/** Why the tool that the search ended at is of no use. */
+export function complaint(outcome: Exclude<Outcome, { kind: "found" | "missing" }>): Complaint {
+  const command = installation(outcome.tool);
   switch (outcome.kind) {
-    case "missing":
-      return {
-        brief: "Not installed",
-        message: `rubric-lint is not installed in this workspace's Python environment or on PATH. Install it with: ${command}`,
-        details: outcome.tried.map(({ tool, ...answer }) =>
-          `Tried ${commandLine(tool)} (${tool.origin}): ${"reason" in answer ? answer.reason : answer.version}`,
-        ),
-        command,
-      };
     case "old":
       return {
         brief: `Version ${outcome.version} is too old`,
@@ -43,10 +41,10 @@ export function complaint(outcome: Exclude<Outcome, { kind: "found" }>): Complai
   }
 }
 
-/** Why a server that ended is not started again. */
-export function complaintOfEnd(tool: Tool, end: End, times: number): Complaint {
+/** Why a server that ended is not started again; without a tool it is the built-in one. */
+export function complaintOfEnd(tool: Tool | undefined, end: End, times: number): Complaint {
   const lastWords = end.lastWords ? [`Last output: ${end.lastWords}`] : [];
-  if (end.code === 2) {
+  if (tool && end.code === 2) {
     const isIncomplete = end.lastWords.includes("pip install");
     return {
       brief: "The server cannot start",
@@ -67,10 +65,6 @@ export function complaintOfEnd(tool: Tool, end: End, times: number): Complaint {
 /** An exit code or a signal, in words. */
 export function describe(end: End): string {
   return end.signal ? `signal ${end.signal}` : `exit code ${String(end.code)}`;
-}
-
-function toolsOf(outcome: Exclude<Outcome, { kind: "found" }>): Tool[] {
-  return outcome.kind === "missing" ? outcome.tried.map((answer) => answer.tool) : [outcome.tool];
 }
 
 function commandLine(tool: Tool): string {

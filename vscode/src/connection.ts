@@ -1,78 +1,61 @@
-/** One process of the server and the client that talks to it. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import type * as vscode from "vscode";
+/** One server and the client that talks to it. */
+import * as vscode from "vscode";
 import { CloseAction, type DocumentSelector, ErrorAction, LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
 
+import { fromServer, toServer } from "./builtin/uris";
+import type { End, Host } from "./host";
 import { schemasAreChecked } from "./schemas";
-import { safeEnvironment, type Tool } from "./tool";
 
 /** The documents that the server is shown; which of them hold rubrics is for it to say. */
-export const DOCUMENTS: DocumentSelector & vscode.DocumentSelector = ["file", "untitled"].flatMap((scheme) => [
-  ...["yaml", "json", "jsonl", "jsonlines", "toml", "python"].map((language) => ({ scheme, language })),
-  { scheme, pattern: "**/*.{yaml,yml,json,jsonl,py,pyi,pyw,ipynb,toml}" },
-]);
+export const DOCUMENTS = documents(["file", "untitled"]);
+
+function documents(schemes: readonly string[]): DocumentSelector & vscode.DocumentSelector {
+  return schemes.flatMap((scheme) => [
+    ...["yaml", "json", "jsonl", "jsonlines", "toml", "python"].map((language) => ({ scheme, language })),
+    { scheme, pattern: "**/*.{yaml,yml,json,jsonl,py,pyi,pyw,ipynb,toml}" },
+  ]);
+}
+
+/** The built-in server reads no files of a virtual workspace, but is shown those that are open. */
+function documentsFor(host: Host): DocumentSelector & vscode.DocumentSelector {
+  const schemes = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme);
+  return host.isBuiltIn ? documents([...new Set(["file", "untitled", ...schemes])]) : DOCUMENTS;
+}
 
 const PATIENCE_MS = 30_000;
-
-/** How a server ended by itself. */
-export interface End {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** The last line it wrote to standard error. */
-  readonly lastWords: string;
-}
+const BUILT_IN_PATIENCE_MS = 120_000; // loading Python takes five seconds of one core, and nothing in it can hang
 
 /** A running server. */
 export class Connection {
   readonly #client: Client;
-  readonly #process: ChildProcess;
+  readonly #host: Host;
   #isOpen = true;
 
-  private constructor(client: Client, child: ChildProcess) {
+  private constructor(client: Client, host: Host) {
     this.#client = client;
-    this.#process = child;
+    this.#host = host;
   }
 
-  /** Starts the server; `ended` is called once if it ends without being asked to, also while it starts. */
-  static async open(
-    tool: Tool,
-    folder: string | undefined,
-    output: vscode.LogOutputChannel,
-    ended: (end: End) => void,
-  ): Promise<Connection> {
-    const child = spawn(tool.command, [...tool.arguments, "lsp"], {
-      cwd: folder,
-      env: safeEnvironment(process.env),
-      shell: false,
-      windowsHide: true,
-    });
-    let lastWords = "";
-    createInterface({ input: child.stderr }).on("line", (line) => {
-      output.error(line);
-      lastWords = line.trim() || lastWords;
-    });
-    // `close` comes after the last of standard error was read; `exit` may come before it.
-    const closed = new Promise<void>((resolve) => child.once("close", () => { resolve(); }));
-    await once(child, "spawn");
-    const connection = new Connection(new Client(child, output), child);
-    child.once("close", (code, signal) => {
+  /** Connects to a server; `ended` is called once if it ends without being asked to, also while it starts. */
+  static async open(host: Host, output: vscode.LogOutputChannel, ended: (end: End) => void): Promise<Connection> {
+    const connection = new Connection(new Client(host, output), host);
+    void host.ended.then((end) => {
       if (connection.#isOpen) {
         connection.#isOpen = false;
-        ended({ code, signal, lastWords });
+        ended(end);
       }
     });
+    const limit = host.isBuiltIn ? BUILT_IN_PATIENCE_MS : PATIENCE_MS;
     const patience = setTimeout(() => {
-      output.error(`The server did not answer within ${String(PATIENCE_MS / 1000)} s and was stopped.`);
-      child.kill();
-    }, PATIENCE_MS);
+      output.error(`The server did not answer within ${String(limit / 1000)} s and was stopped.`);
+      host.kill();
+    }, limit);
     try {
       await connection.#client.start();
     } catch (error) {
       output.error(`The server did not start: ${String(error)}`);
-      child.kill();
-      await closed;
+      host.kill();
+      await host.ended;
     } finally {
       clearTimeout(patience);
     }
@@ -97,15 +80,15 @@ export class Connection {
     try {
       await this.#client.stop();
     } catch {
-      this.#process.kill();
+      this.#host.kill();
     }
   }
 }
 
 class Client extends LanguageClient {
-  constructor(child: ChildProcess, output: vscode.LogOutputChannel) {
+  constructor(host: Host, output: vscode.LogOutputChannel) {
     const options: LanguageClientOptions = {
-      documentSelector: DOCUMENTS,
+      documentSelector: documentsFor(host),
       outputChannel: output,
       initializationOptions: { schemaServer: schemasAreChecked() },
       initializationFailedHandler: () => false,
@@ -114,14 +97,24 @@ class Client extends LanguageClient {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
       },
+      ...(host.isBuiltIn ? { uriConverters: { code2Protocol, protocol2Code } } : {}),
       // Standard error is read already.
       stdioOptions: { stdout: () => undefined, stderr: () => undefined },
     };
-    super("rubric-lint", "rubric-lint", () => Promise.resolve(child), options);
+    super("rubric-lint", "rubric-lint", () => Promise.resolve(host.server), options);
   }
 
   /** Writes to the output only: what the user is told, and what to do, is worded elsewhere. */
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }
+}
+
+function code2Protocol(uri: vscode.Uri): string {
+  return uri.with(toServer(uri)).toString();
+}
+
+function protocol2Code(value: string): vscode.Uri {
+  const uri = vscode.Uri.parse(value);
+  return uri.with(fromServer(uri));
 }

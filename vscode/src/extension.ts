@@ -1,7 +1,9 @@
 /** The extension's entry: puts the parts together and listens for what makes a new start necessary. */
+import * as path from "node:path";
 import * as vscode from "vscode";
 
 import type { Complaint } from "./complaint";
+import { install } from "./install";
 import { onInterpreterChange } from "./interpreter";
 import { onSchemasMayBeChecked } from "./schemas";
 import { Server } from "./server";
@@ -17,7 +19,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const status = new Status();
   const restart = (): Promise<void> => started.restart();
   const teller = new Teller(output, restart);
-  const started = new Server(output, status, (complaint: Complaint | undefined) => {
+  const home = {
+    extension: context.extensionPath,
+    version: (context.extension.packageJSON as { readonly version: string }).version,
+    own: path.join(context.globalStorageUri.fsPath, "tool"),
+  };
+  const started = new Server(home, output, status, (complaint: Complaint | undefined) => {
     teller.tell(complaint);
   });
   server = started;
@@ -28,6 +35,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand("rubric-lint.restart", () => {
       teller.reset();
       return restart();
+    }),
+    vscode.commands.registerCommand("rubric-lint.install", async () => {
+      if (await install(home, await started.search(), output)) {
+        teller.reset();
+        await restart();
+      }
     }),
     vscode.commands.registerCommand("rubric-lint.showOutput", () => {
       output.show();

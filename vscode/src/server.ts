@@ -3,16 +3,28 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { Backoff } from "./backoff";
-import { Connection, type End } from "./connection";
-import { complaint, type Complaint, complaintOfEnd, describe } from "./complaint";
+import { complaint, type Complaint, complaintOfEnd, describe, listTried } from "./complaint";
+import { Connection } from "./connection";
+import { type End, type Host, startBuiltIn, startTool } from "./host";
 import { selectedInterpreter } from "./interpreter";
 import { schemasAreChecked } from "./schemas";
 import type { Status } from "./status";
 import { find, type Search, type Tool } from "./tool";
 
+/** The parts of the extension's surroundings that a server needs. */
+export interface Home {
+  /** The folder that the extension is installed in. */
+  readonly extension: string;
+  /** The version of the extension, which is that of the built-in server. */
+  readonly version: string;
+  /** The environment that the extension installs rubric-lint into. */
+  readonly own: string;
+}
+
 /** The server of this window. */
 export class Server {
   readonly #backoff = new Backoff();
+  readonly #home: Home;
   readonly #output: vscode.LogOutputChannel;
   readonly #status: Status;
   readonly #tell: (complaint: Complaint | undefined) => void;
@@ -22,7 +34,8 @@ export class Server {
   #turn: Promise<void> = Promise.resolve();
 
   /** `tell` is given what is wrong, and nothing once that may be mended. */
-  constructor(output: vscode.LogOutputChannel, status: Status, tell: (complaint: Complaint | undefined) => void) {
+  constructor(home: Home, output: vscode.LogOutputChannel, status: Status, tell: (complaint: Complaint | undefined) => void) {
+    this.#home = home;
     this.#output = output;
     this.#status = status;
     this.#tell = tell;
@@ -68,16 +81,24 @@ export class Server {
     this.#tool = undefined;
     this.#tell(undefined);
     const folders = localFolders();
+    this.#status.starting();
     if (!vscode.workspace.isTrusted) {
-      this.#status.schemasOnly("Trust this workspace to see findings");
+      await this.#startBuiltIn("Trust this workspace to use an installed rubric-lint", false);
       return;
     }
     if (folders.length === 0 && vscode.workspace.workspaceFolders?.length) {
-      this.#status.schemasOnly("No program can run in a virtual workspace");
+      await this.#startBuiltIn("No program can run in a virtual workspace", false);
       return;
     }
-    this.#status.starting();
-    const outcome = await find(await this.#search(folders));
+    const search = await this.search();
+    const outcome = await find(search);
+    if (outcome.kind === "missing") {
+      for (const line of listTried(outcome.tried)) {
+        this.#output.info(line);
+      }
+      await this.#startBuiltIn("No installed rubric-lint found", true);
+      return;
+    }
     if (outcome.kind !== "found") {
       this.#complain(complaint(outcome));
       return;
@@ -86,13 +107,30 @@ export class Server {
     this.#tool = tool;
     const command = [tool.command, ...tool.arguments, "lsp"].join(" ");
     this.#output.info(`Starting rubric-lint ${version} from ${tool.origin}: ${command}`);
-    const connection = await Connection.open(tool, folders[0]?.fsPath, this.#output, (end) => {
+    if (await this.#connect(await startTool(tool, search.folders[0], this.#output), tool)) {
+      this.#status.running(version, tool.origin);
+    }
+  }
+
+  async #startBuiltIn(reason: string, canInstall: boolean): Promise<void> {
+    const { extension, version } = this.#home;
+    this.#output.info(`Starting the built-in rubric-lint ${version}. ${reason}.`);
+    const began = Date.now();
+    if (await this.#connect(startBuiltIn(extension, localFolders(), this.#output), undefined)) {
+      this.#output.info(`The built-in rubric-lint started in ${String(Date.now() - began)} ms.`);
+      this.#status.builtIn(version, reason, canInstall);
+    }
+  }
+
+  /** Returns whether the server runs. */
+  async #connect(host: Host, tool: Tool | undefined): Promise<boolean> {
+    const connection = await Connection.open(host, this.#output, (end) => {
       this.#ended(tool, end);
     });
     if (connection.isOpen) {
       this.#connection = connection;
-      this.#status.running(version, tool.origin);
     }
+    return connection.isOpen;
   }
 
   async #end(): Promise<void> {
@@ -102,10 +140,10 @@ export class Server {
     await connection?.close();
   }
 
-  #ended(tool: Tool, end: End): void {
+  #ended(tool: Tool | undefined, end: End): void {
     this.#connection = undefined;
     // Exit code 2 is wrong use, such as a part that is not installed: the next start would end in the same way.
-    const delay = end.code === 2 ? undefined : this.#backoff.next(Date.now());
+    const delay = tool && end.code === 2 ? undefined : this.#backoff.next(Date.now());
     if (delay === undefined) {
       this.#complain(complaintOfEnd(tool, end, this.#backoff.count));
       return;
@@ -115,12 +153,15 @@ export class Server {
     this.#retry = setTimeout(() => void this.#inTurn(() => this.#start()), delay);
   }
 
-  async #search(folders: readonly vscode.Uri[]): Promise<Search> {
+  /** Where to look for an installed tool. */
+  async search(): Promise<Search> {
+    const folders = localFolders();
     const settings = vscode.workspace.getConfiguration("rubric-lint", folders[0] ?? null);
     return {
       path: settings.get("path", "").trim(),
       interpreter: settings.get("interpreter", "").trim(),
       selected: await selectedInterpreter(folders[0], this.#output),
+      own: this.#home.own,
       folders: folders.map((folder) => path.normalize(folder.fsPath)),
       environment: process.env,
       platform: process.platform,

@@ -18,14 +18,17 @@ export class Status implements vscode.Disposable {
     this.#item.busy = true;
   }
 
-  /** The server runs. */
+  /** The server of an installed tool runs. */
   running(version: string, origin: string): void {
     this.#show(`rubric-lint ${version}`, `From ${origin}`, vscode.LanguageStatusSeverity.Information);
   }
 
-  /** Only the schemas are at work, for a reason that is no fault. */
-  schemasOnly(reason: string): void {
-    this.#show("rubric-lint: schemas only", reason, vscode.LanguageStatusSeverity.Warning);
+  /** The built-in server runs. `canInstall` is whether a click could replace it with a faster one. */
+  builtIn(version: string, reason: string, canInstall: boolean): void {
+    this.#show(`rubric-lint ${version}, built in`, reason, vscode.LanguageStatusSeverity.Information);
+    if (canInstall) {
+      this.#item.command = { command: "rubric-lint.install", title: "Install rubric-lint", tooltip: "Faster, with all commands" };
+    }
   }
 
   /** The server does not run, and the user is to know. */

@@ -20,6 +20,8 @@ export interface Search {
   readonly interpreter: string;
   /** The interpreter that is selected in the editor, if something can tell. */
   readonly selected: string | undefined;
+  /** The environment that the extension installs rubric-lint into. */
+  readonly own: string;
   /** The file system paths of the folders that are open. */
   readonly folders: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
@@ -52,10 +54,9 @@ export async function candidates(search: Search): Promise<Tool[]> {
   if (search.selected) {
     found.push(module(search.selected, "the selected Python interpreter"));
   }
-  const inEnvironment = search.platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"];
   for (const folder of search.folders) {
     for (const name of [".venv", "venv"]) {
-      const python = path.join(folder, name, ...inEnvironment);
+      const python = pythonIn(path.join(folder, name), search.platform);
       if (python !== search.selected && (await isRunnable(python))) {
         found.push(module(python, `${name} in ${path.basename(folder)}`));
       }
@@ -65,7 +66,16 @@ export async function candidates(search: Search): Promise<Tool[]> {
   if (onPath) {
     found.push(program(onPath, "PATH"));
   }
+  const own = pythonIn(search.own, search.platform);
+  if (await isRunnable(own)) {
+    found.push(module(own, "the folder of the extension"));
+  }
   return found;
+}
+
+/** The interpreter of a virtual environment. */
+export function pythonIn(environment: string, platform: NodeJS.Platform): string {
+  return path.join(environment, ...(platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"]));
 }
 
 /** Asks the candidates in order; the first that has a rubric-lint decides, even if it is of no use. */
@@ -166,7 +176,7 @@ function expand(written: string, search: Search): string {
 }
 
 /** The first program of that name on PATH. A relative entry is left out: it would let the open folder choose it. */
-async function which(name: string, search: Search): Promise<string | undefined> {
+export async function which(name: string, search: Search): Promise<string | undefined> {
   const suffix = search.platform === "win32" && !name.toLowerCase().endsWith(".exe") ? ".exe" : "";
   for (const folder of (search.environment["PATH"] ?? "").split(path.delimiter)) {
     const file = path.join(folder, name + suffix);

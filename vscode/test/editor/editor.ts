@@ -45,6 +45,8 @@ const SETTINGS = {
 /** What is to differ from an editor that trusts its folder and finds the usual programs on PATH. */
 interface Choice {
   readonly isTrusted?: boolean;
+  /** The only folder on PATH. */
+  readonly programs?: string;
   /** Whether it is to run test modules; then it shows no notifications. */
   readonly isForModules?: boolean;
   readonly extensions?: readonly string[];
@@ -90,7 +92,11 @@ export class Editor {
     const folders = ["--extensions-dir", path.join(data, "extensions"), "--server-data-dir", path.join(data, "server")];
     mkdirSync(path.join(data, "user/User"), { recursive: true });
     writeFileSync(path.join(data, "user/User/settings.json"), JSON.stringify(SETTINGS));
-    const environment = { PATH: "/usr/bin:/bin", HOME: data, LANG: "C.UTF-8", EXTENSIONS_GALLERY: "{}" };
+    // The server of the editor asks a login shell for PATH.
+    if (choice.programs) {
+      writeFileSync(path.join(data, ".bash_profile"), `export PATH='${choice.programs}'\n`);
+    }
+    const environment = { PATH: choice.programs ?? "/usr/bin:/bin", HOME: data, SHELL: "/bin/bash", LANG: "C.UTF-8", EXTENSIONS_GALLERY: "{}" };
     for (const extension of [PACKAGE, ...(choice.extensions ?? [])]) {
       execFileSync(NODE, [SERVER, "--install-extension", extension, ...folders], { env: environment, stdio: "pipe" });
     }

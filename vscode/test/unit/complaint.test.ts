@@ -1,22 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { complaint, complaintOfEnd } from "../../src/complaint";
+import { complaint, complaintOfEnd, listTried } from "../../src/complaint";
 import type { Tool } from "../../src/tool";
 
 const PYTHON: Tool = { command: "/ws/.venv/bin/python", arguments: ["-m", "rubric_lint"], origin: ".venv in ws" };
 const PROGRAM: Tool = { command: "/usr/bin/rubric-lint", arguments: [], origin: "PATH" };
 
 describe("what the user is told", () => {
-  it("of a tool that is missing", () => {
+  it("of the places that have no rubric-lint", () => {
     const tried = [{ kind: "absent", tool: PYTHON, reason: "rubric-lint is not installed there" }] as const;
-    const command = '/ws/.venv/bin/python -m pip install -U "rubric-lint[lsp]"';
-    assert.deepEqual(complaint({ kind: "missing", tried }), {
-      brief: "Not installed",
-      message: `rubric-lint is not installed in this workspace's Python environment or on PATH. Install it with: ${command}`,
-      details: ["Tried /ws/.venv/bin/python -m rubric_lint (.venv in ws): rubric-lint is not installed there"],
-      command,
-    });
+    assert.deepEqual(listTried(tried), [
+      "Tried /ws/.venv/bin/python -m rubric_lint (.venv in ws): rubric-lint is not installed there",
+    ]);
   });
 
   it("of a tool that is too old", () => {
@@ -45,6 +41,15 @@ describe("what the user is told", () => {
       message: lastWords,
       details: ["Command: /ws/.venv/bin/python -m rubric_lint lsp"],
       command: '/ws/.venv/bin/python -m pip install -U "rubric-lint[lsp]"',
+    });
+  });
+
+  it("of the built-in server, which lacks no part", () => {
+    assert.deepEqual(complaintOfEnd(undefined, { code: 2, signal: null, lastWords: "RangeError: out of memory" }, 5), {
+      brief: "The server crashed 5 times",
+      message: "The rubric-lint server crashed 5 times in a row, the last time with exit code 2. It will not restart.",
+      details: ["Last output: RangeError: out of memory"],
+      command: undefined,
     });
   });
 

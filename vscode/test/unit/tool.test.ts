@@ -45,6 +45,7 @@ function search(given: Partial<Search> = {}): Search {
     path: "",
     interpreter: "",
     selected: undefined,
+    own: "/nowhere",
     folders: [],
     environment: { PATH: "/usr/bin:/bin", HOME: room },
     platform: "linux",
@@ -66,6 +67,15 @@ describe("where it looks", () => {
     assert.deepEqual(await candidates(search({ path: "/opt/rubric-lint", interpreter: "/opt/python", folders: [workspace] })), [
       program("/opt/rubric-lint", "the setting rubric-lint.path"),
     ]);
+  });
+
+  it("takes what it has installed itself last", async () => {
+    const own = folder();
+    const found = environment(own);
+    const tools = path.join(folder(), "rubric-lint");
+    rubricLint(tools);
+    const given = search({ own, environment: onPath(path.dirname(tools)) });
+    assert.deepEqual(await candidates(given), [program(tools, "PATH"), python(found, "the folder of the extension")]);
   });
 
   it("takes an interpreter that is set for an order too", async () => {

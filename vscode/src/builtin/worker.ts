@@ -1,0 +1,34 @@
+/** The thread in which the built-in server runs: a message of the protocol in, messages of the protocol out. */
+import { readFile } from "node:fs/promises";
+import * as path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+
+import { mountDisk } from "./disk";
+import { type Give, type PyodideModule, startServer } from "./python";
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+
+/** What the extension tells a new worker. */
+export interface Given {
+  /** The letters of the drives to read, on Windows. */
+  readonly drives: readonly string[];
+}
+
+async function start(): Promise<Give> {
+  const pyodide = (await import(pathToFileURL(path.join(HERE, "pyodide.mjs")).href)) as PyodideModule;
+  const [python, packages] = await Promise.all([
+    pyodide.loadPyodide({ indexURL: HERE + path.sep }),
+    readFile(path.join(HERE, "packages.zip")),
+  ]);
+  mountDisk(python.FS, (workerData as Given).drives);
+  return startServer(python, packages, (message) => parentPort?.postMessage(JSON.parse(message)));
+}
+
+// Messages wait at the port until somebody listens.
+const give = await start();
+parentPort?.on("message", (message: unknown) => {
+  if (!give(JSON.stringify(message))) {
+    process.exit(0);
+  }
+});
