@@ -48,9 +48,9 @@ def test_what_could_name_a_program_waits_for_trust():
 
 
 def test_it_shows_the_server_the_files_that_a_search_finds_and_starts_for_few_of_them():
-    selector = (EXTENSION / "src/connection.ts").read_text("utf-8")
-    (pattern,) = re.findall(r'pattern: "\*\*/\*\.\{(.+?)\}"', selector)
-    assert [f".{suffix}" for suffix in pattern.split(",")] == [*SUFFIXES, *SIGNED_SUFFIXES]
+    source = (EXTENSION / "src/documents.ts").read_text("utf-8")
+    listed = re.search(r"^const SUFFIXES = (\[.+\]);$", source, re.MULTILINE)
+    assert [f".{suffix}" for suffix in json.loads(listed[1])] == [*SUFFIXES, *SIGNED_SUFFIXES]
     assert MANIFEST["activationEvents"] == [
         "onLanguage:yaml",
         "onLanguage:json",

@@ -140,7 +140,7 @@ def test_the_package_holds_what_it_names_and_its_licences(package):
     media = {step["media"].get("markdown") or step["media"]["image"] for step in WALKTHROUGH["steps"]}
     validation = [*MANIFEST["contributes"]["yamlValidation"], *MANIFEST["contributes"]["jsonValidation"]]
     schemas = {tie["url"].removeprefix("./") for tie in validation}
-    named = {MANIFEST["icon"], MANIFEST["main"].removeprefix("./"), *media, *schemas}
+    named = {MANIFEST["icon"], *(MANIFEST[entry].removeprefix("./") for entry in ("main", "browser")), *media, *schemas}
     assert held >= named | {"package.json", "readme.md", "changelog.md", "LICENSE.txt", "dist/THIRD-PARTY-NOTICES.txt"}
     assert not [name for name in held if name.startswith(("src/", "test/", "node_modules/")) or name.endswith(".map")]
     assert files["extension/LICENSE.txt"] == (ROOT / "LICENSE").read_bytes()

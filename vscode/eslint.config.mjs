@@ -14,6 +14,10 @@ export default tseslint.config(
     languageOptions: { globals: { console: "readonly", process: "readonly", URL: "readonly" } },
   },
   {
+    files: ["test/**/*.js"],
+    languageOptions: { globals: { exports: "writable", fetch: "readonly", require: "readonly", TextEncoder: "readonly" } },
+  },
+  {
     files: ["test/**/*.ts"],
     // node:test's describe and it return promises that nobody has to wait for.
     rules: { "@typescript-eslint/no-floating-promises": "off" },

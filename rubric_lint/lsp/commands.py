@@ -25,6 +25,9 @@ from rubric_lint.text.source import stem_of
 NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)
 """The commands that the server runs for the editor."""
 
+CAN_RUN = sys.platform != "emscripten"
+"""Whether commands can run here: in a browser, and where an editor has the server built in, no program can."""
+
 _LONGEST = 120.0  # seconds
 _MOST = 4_000_000  # bytes to show
 _START = "import sys; sys.argv[0] = 'rubric-{0}'; from rubric_lint.cli.start import {0}; {0}()"
@@ -84,7 +87,7 @@ class Commands:
         if state is None or not os.path.isfile(state.name):
             self._connection.tell("this command needs a file on disk that is open in the editor")
             return None
-        if sys.platform == "emscripten":
+        if not CAN_RUN:
             self._connection.tell("this command runs a program, which needs an installed rubric-lint")
             return None
         call = plan(command, state.name, name)

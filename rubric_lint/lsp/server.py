@@ -10,8 +10,8 @@ from lsprotocol import types
 
 from rubric_lint.lsp.actions import KINDS, Abilities, Deferred, find_edit, make_actions
 from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.commands import CAN_RUN, Commands
 from rubric_lint.lsp.commands import NAMES as COMMANDS
-from rubric_lint.lsp.commands import Commands
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.diagnostics import has_schema
 from rubric_lint.lsp.formatting import Formatting
@@ -282,7 +282,7 @@ class Server:
 
     async def _offer(self, params: types.CodeLensParams) -> list[types.CodeLens] | None:
         uri = params.text_document.uri
-        if not self._desk.options_for(uri).lenses or (found := await self._desk.analysis(uri)) is None:
+        if not (CAN_RUN and self._desk.options_for(uri).lenses) or (found := await self._desk.analysis(uri)) is None:
             return None
         return await self._desk.run(found.state.text, make_lenses, found) or None
 

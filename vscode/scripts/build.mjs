@@ -10,11 +10,12 @@ process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
 const PYODIDE = "../playground/node_modules/pyodide";
 const node = { bundle: true, platform: "node", format: "cjs", target: "node20", logLevel: "warning" };
+const browser = { ...node, platform: "browser", target: "es2022" };
 
-/** The licences of the packages that the bundle holds, one after the other. */
-async function notices(metafile) {
+/** The licences of the packages that these files come from, one after the other. */
+async function notices(inputs) {
   const folders = new Set();
-  for (const input of Object.keys(metafile.inputs)) {
+  for (const input of inputs) {
     const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
     if (folder) {
       folders.add(folder);
@@ -42,6 +43,7 @@ async function builtIn(minify) {
   compiler.runPython(`import shutil; shutil.make_archive("/archive", "zip", "/packages")`);
   await writeFile("dist/builtin/packages.zip", compiler.FS.readFile("/archive.zip"));
   await build({ ...node, entryPoints: ["src/builtin/worker.ts"], outfile: "dist/builtin/worker.mjs", format: "esm", minify });
+  await build({ ...browser, entryPoints: ["src/web/worker.ts"], outfile: "dist/builtin/webworker.js", format: "iife", minify });
   const { version, license, repository } = JSON.parse(await readFile(join(PYODIDE, "package.json"), "utf8"));
   return [
     "Python 3.14, a part of pyodide\n\nLicense: PSF-2.0\nSource: https://github.com/python/cpython\n",
@@ -53,18 +55,13 @@ async function builtIn(minify) {
 async function extension() {
   await rm("dist", { recursive: true, force: true });
   const production = process.argv.includes("--production");
-  const { metafile } = await build({
-    ...node,
-    entryPoints: ["src/extension.ts"],
-    outfile: "dist/extension.js",
-    external: ["vscode"],
-    minify: production,
-    sourcemap: production ? false : "linked",
-    metafile: true,
-  });
+  const options = { external: ["vscode"], minify: production, sourcemap: production ? false : "linked", metafile: true };
+  const desktop = await build({ ...node, ...options, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js" });
+  const web = await build({ ...browser, ...options, entryPoints: ["src/web/extension.ts"], outfile: "dist/web.js" });
+  const inputs = [desktop, web].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const python = await builtIn(production);
   const separator = `\n${"-".repeat(80)}\n\n`;
-  await writeFile("dist/THIRD-PARTY-NOTICES.txt", [await notices(metafile), ...python].join(separator));
+  await writeFile("dist/THIRD-PARTY-NOTICES.txt", [await notices(inputs), ...python].join(separator));
   await mkdir("dist/schemas");
   const { yamlValidation, jsonValidation } = manifest.contributes;
   for (const schema of new Set([...yamlValidation, ...jsonValidation].map((entry) => basename(entry.url)))) {

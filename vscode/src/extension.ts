@@ -1,68 +1,39 @@
-/** The extension's entry: puts the parts together and listens for what makes a new start necessary. */
+/** The extension's entry on a computer: adds what runs programs, and listens for what makes a new start necessary. */
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-import type { Complaint } from "./complaint";
+import { choose, makeSearch } from "./desktop";
 import { install } from "./install";
 import { onInterpreterChange } from "./interpreter";
-import { onSchemasMayBeChecked } from "./schemas";
-import { Server } from "./server";
-import { Status } from "./status";
+import type { Server } from "./server";
 import { KIND, Tasks } from "./tasks";
-import { Teller } from "./teller";
+import { makeWindow, versionOf } from "./window";
 
-let server: Server | undefined;
+let running: Server | undefined;
 
 /** Called once, when a YAML or JSON file is opened or a folder has a `rubric-lint.toml`; not for each Python file. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const output = vscode.window.createOutputChannel("rubric-lint", { log: true });
-  const status = new Status();
-  const restart = (): Promise<void> => started.restart();
-  const teller = new Teller(output, restart);
-  const home = {
-    extension: context.extensionPath,
-    version: (context.extension.packageJSON as { readonly version: string }).version,
-    own: path.join(context.globalStorageUri.fsPath, "tool"),
-  };
-  const started = new Server(home, output, status, (complaint: Complaint | undefined) => {
-    teller.tell(complaint);
-  });
-  server = started;
+  const home = { extension: context.extensionPath, own: path.join(context.globalStorageUri.fsPath, "tool") };
+  const { server, begin } = makeWindow(context, output, () => choose(home, output));
+  running = server;
+  void vscode.commands.executeCommand("setContext", "rubric-lint.canInstall", true);
   context.subscriptions.push(
-    output,
-    status,
-    teller,
-    vscode.commands.registerCommand("rubric-lint.restart", () => {
-      teller.reset();
-      return restart();
-    }),
     vscode.commands.registerCommand("rubric-lint.install", async () => {
-      if (await install(home, await started.search(), output)) {
-        teller.reset();
-        await restart();
+      if (await install(home, versionOf(context), await makeSearch(home, output), output)) {
+        await begin();
       }
     }),
-    vscode.commands.registerCommand("rubric-lint.showOutput", () => {
-      output.show();
-    }),
-    vscode.commands.registerCommand("rubric-lint.fixAll", () =>
-      vscode.commands.executeCommand("editor.action.sourceAction", {
-        kind: "source.fixAll.rubric-lint",
-        apply: "first",
-      }),
-    ),
-    vscode.tasks.registerTaskProvider(KIND, new Tasks(() => started.tool)),
-    vscode.workspace.onDidGrantWorkspaceTrust(restart),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => started.isRunning || restart()),
+    vscode.tasks.registerTaskProvider(KIND, new Tasks(() => server.tool)),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => server.restart()),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (["path", "interpreter"].some((name) => event.affectsConfiguration(`rubric-lint.${name}`))) {
-        void restart();
+        void server.restart();
       }
     }),
-    onSchemasMayBeChecked(() => void started.schemasMayBeChecked()),
   );
-  void restart();
-  const listener = await onInterpreterChange(() => void restart());
+  void server.restart();
+  const listener = await onInterpreterChange(() => void server.restart());
   if (listener) {
     context.subscriptions.push(listener);
   }
@@ -70,5 +41,5 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 
 /** Called before the window closes. */
 export async function deactivate(): Promise<void> {
-  await server?.stop();
+  await running?.stop();
 }

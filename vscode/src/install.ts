@@ -4,19 +4,18 @@ import { mkdir } from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-import { safeEnvironment } from "./tool";
+import type { Home } from "./desktop";
 import { planInstallation, type Step } from "./plan";
-import type { Home } from "./server";
-import type { Search } from "./tool";
+import { safeEnvironment, type Search } from "./search";
 
 /** Installs the version of the extension; returns whether it is there now, and tells the user if it is not. */
-export async function install(home: Home, search: Search, output: vscode.LogOutputChannel): Promise<boolean> {
-  const steps = await planInstallation(home.own, home.version, search);
+export async function install(home: Home, version: string, search: Search, output: vscode.LogOutputChannel): Promise<boolean> {
+  const steps = await planInstallation(home.own, version, search);
   if (!steps) {
     void vscode.window.showErrorMessage("To install rubric-lint, you need uv, or Python 3.11 or newer. The built-in one keeps working.");
     return false;
   }
-  const title = `Installing rubric-lint ${home.version}`;
+  const title = `Installing rubric-lint ${version}`;
   const fault = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, async () => {
     await mkdir(path.dirname(home.own), { recursive: true });
     for (const step of steps) {

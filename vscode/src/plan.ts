@@ -1,7 +1,7 @@
 /** Plans how to install rubric-lint with what is on this computer; knows nothing of VS Code. */
 import { execFile } from "node:child_process";
 
-import { pythonIn, safeEnvironment, type Search, which } from "./tool";
+import { pythonIn, safeEnvironment, type Search, which } from "./search";
 
 /** A program to run, and what with. */
 export interface Step {

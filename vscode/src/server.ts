@@ -1,49 +1,41 @@
-/** Keeps one server running: finds the tool, starts it, starts it again when it ends, and says so when that is no use. */
-import * as path from "node:path";
+/** Keeps one server running: starts what is to run, starts it again when it ends, and says so when that is no use. */
 import * as vscode from "vscode";
 
 import { Backoff } from "./backoff";
-import { complaint, type Complaint, complaintOfEnd, describe, listTried } from "./complaint";
+import { type Complaint, complaintOfEnd, describe } from "./complaint";
 import { Connection } from "./connection";
-import { type End, type Host, startBuiltIn, startTool } from "./host";
-import { selectedInterpreter } from "./interpreter";
+import type { End } from "./host";
+import type { Choice, Launcher } from "./launcher";
 import { schemasAreChecked } from "./schemas";
 import type { Status } from "./status";
-import { find, type Search, type Tool } from "./tool";
-
-/** The parts of the extension's surroundings that a server needs. */
-export interface Home {
-  /** The folder that the extension is installed in. */
-  readonly extension: string;
-  /** The version of the extension, which is that of the built-in server. */
-  readonly version: string;
-  /** The environment that the extension installs rubric-lint into. */
-  readonly own: string;
-}
+import type { Tool } from "./tool";
 
 /** The server of this window. */
 export class Server {
   readonly #backoff = new Backoff();
-  readonly #home: Home;
+  readonly #launcher: Launcher;
+  readonly #version: string;
   readonly #output: vscode.LogOutputChannel;
   readonly #status: Status;
   readonly #tell: (complaint: Complaint | undefined) => void;
   #connection: Connection | undefined;
   #tool: Tool | undefined;
-  #retry: NodeJS.Timeout | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
   #turn: Promise<void> = Promise.resolve();
 
-  /** `tell` is given what is wrong, and nothing once that may be mended. */
-  constructor(home: Home, output: vscode.LogOutputChannel, status: Status, tell: (complaint: Complaint | undefined) => void) {
-    this.#home = home;
+  /** `version` is that of the built-in server; `tell` is given what is wrong, and nothing once that may be mended. */
+  constructor(
+    launcher: Launcher,
+    version: string,
+    output: vscode.LogOutputChannel,
+    status: Status,
+    tell: (complaint: Complaint | undefined) => void,
+  ) {
+    this.#launcher = launcher;
+    this.#version = version;
     this.#output = output;
     this.#status = status;
     this.#tell = tell;
-  }
-
-  /** Whether a server runs now. */
-  get isRunning(): boolean {
-    return this.#connection !== undefined;
   }
 
   /** The tool that the server was last started from. */
@@ -55,6 +47,13 @@ export class Server {
   restart(): Promise<void> {
     this.#backoff.reset();
     return this.#inTurn(() => this.#start());
+  }
+
+  /** Starts the server anew if the one that runs, if any, cannot go on with other folders. */
+  async foldersChanged(): Promise<void> {
+    if (!this.#connection || this.#connection.isBuiltIn) {
+      await this.restart();
+    }
   }
 
   /** Ends the server. */
@@ -80,57 +79,41 @@ export class Server {
     await this.#end();
     this.#tool = undefined;
     this.#tell(undefined);
-    const folders = localFolders();
     this.#status.starting();
-    if (!vscode.workspace.isTrusted) {
-      await this.#startBuiltIn("Trust this workspace to use an installed rubric-lint", false);
+    const choice = await this.#launcher();
+    if (choice.kind === "none") {
+      this.#complain(choice.complaint);
       return;
     }
-    if (folders.length === 0 && vscode.workspace.workspaceFolders?.length) {
-      await this.#startBuiltIn("No program can run in a virtual workspace", false);
-      return;
-    }
-    const search = await this.search();
-    const outcome = await find(search);
-    if (outcome.kind === "missing") {
-      for (const line of listTried(outcome.tried)) {
-        this.#output.info(line);
-      }
-      await this.#startBuiltIn("No installed rubric-lint found", true);
-      return;
-    }
-    if (outcome.kind !== "found") {
-      this.#complain(complaint(outcome));
-      return;
-    }
-    const { tool, version } = outcome;
-    this.#tool = tool;
-    const command = [tool.command, ...tool.arguments, "lsp"].join(" ");
-    this.#output.info(`Starting rubric-lint ${version} from ${tool.origin}: ${command}`);
-    if (await this.#connect(await startTool(tool, search.folders[0], this.#output), tool)) {
-      this.#status.running(version, tool.origin);
-    }
-  }
-
-  async #startBuiltIn(reason: string, canInstall: boolean): Promise<void> {
-    const { extension, version } = this.#home;
-    this.#output.info(`Starting the built-in rubric-lint ${version}. ${reason}.`);
+    this.#tool = choice.kind === "installed" ? choice.tool : undefined;
+    this.#output.info(this.#announce(choice));
     const began = Date.now();
-    if (await this.#connect(startBuiltIn(extension, localFolders(), this.#output), undefined)) {
+    const connection = await Connection.open(await choice.start(), this.#output, (end) => {
+      this.#ended(end);
+    });
+    if (!connection.isOpen) {
+      return;
+    }
+    this.#connection = connection;
+    if (choice.kind === "installed") {
+      this.#status.running(choice.version, choice.tool.origin);
+    } else {
       this.#output.info(`The built-in rubric-lint started in ${String(Date.now() - began)} ms.`);
-      this.#status.builtIn(version, reason, canInstall);
+      this.#status.builtIn(this.#version, choice.reason, choice.canInstall);
+      void connection.whole.then((left) => {
+        if (left.length > 0 && this.#connection === connection) {
+          this.#status.builtIn(this.#version, [choice.reason, ...left].join(". "), choice.canInstall);
+        }
+      });
     }
   }
 
-  /** Returns whether the server runs. */
-  async #connect(host: Host, tool: Tool | undefined): Promise<boolean> {
-    const connection = await Connection.open(host, this.#output, (end) => {
-      this.#ended(tool, end);
-    });
-    if (connection.isOpen) {
-      this.#connection = connection;
+  #announce(choice: Exclude<Choice, { kind: "none" }>): string {
+    if (choice.kind === "built-in") {
+      return `Starting the built-in rubric-lint ${this.#version}. ${choice.reason}.`;
     }
-    return connection.isOpen;
+    const command = [choice.tool.command, ...choice.tool.arguments, "lsp"].join(" ");
+    return `Starting rubric-lint ${choice.version} from ${choice.tool.origin}: ${command}`;
   }
 
   async #end(): Promise<void> {
@@ -140,12 +123,12 @@ export class Server {
     await connection?.close();
   }
 
-  #ended(tool: Tool | undefined, end: End): void {
+  #ended(end: End): void {
     this.#connection = undefined;
     // Exit code 2 is wrong use, such as a part that is not installed: the next start would end in the same way.
-    const delay = tool && end.code === 2 ? undefined : this.#backoff.next(Date.now());
+    const delay = this.#tool && end.code === 2 ? undefined : this.#backoff.next(Date.now());
     if (delay === undefined) {
-      this.#complain(complaintOfEnd(tool, end, this.#backoff.count));
+      this.#complain(complaintOfEnd(this.#tool, end, this.#backoff.count));
       return;
     }
     this.#status.starting();
@@ -153,28 +136,9 @@ export class Server {
     this.#retry = setTimeout(() => void this.#inTurn(() => this.#start()), delay);
   }
 
-  /** Where to look for an installed tool. */
-  async search(): Promise<Search> {
-    const folders = localFolders();
-    const settings = vscode.workspace.getConfiguration("rubric-lint", folders[0] ?? null);
-    return {
-      path: settings.get("path", "").trim(),
-      interpreter: settings.get("interpreter", "").trim(),
-      selected: await selectedInterpreter(folders[0], this.#output),
-      own: this.#home.own,
-      folders: folders.map((folder) => path.normalize(folder.fsPath)),
-      environment: process.env,
-      platform: process.platform,
-    };
-  }
-
   #complain(complaint: Complaint): void {
     this.#status.failed(complaint.brief);
     this.#output.error([complaint.message, ...complaint.details].join("\n"));
     this.#tell(complaint);
   }
-}
-
-function localFolders(): vscode.Uri[] {
-  return (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri).filter((uri) => uri.scheme === "file");
 }

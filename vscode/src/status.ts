@@ -1,11 +1,11 @@
 /** The entry in the language status of the files that may hold rubrics. */
 import * as vscode from "vscode";
 
-import { DOCUMENTS } from "./connection";
+import { documents, openSchemes } from "./documents";
 
 /** Says in one place how the server does. */
 export class Status implements vscode.Disposable {
-  readonly #item = vscode.languages.createLanguageStatusItem("rubric-lint", DOCUMENTS);
+  readonly #item = vscode.languages.createLanguageStatusItem("rubric-lint", documents(openSchemes()));
 
   constructor() {
     this.#item.name = "rubric-lint";

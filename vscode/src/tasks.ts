@@ -2,7 +2,8 @@
 import * as vscode from "vscode";
 
 import { taskArguments, watches, type Wish } from "./run";
-import { safeEnvironment, type Tool } from "./tool";
+import { safeEnvironment } from "./search";
+import type { Tool } from "./tool";
 
 /** The kind of our tasks in `tasks.json`, and the name of the problem matcher. */
 export const KIND = "rubric-lint";

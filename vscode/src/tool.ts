@@ -1,8 +1,4 @@
-/** Finds the rubric-lint program that the command line would run; knows nothing of VS Code. */
-import { execFile } from "node:child_process";
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import * as path from "node:path";
+/** A rubric-lint that is installed, and what a look at one may give; knows neither Node.js nor VS Code. */
 
 /** The oldest rubric-lint that has all the extension asks of its server. */
 export const OLDEST = "0.1.0";
@@ -14,20 +10,6 @@ export interface Tool {
   readonly origin: string;
 }
 
-/** What is known about where to look; empty text means that a setting is not made. */
-export interface Search {
-  readonly path: string;
-  readonly interpreter: string;
-  /** The interpreter that is selected in the editor, if something can tell. */
-  readonly selected: string | undefined;
-  /** The environment that the extension installs rubric-lint into. */
-  readonly own: string;
-  /** The file system paths of the folders that are open. */
-  readonly folders: readonly string[];
-  readonly environment: NodeJS.ProcessEnv;
-  readonly platform: NodeJS.Platform;
-}
-
 /** What a candidate answered to `--version`. */
 export type Answer =
   | { readonly kind: "found"; readonly tool: Tool; readonly version: string }
@@ -37,67 +19,6 @@ export type Answer =
 
 /** The first answer that counts, or every place that has no rubric-lint. */
 export type Outcome = Exclude<Answer, { kind: "absent" }> | { readonly kind: "missing"; readonly tried: readonly Answer[] };
-
-const PATIENCE_MS = 30_000;
-
-/** Where to look, in order. A setting is an order: nothing else is tried. */
-export async function candidates(search: Search): Promise<Tool[]> {
-  if (search.path) {
-    const isName = !/[/\\~$]/.test(search.path);
-    const command = isName ? ((await which(search.path, search)) ?? search.path) : expand(search.path, search);
-    return [program(command, "the setting rubric-lint.path")];
-  }
-  if (search.interpreter) {
-    return [module(expand(search.interpreter, search), "the setting rubric-lint.interpreter")];
-  }
-  const found: Tool[] = [];
-  if (search.selected) {
-    found.push(module(search.selected, "the selected Python interpreter"));
-  }
-  for (const folder of search.folders) {
-    for (const name of [".venv", "venv"]) {
-      const python = pythonIn(path.join(folder, name), search.platform);
-      if (python !== search.selected && (await isRunnable(python))) {
-        found.push(module(python, `${name} in ${path.basename(folder)}`));
-      }
-    }
-  }
-  const onPath = await which("rubric-lint", search);
-  if (onPath) {
-    found.push(program(onPath, "PATH"));
-  }
-  const own = pythonIn(search.own, search.platform);
-  if (await isRunnable(own)) {
-    found.push(module(own, "the folder of the extension"));
-  }
-  return found;
-}
-
-/** The interpreter of a virtual environment. */
-export function pythonIn(environment: string, platform: NodeJS.Platform): string {
-  return path.join(environment, ...(platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"]));
-}
-
-/** Asks the candidates in order; the first that has a rubric-lint decides, even if it is of no use. */
-export async function find(search: Search): Promise<Outcome> {
-  const tried: Answer[] = [];
-  for (const tool of await candidates(search)) {
-    const answer = await ask(tool, search);
-    if (answer.kind !== "absent") {
-      return answer;
-    }
-    tried.push(answer);
-    if (search.path || search.interpreter) {
-      return { ...answer, kind: "broken" };
-    }
-  }
-  return { kind: "missing", tried };
-}
-
-/** The environment of a Python that takes no module from the folder it is started in. */
-export function safeEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return { ...environment, PYTHONSAFEPATH: "1" };
-}
 
 /** The command that installs or upgrades rubric-lint for the first of these tools that is an interpreter. */
 export function installation(...tools: readonly Tool[]): string {
@@ -118,91 +39,8 @@ export function isAtLeast(version: string, oldest: string): boolean {
   return true;
 }
 
-async function ask(tool: Tool, search: Search): Promise<Answer> {
-  const { failure, stdout, stderr } = await run(tool, search);
-  const version = /^rubric-lint,? (?:version )?(\d+(?:\.\d+)*\S*)/m.exec(stdout)?.[1];
-  if (!failure && version) {
-    return { kind: isAtLeast(version, OLDEST) ? "found" : "old", tool, version };
-  }
-  if (failure?.code === "ENOENT") {
-    return { kind: "absent", tool, reason: "there is no such file" };
-  }
-  if (/No module named '?rubric_lint'?$/m.test(stderr)) {
-    return { kind: "absent", tool, reason: "rubric-lint is not installed there" };
-  }
-  const reason = failure?.killed
-    ? `it gave no answer in ${String(PATIENCE_MS / 1000)} seconds`
-    : (lastLine(stderr) ?? failure?.message ?? `it printed no version but: ${lastLine(stdout) ?? "nothing"}`);
-  return { kind: "broken", tool, reason };
-}
-
-interface Run {
-  readonly failure: { readonly code?: unknown; readonly killed?: boolean; readonly message: string } | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(tool: Tool, search: Search): Promise<Run> {
-  const options = {
-    cwd: search.folders[0],
-    env: safeEnvironment(search.environment),
-    shell: false,
-    timeout: PATIENCE_MS,
-    windowsHide: true,
-  };
-  return new Promise((resolve) => {
-    execFile(tool.command, [...tool.arguments, "--version"], options, (failure, stdout, stderr) => {
-      resolve({ failure, stdout, stderr });
-    }).stdin?.end();
-  });
-}
-
-function program(command: string, origin: string): Tool {
-  return { command, arguments: [], origin };
-}
-
-function module(python: string, origin: string): Tool {
-  return { command: python, arguments: ["-m", "rubric_lint"], origin };
-}
-
-/** A path as the settings may write it: `~`, `${workspaceFolder}`, or relative to the first folder. */
-function expand(written: string, search: Search): string {
-  const folder = search.folders[0];
-  const home = search.environment["HOME"] ?? search.environment["USERPROFILE"] ?? "~";
-  const expanded = written
-    .replace(/^~(?=[/\\]|$)/, () => home)
-    .replace("${workspaceFolder}", () => folder ?? "${workspaceFolder}");
-  return path.isAbsolute(expanded) || !folder ? expanded : path.join(folder, expanded);
-}
-
-/** The first program of that name on PATH. A relative entry is left out: it would let the open folder choose it. */
-export async function which(name: string, search: Search): Promise<string | undefined> {
-  const suffix = search.platform === "win32" && !name.toLowerCase().endsWith(".exe") ? ".exe" : "";
-  for (const folder of (search.environment["PATH"] ?? "").split(path.delimiter)) {
-    const file = path.join(folder, name + suffix);
-    if (path.isAbsolute(folder) && (await isRunnable(file))) {
-      return file;
-    }
-  }
-  return undefined;
-}
-
-async function isRunnable(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function numbers(version: string): number[] {
   return (/^\d+(?:\.\d+)*/.exec(version)?.[0] ?? "0").split(".").map(Number);
-}
-
-function lastLine(text: string): string | undefined {
-  const line = text.trimEnd().split("\n").at(-1)?.trim();
-  return line === "" ? undefined : line;
 }
 
 function quoted(command: string): string {

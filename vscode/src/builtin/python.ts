@@ -7,6 +7,8 @@ export interface FileSystem {
   mkdirTree(path: string): void;
   mount(type: unknown, options: { readonly root: string }, path: string): void;
   writeFile(path: string, content: Uint8Array): void;
+  analyzePath(path: string): { readonly exists: boolean };
+  unlink(path: string): void;
 }
 
 /** The functions with which Emscripten reads and writes the disk of this computer. */
@@ -23,11 +25,17 @@ export interface Pyodide {
 
 /** The module `pyodide.mjs`. */
 export interface PyodideModule {
-  loadPyodide(options: { readonly indexURL: string }): Promise<Pyodide>;
+  loadPyodide(options: { readonly indexURL: string; readonly createPyodideModule?: unknown }): Promise<Pyodide>;
 }
 
-/** Hands the server a message, which is JSON; returns false once it has been told to exit. */
-export type Give = (message: string) => boolean;
+/** A file that the server cannot read by itself, at the path that it has there; without a content it is gone. */
+export interface GivenFile {
+  readonly path: string;
+  readonly content: Uint8Array | undefined;
+}
+
+/** Takes a message of the protocol, or files; returns false once the server has been told to exit. */
+export type Take = (message: object) => boolean;
 
 /** In a folder that is Python's own: no folder of the user's hides it, see `disk.ts`. */
 const PACKAGES = "/lib/rubric-lint";
@@ -45,9 +53,31 @@ from rubric_lint.lsp.server import Server
 Server().attach
 `;
 
-/** Starts the server, which passes each of its messages to `send`, as JSON. */
-export function startServer(pyodide: Pyodide, packages: Uint8Array, send: (message: string) => void): Give {
+/** Starts the server, which passes each of its messages to `send`. */
+export function startServer(pyodide: Pyodide, packages: Uint8Array, send: (message: unknown) => void): Take {
   pyodide.FS.writeFile(ARCHIVE, packages);
-  const attach = pyodide.runPython(START) as (send: (message: string) => void) => Give;
-  return attach(send);
+  const attach = pyodide.runPython(START) as (send: (message: string) => void) => (message: string) => boolean;
+  const receive = attach((message) => {
+    send(JSON.parse(message));
+  });
+  return (message) => {
+    if (!("files" in message)) {
+      return receive(JSON.stringify(message));
+    }
+    for (const file of message.files as readonly GivenFile[]) {
+      write(pyodide.FS, file);
+    }
+    return true;
+  };
+}
+
+/** Writes a file anew, so that it differs from what was there even if its size and time are the same. */
+function write(fs: FileSystem, { path, content }: GivenFile): void {
+  if (fs.analyzePath(path).exists) {
+    fs.unlink(path);
+  }
+  if (content) {
+    fs.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    fs.writeFile(path, content);
+  }
 }

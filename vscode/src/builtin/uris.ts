@@ -13,12 +13,12 @@ export interface Parts {
   readonly path: string;
 }
 
-/** The URI for the server: every document of a folder is a file there. */
-export function toServer(uri: Parts): Parts {
+/** The URI for the server: every document of a folder is a file there, also if the server cannot read the disk. */
+export function toServer(uri: Parts, readsDisk: boolean): Parts {
   if (uri.scheme === "untitled") {
     return uri;
   }
-  if (uri.scheme !== "file") {
+  if (uri.scheme !== "file" || !readsDisk) {
     const authority = encodeURIComponent(uri.authority) || "-";
     return { scheme: "file", authority: "", path: `${VIRTUAL}/${uri.scheme}/${authority}${uri.path}` };
   }

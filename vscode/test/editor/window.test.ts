@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import * as path from "node:path";
 import { after, before, describe, it } from "node:test";
 
-import { Editor, type Files, PROJECT_VENV, until, type Window, workspace } from "./editor";
+import { Editor, type Files, PROJECT_VENV, until, workspace } from "./editor";
 
 const RUBRIC = "rubrics:\n  - id: a\n    expected_outcome: Names the city\n";
 const FAULTY = "rubrics:\n  - id: a\n    expected_outcome: ''\n";
@@ -27,20 +27,6 @@ function withProject(files: Files): string {
 }
 
 const ANSWER = 'case "$*" in *--version) echo "rubric-lint 0.1.0"; exit;; esac';
-
-/** The errors and warnings as the status bar counts them. */
-async function problems(window: Window, label: RegExp): Promise<void> {
-  await window.page.locator("#status\\.problems", { hasText: label }).waitFor();
-}
-
-/** Runs a command by its name. */
-async function command(window: Window, name: string): Promise<void> {
-  await window.page.keyboard.press("F1");
-  const row = window.page.locator(".quick-input-list .monaco-list-row", { hasText: name });
-  await window.page.keyboard.type(name, { delay: 20 });
-  await row.first().waitFor();
-  await window.page.keyboard.press("Enter");
-}
 
 describe("a window", () => {
   let editor: Editor;
@@ -90,7 +76,7 @@ describe("a window", () => {
     writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify(settings));
     await window.status("rubric-lint 0");
     await window.page.getByRole("treeitem", { name: "a.rubric.yaml" }).dblclick();
-    await problems(window, /1\s*0/);
+    await window.problems(1, 0);
     assert.equal(await window.notification("rubric-lint").count(), 0);
     await window.close();
   });
@@ -174,7 +160,7 @@ describe("a window", () => {
     symlinkSync(PROJECT_VENV, path.join(folder, ".venv"));
     const window = await editor.open(folder, "support-bot.yaml");
     await window.page.setViewportSize({ width: 1120, height: 780 });
-    await problems(window, /[1-9]/);
+    await window.page.locator("#status\\.problems", { hasText: /[1-9]/ }).waitFor();
     await window.page.keyboard.press("Control+b");
     await window.page.keyboard.press("Control+Shift+m");
     await window.page.locator(".markers-panel .monaco-list-row", { hasText: "scores 3 and 4" }).waitFor();
@@ -203,7 +189,7 @@ describe("a machine without Python", () => {
     const folder = workspace({ "a.rubric.yaml": FAULTY, "evals/b.rubric.yaml": FAULTY });
     const window = await editor.open(folder, "a.rubric.yaml");
     const opened = Date.now();
-    await problems(window, /2\s*0/);
+    await window.problems(2, 0);
     context.diagnostic(`the findings were there ${String(Date.now() - opened)} ms after the double click`);
     await window.status("built in");
     assert.equal(await window.notification("rubric-lint").count(), 0);
@@ -213,15 +199,15 @@ describe("a machine without Python", () => {
   it("gets an installed one by one command, in the folder of the extension", async () => {
     const window = await editor.open(workspace({ "a.rubric.yaml": FAULTY }), "a.rubric.yaml");
     await window.status("built in");
-    await command(window, "rubric-lint: Install rubric-lint");
+    await window.command("rubric-lint: Install rubric-lint");
     await window.notification("To install rubric-lint, you need uv, or Python 3.11 or newer").waitFor();
     const uv = path.join(programs, "uv");
     const install = `pip) own=\${4%/bin/python}; rmdir "$own"; ln -s "${PROJECT_VENV}" "$own";;`;
     writeFileSync(uv, ["#!/bin/sh", "PATH=/usr/bin:/bin", 'case $1 in venv) mkdir "$6";;', install, "esac", ""].join("\n"));
     chmodSync(uv, 0o755);
-    await command(window, "rubric-lint: Install rubric-lint");
+    await window.command("rubric-lint: Install rubric-lint");
     await window.status("From the folder of the extension");
-    await problems(window, /1\s*0/);
+    await window.problems(1, 0);
     await window.close();
   });
 });
@@ -247,12 +233,12 @@ describe("a window that is not trusted", () => {
     const ran = path.join(folder, ".venv/bin/was-run");
     const window = await editor.open(folder, "a.rubric.yaml");
     await window.status("Trust this workspace to use an installed rubric-lint");
-    await problems(window, /1\s*0/);
+    await window.problems(1, 0);
     assert.equal(existsSync(ran), false);
     await window.page.locator("#status\\.workspaceTrust").or(window.page.getByText("Restricted Mode", { exact: true })).first().click();
     await window.page.getByRole("button", { name: "Trust", exact: true }).first().click();
     await until(() => existsSync(ran) || undefined);
-    await problems(window, /1\s*0/);
+    await window.problems(1, 0);
     await window.close();
   });
 });

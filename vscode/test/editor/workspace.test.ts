@@ -1,11 +1,10 @@
 /** Runs the tests of host.ts in the editor, with this project's rubric-lint in the folder's environment. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import * as path from "node:path";
 import { after, before, describe, it } from "node:test";
 
-import { Editor, PROJECT_VENV, workspace } from "./editor";
+import { Editor, pack, PROJECT_VENV, workspace } from "./editor";
 
 const SUITE = `# A suite with faults
 tests:
@@ -53,12 +52,7 @@ describe("in the extension host", () => {
   before(async () => {
     symlinkSync(PROJECT_VENV, path.join(folder, ".venv"));
     symlinkSync(PROJECT_VENV, path.join(folder, "other-venv"));
-    const standIn = path.join(workspace({}), "python.vsix");
-    execFileSync("npx", ["vsce", "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", standIn], {
-      cwd: "test/editor/python",
-      stdio: "pipe",
-    });
-    editor = await Editor.start({ isForModules: true, extensions: [standIn] });
+    editor = await Editor.start({ isForModules: true, extensions: [pack("test/editor/python")] });
   });
 
   after(async () => {

@@ -6,7 +6,7 @@ import * as path from "node:path";
 import { after, describe, it } from "node:test";
 
 import { planInstallation } from "../../src/plan";
-import type { Search } from "../../src/tool";
+import type { Search } from "../../src/search";
 
 const room = realpathSync(mkdtempSync(path.join(tmpdir(), "plan é ")));
 after(() => {

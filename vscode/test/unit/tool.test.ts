@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { after, describe, it } from "node:test";
 
-import { candidates, find, installation, isAtLeast, OLDEST, safeEnvironment, type Search, type Tool } from "../../src/tool";
+import { candidates, find, safeEnvironment, type Search } from "../../src/search";
+import { installation, isAtLeast, OLDEST, type Tool } from "../../src/tool";
 
 const room = realpathSync(mkdtempSync(path.join(tmpdir(), "rubric lint é ")));
 after(() => {

@@ -19,15 +19,21 @@ describe("a file as the built-in server sees it", () => {
     ["without an authority, too", { scheme: "memfs", authority: "", path: "/x.yaml" }, "/virtual/memfs/-/x.yaml"],
   ] as const) {
     it(name, () => {
-      assert.deepEqual(toServer(uri), file(expected));
-      const back = fromServer(toServer(uri));
+      assert.deepEqual(toServer(uri, true), file(expected));
+      const back = fromServer(toServer(uri, true));
       assert.deepEqual({ ...back, path: back.path.toLowerCase() }, { ...uri, path: uri.path.toLowerCase() });
     });
   }
 
+  it("of a disk that a browser shows, is below its scheme, so that it hides nothing of Python's own", () => {
+    const uri = file("/lib/x.yaml");
+    assert.deepEqual(toServer(uri, false), file("/virtual/file/-/lib/x.yaml"));
+    assert.deepEqual(fromServer(toServer(uri, false)), uri);
+  });
+
   it("that was never saved, has no file", () => {
     const uri = { scheme: "untitled", authority: "", path: "Untitled-1" };
-    assert.deepEqual([toServer(uri), fromServer(uri)], [uri, uri]);
+    assert.deepEqual([toServer(uri, true), toServer(uri, false), fromServer(uri)], [uri, uri, uri]);
   });
 
   it("is on a drive, or on none", () => {

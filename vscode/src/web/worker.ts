@@ -1,0 +1,61 @@
+/** The worker in which the built-in server runs in a browser: messages of the protocol in and out, and files in. */
+import { type PyodideModule, startServer, type Take } from "../builtin/python";
+import type { Given, Over } from "./messages";
+
+async function start({ base, port }: Given): Promise<Take> {
+  // VS Code starts classic workers, in which Pyodide sees this function and gives up, although it does not need it.
+  Object.assign(globalThis, { importScripts: undefined });
+  const [pyodide, main, packages] = await Promise.all([
+    load(`${base}pyodide.mjs`) as Promise<PyodideModule>,
+    load(`${base}pyodide.asm.mjs`) as Promise<{ readonly default: unknown }>,
+    download(`${base}packages.zip`).then((response) => response.arrayBuffer()),
+  ]);
+  const python = await pyodide.loadPyodide({ indexURL: base, createPyodideModule: main.default });
+  return startServer(python, new Uint8Array(packages), (message) => {
+    port.postMessage(message);
+  });
+}
+
+/** Loads a module by its text, because not every server that extensions are loaded from says that `.mjs` is a script. */
+async function load(address: string): Promise<unknown> {
+  const text = await (await download(address)).text();
+  const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  try {
+    return await import(url);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+async function download(address: string): Promise<Response> {
+  const response = await fetch(address);
+  if (!response.ok) {
+    throw new Error(`${address} could not be loaded: the server answered ${String(response.status)}`);
+  }
+  return response;
+}
+
+function end(fault: string | undefined): void {
+  const over: Over = { fault };
+  postMessage(over);
+}
+
+addEventListener(
+  "message",
+  ({ data }: MessageEvent<Given>) => {
+    start(data).then(
+      (take) => {
+        // Messages wait at the port until somebody listens.
+        data.port.onmessage = (event: MessageEvent<object>) => {
+          if (!take(event.data)) {
+            end(undefined);
+          }
+        };
+      },
+      (fault: unknown) => {
+        end(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
+      },
+    );
+  },
+  { once: true },
+);
