@@ -35,7 +35,7 @@ interface Finding {
 }
 
 async function until<T>(what: string, probe: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const end = Date.now() + 15_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const value = await probe();
     if (value !== undefined) {
