@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from rubric_lint.run.progress import Progress
@@ -152,3 +153,17 @@ def test_h9_an_interrupted_run_says_what_it_did_and_leaves_whole_files(tmp_path,
     assert (done.stderr, done.returncode) == (told, 130)
     left = [(tmp_path / f"{letter}.yaml").read_text("utf-8") for letter in "abc"]
     assert (left[0] != texts[0], left[1:]) == ("1 changed" in told, texts[1:])
+
+
+def test_an_interrupt_erases_the_bar_once_more_as_the_terminal_may_have_dropped_that(clock, capsys):
+    stream = Terminal()
+    bar = Progress(stream)
+    clock[0] += 5
+    bar.show()
+    bar.clear()
+    before = stream.getvalue()
+    with pytest.raises(click.Abort), bar.reporting_interrupt(lambda: "after 3 files"):
+        raise KeyboardInterrupt
+    erased = "\r" + " " * len(before.split("\r")[1]) + "\r"
+    assert stream.getvalue() == before + erased
+    assert capsys.readouterr().err.endswith("interrupted after 3 files\n")

@@ -36,6 +36,7 @@ class Progress:
         self._start = time.monotonic()
         self._due = self._start + _DELAY if stream.isatty() else float("inf")
         self._drawn = 0
+        self._widest = 0
 
     @property
     def is_shown(self) -> bool:
@@ -96,6 +97,7 @@ class Progress:
         try:
             yield
         except KeyboardInterrupt:
+            self._drawn = self._widest  # the terminal drops what it has not shown at Ctrl+C, so a bar may be left
             self.clear()
             complain(f"interrupted {word()}")
             raise click.Abort from None
@@ -120,6 +122,7 @@ class Progress:
         bar = text[: shutil.get_terminal_size().columns - 1]
         shorter = self._drawn - len(bar)
         self._drawn = max(self._drawn, len(bar))  # first: an interrupt while the bar is written must clear it
+        self._widest = max(self._widest, self._drawn)
         self._stream.write("\r" + bar + " " * shorter)
         self._stream.flush()
 
