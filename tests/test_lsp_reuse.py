@@ -93,6 +93,86 @@ CASES = [
             required: true
 """,
 ]
+AGENTV = [
+    """\
+  - id: graded
+    criteria: An answer about the refund that the user can act on at once, with a date and the name of a person
+    input: Where is my money, and who can tell me when it is going to be on my account again?
+    assertions:
+      - type: rubrics
+        criteria:
+          - {id: date, outcome: Names the date, weight: 2, required: true}
+          - {id: tone, outcome: Is polite, min_score: 0.7}
+      - type: contains
+        value: refund
+""",
+    """\
+  - id: judged
+    criteria: An answer about the refund that the user can act on at once
+    input: Where is my money, and who can tell me when it is going to be on my account again {{ name }}?
+    vars: {name: Ada}
+    assert:
+      - type: llm-rubric
+        value:
+          - {id: tone, outcome: "Is polite, and says {{ nam }}"}
+          - id: tone
+            score_ranges:
+              - {score_range: [0, 5], outcome: Says nothing of the reason}
+              - {score_range: [5, 10], outcome: Says the reason and where it is from}
+      - Names the person who asked
+""",
+    """\
+  - id: texts
+    input: Who can tell me when the money is going to be on my account again, and what if it is not there by then?
+    rubrics: [Names the person who asked, Names the date]
+    evaluators:
+      - {type: rubric, rubrics: [{id: a, criteria: Names the date}]}
+""",
+    """\
+  - id: weak
+    input: Who can tell me when the money is going to be on my account again, and what if it is not there by then?
+    rubrics:
+      - id: a
+        operator: and
+        score_ranges: [{score_range: [0, 10], say: Names the date and the person who asked}]
+""",
+    """\
+  - id: prompted
+    vars: {question: Who can tell me when the money is going to be on my account again, and what if it is not there}
+    assert:
+      - type: llm-rubric
+        value: |
+          Score the answer:
+          1: it names no date
+          2: it names a date
+        threshold: 0.5
+      - {type: g-eval, value: Says the reason}
+""",
+    """\
+  - description: promptfoo
+    vars: {question: Who can tell me when the money is going to be on my account again, and what if it is not there}
+    assert:
+      - {type: llm-rubric, value: Says the reason, weight: 2}
+      - {type: llm-rubric, rubricPrompt: Is it so?}
+      - {type: not-factuality, value: The date is known}
+""",
+    """\
+  - id: empty
+    criteria: An answer about the refund that the user can act on at once, with a date and the name of a person
+    input: Where is my money, and who can tell me when it is going to be on my account again?
+    rubrcs: [{id: a, outcome: b}]
+    assertions:
+      - {type: rubrics, criteria: []}
+      - {type: rubrics, criterias: [{outcome: Names the date}]}
+      - {type: llm_judge, rubrics: [{outcome: Names the date}]}
+""",
+]
+AGENTV_HEADS = [
+    "tests:\n",
+    "prompts: [a]\ntests:\n",
+    "default_test: {vars: {a: 1}}\ntests:\n",
+    "defaultTest: {}\ntests:\n",
+]
 HEADS = [
     "tests:\n",
     "evalcases:\n\n  # the first one\n",
@@ -211,6 +291,53 @@ def test_the_report_after_any_edits_is_that_of_the_text(
             texts.append(edit(texts[-1], step))
         found = analyse(state_of(texts[-1], rules, EXAMPLE, encoding), memory)
         assert_same(found, schema_server=schema_server)
+        assert_same_answers(found)
+
+
+AGENTV_TYPED = st.tuples(
+    st.floats(0, 1),
+    st.integers(0, 9),
+    st.sampled_from(["", "x", "outcome", "criteria", "id: ", "- ", "assert:\n", "input", "min_score: 1", "a: ", "\n"]),
+)
+
+
+def hold_through_edits(text, steps, settings=PLAIN, name=EXAMPLE):
+    memory, texts = Memory(), [text]
+    for step in [None, *steps]:
+        texts += [edit(texts[-1], step)] if step else []
+        found = analyse(state_of(texts[-1], settings, name), memory)
+        assert_same(found)
+        assert_same_answers(found)
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(
+    st.sampled_from(AGENTV_HEADS),
+    st.lists(st.sampled_from([*AGENTV, *CASES[:2]]), min_size=2, max_size=6),
+    st.lists(AGENTV_TYPED | st.tuples(st.floats(0, 1), st.sampled_from([*AGENTV, *CASES, None])), max_size=8),
+    st.sampled_from([EXAMPLE, EXAMPLE.replace(".yaml", ".eval.yaml")]),
+)
+def test_what_cases_show_of_their_suite_never_depends_on_what_was_kept(head, cases, steps, name):
+    hold_through_edits(head + "".join(cases), steps, name=name)
+
+
+@pytest.mark.parametrize("head", AGENTV_HEADS)
+@pytest.mark.parametrize("first", range(len(AGENTV)))
+def test_a_case_is_read_as_the_other_cases_demand(head, first):
+    others = [case for number, case in enumerate(AGENTV) if number != first]
+    steps = [(share, None) for share in (0, 0.5, 1, 0, 0, 0)]
+    hold_through_edits(head + AGENTV[first] + "".join(others), [(0.9, AGENTV[first]), *steps, (0, AGENTV[first - 1])])
+
+
+@pytest.mark.parametrize("case", AGENTV[:2])
+def test_a_suite_of_agentv_is_checked_case_by_case(case):
+    pytest.importorskip("_ruamel_yaml")  # without the C parser a suite is checked as a whole
+    text, memory = "tests:\n" + "".join(case.replace("id: ", f"id: x{number}", 1) for number in range(5)), Memory()
+    for edited in (text, text.replace("id: x3", "id: y3"), text.replace("id: x0", "# first\n    id: y0")):
+        found = analyse(state_of(edited), memory)
+        assert found.cases
+        assert_same(found)
         assert_same_answers(found)
 
 

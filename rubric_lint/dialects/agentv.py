@@ -8,8 +8,10 @@ from dataclasses import replace
 from decimal import ROUND_CEILING
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects.search.agentv_criteria import has_outcome, is_criterion, is_structured, speaks, speaks_old
 from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
+    find_case_signs,
     find_cases,
     find_text_lists,
     is_agentv_case,
@@ -17,9 +19,8 @@ from rubric_lint.dialects.search.agentv_suites import (
     is_of_agentv,
     is_whole_case,
 )
-from rubric_lint.format.schema import case_lists, schema_of
+from rubric_lint.format.schema import case_lists
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
-from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -42,8 +43,6 @@ CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "val
 
 _GRADERS = frozenset({"rubric", "llm-grader", "llm_grader"})  # AgentV's alone, with their criteria in `rubrics`
 _MISPLACED = ("rubrics", "criteria")  # where authors put criteria that belong in the `value` of the assertion
-_OLD = frozenset({"expected_outcome", "description"})
-_BESIDES = frozenset({"id", "weight", "required", "min_score", "required_min_score", "score_ranges", "operator"})
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _NAMES = {name: name for name in ("id", "weight", "required", "required_min_score", "score_ranges")}
 
@@ -69,17 +68,28 @@ class _Found(NamedTuple):
 
 def find(document: Document) -> Iterator[View]:
     """Find the lists of criteria; a single `min_score` or `operator` makes the whole file AgentV 4."""
-    found = list(_find(document))
-    entries = [entry for each in found if isinstance(each.entries, list) for entry in each.entries]
-    is_late = any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
+    lists = _find_lists(document)
+    signs = document.source.around | lists.signs
+    is_old = _OLD_LISTS in signs  # in version 2, `min_score` is a typo
+    has_weak, has_told = _WEAK_LISTS in signs and not is_old, not signs.isdisjoint({_LISTS, _CASES})
+    has_texts = not is_old and (has_weak or has_told)  # beside these dialects, strings are criteria of the same release
+    has_any = _LISTS in signs or has_weak or (has_texts and _TEXT_LISTS in signs)
+    is_late = _LATE in signs or (has_weak and _WEAK_LATE in signs)
+    found = [*lists.sure, *(lists.weak if has_weak else ()), *(lists.texts if has_texts else ())]
     for path, value, dialect, definition in found:
         yield _view(document, path, value, A6 if is_late and dialect is not A7 else dialect, definition)
-    is_last = any(each.dialect is A7 for each in found) or is_current(document)
-    for place in find_text_lists(document, is_told=bool(found)):
-        is_current_list = is_last or (not found and place.path[-1] == "assert")
+    is_last = _LAST in signs or is_current(document)
+    for place in find_text_lists(document, is_told=has_any):
+        is_current_list = is_last or (not has_any and place.path[-1] == "assert")
         dialect = A7 if is_current_list else A6 if is_late else A4
         yield _view_texts(document, place.path, place.value, dialect, is_turn=place.is_turn)
     yield from _find_scales(document, A6 if is_late else A4)
+
+
+def find_signs(document: Document) -> Iterator[str]:
+    """Find what a part of a suite shows of the whole, for `Source.around`."""
+    yield from find_case_signs(document)
+    yield from _find_lists(document).signs
 
 
 def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -110,7 +120,24 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
             yield view_scale(document, (*path, field), scale, SHARE, dialect, name=name, more={"definition": _TEXT})
 
 
-def _find(document: Document) -> Iterator[_Found]:
+class _Lists(NamedTuple):
+    """The lists of criteria: those that are `sure`, `weak` ones that count unless the file has old ones, and `texts`.
+
+    `signs` say what the lists show of the file.
+    """
+
+    sure: list[_Found]
+    weak: list[_Found]
+    texts: list[_Found]
+    signs: frozenset[str]
+
+
+_LISTS, _WEAK_LISTS, _TEXT_LISTS, _OLD_LISTS = "lists", "weak lists", "lists of texts", "old lists"
+_CASES, _LATE, _WEAK_LATE, _LAST = "loose cases", "late", "weak late", "last"
+
+
+def _find_lists(document: Document) -> _Lists:
+    sure: list[_Found] = []
     weak: list[_Found] = []
     texts: list[_Found] = []
     loose = {path for path, _ in find_cases(document) if len(path) <= 1}  # cases in a file of their own
@@ -127,110 +154,57 @@ def _find(document: Document) -> Iterator[_Found]:
             found = iter([_Found((*path, "criteria"), mapping["criteria"], A4)])
         elif not isinstance(value, list):
             continue
-        elif _speaks(value, is_free=holder in case_lists() or path in loose, has_criteria=kind in _GRADERS):
+        elif speaks(value, is_free=holder in case_lists() or path in loose, has_criteria=kind in _GRADERS):
             each = _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
-            if any(map(_has_outcome, value)):
+            if any(map(has_outcome, value)):
                 found = iter([each])
             else:
                 weak.append(each)
         elif value and (holder in case_lists() or path in loose) and all(isinstance(entry, str) for entry in value):
             texts.append(_Found((*path, "rubrics"), value, A3))
         else:
-            is_old = is_old or _speaks_old(value)
-        for each in found:
-            is_told = True
-            yield each
-    if not is_old:  # in version 2, `min_score` is a typo
-        yield from weak
-        yield from texts if is_told or weak else ()  # beside these dialects, strings are criteria of the same release
+            is_old = is_old or speaks_old(value)
+        sure.extend(found)
+    signs = {
+        _LISTS: bool(sure),
+        _WEAK_LISTS: bool(weak),
+        _TEXT_LISTS: bool(texts),
+        _OLD_LISTS: is_old,
+        _CASES: is_told,
+        _LATE: any(map(_is_late, sure)),
+        _WEAK_LATE: any(map(_is_late, weak)),
+        _LAST: any(each.dialect is A7 for each in sure),
+    }
+    return _Lists(sure, weak, texts, frozenset(sign for sign, is_shown in signs.items() if is_shown))
+
+
+def _is_late(found: _Found) -> bool:
+    entries = found.entries if isinstance(found.entries, list) else ()
+    return any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
 
 
 def _find_judged(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[_Found]:
     """Find the criteria of an `llm-rubric` assertion: in `value`, or in a field that AgentV does not read."""
     value, place = assertion.get("value"), (*path, "value")
     is_case = is_of_agentv(document, path)
-    if _is_structured(value, is_case=is_case) or (is_case and _is_old_list(document, path, value)):
+    if is_structured(value, is_case=is_case) or (is_case and _is_old_list(document, path, value)):
         yield _Found(place, value, A7)
-    elif is_case and isinstance(value, dict) and _is_criterion(value):
+    elif is_case and isinstance(value, dict) and is_criterion(value):
         yield _Found(place, [value], A7, _ONE)
     elif is_case and isinstance(value, str) and "score_ranges" in assertion:
         yield _Found(path, [assertion], A7, _SCORED)
     for name in _MISPLACED:
         entries = assertion.get(name)
-        if isinstance(entries, list) and _is_structured(entries, is_case=True):
+        if isinstance(entries, list) and is_structured(entries, is_case=True):
             yield _Found((*path, name), entries, A7)
 
 
 def _is_old_list(document: Document, path: Path, value: Any) -> bool:
     """Return whether a `value` lists criteria in the words of version 2, in a suite that can only be AgentV's."""
-    if not isinstance(value, list) or not _speaks_old(value):
+    if not isinstance(value, list) or not speaks_old(value):
         return False
     owner = document.value(path[:-2])
-    return any(map(_has_outcome, value)) or is_current(document) or is_agentv_case(owner)
-
-
-def _is_structured(value: Any, *, is_case: bool) -> bool:
-    """Return whether a value holds criteria; with `is_case`, AgentV reads it, and a string is a criterion."""
-    if not isinstance(value, list) or _speaks_old(value):
-        return False
-    if is_case and any(isinstance(entry, str) for entry in value):
-        return True
-    mappings = [entry for entry in value if isinstance(entry, dict)]
-    if is_case and any("score_ranges" in entry or _has_criteria(entry) for entry in mappings):
-        return True
-    return _speaks(value, is_free=True)
-
-
-def _speaks(entries: list[Any], *, is_free: bool, has_criteria: bool = False) -> bool:
-    """Return whether entries use the words of these dialects, and none those of earlier ones.
-
-    With `is_free`, an `outcome` alone is enough, because of where the list is; with `has_criteria`, also `criteria`.
-    """
-    mappings = [entry for entry in entries if isinstance(entry, dict)]
-    told = any(_is_entry(entry, is_free=is_free, has_criteria=has_criteria) for entry in mappings)
-    return told and not _speaks_old(entries)
-
-
-def _speaks_old(entries: list[Any]) -> bool:
-    mappings = [entry for entry in entries if isinstance(entry, dict)]
-    bands = [band for entry in mappings for band in _bands(entry)]
-    return any(_OLD & each.keys() for each in (*mappings, *bands))
-
-
-def _is_entry(entry: dict[str, Any], *, is_free: bool, has_criteria: bool) -> bool:
-    if "score_ranges" in entry and ("operator" in entry or _is_share(entry.get("min_score")) or _has_outcome(entry)):
-        return True
-    known = schema_of(A6.schema).entry_fields
-    if not all(field in known or find_near(field, known) for field in entry):
-        return False
-    if has_criteria and isinstance(entry.get("criteria"), str):
-        return True
-    return "outcome" in entry and (is_free or bool(entry.keys() & _BESIDES))
-
-
-def _has_outcome(entry: Any) -> bool:
-    """Return whether a criterion or one of its bands has the field `outcome`."""
-    return isinstance(entry, dict) and ("outcome" in entry or any("outcome" in band for band in _bands(entry)))
-
-
-def _has_criteria(entry: dict[str, Any]) -> bool:
-    """Return whether a criterion has its text in `criteria`, and another field that confirms it."""
-    return isinstance(entry.get("criteria"), str) and bool(entry.keys() & _BESIDES)
-
-
-def _is_criterion(entry: dict[str, Any]) -> bool:
-    """Return whether AgentV 5 takes a mapping as one criterion."""
-    return "outcome" in entry or "score_ranges" in entry or _has_criteria(entry)
-
-
-def _is_share(value: Any) -> bool:
-    """Return whether a `min_score` can be a gate of AgentV; a gate such as 7 is a typo in version 2."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
-
-
-def _bands(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    ranges = entry.get("score_ranges")
-    return [band for band in ranges if isinstance(band, dict)] if isinstance(ranges, list) else []
+    return any(map(has_outcome, value)) or is_current(document) or is_agentv_case(owner)
 
 
 def _view(document: Document, path: Path, value: Any, dialect: Dialect, definition: str) -> View:

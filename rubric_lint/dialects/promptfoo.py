@@ -51,6 +51,7 @@ _OF_GEVAL = Decimal("0.7")
 _TURNED = f"promptfoo turns the score round after `{_NOT}`, and only scores as they are given are read"
 _SCHEMA = "promptfoo/v1.json#/definitions/"
 _ASSERTION = f"{_SCHEMA}entry"
+_PROMPT = "rubricPrompt"
 _FILLED_IN = re.compile(r"\s*(?:file://.*|\{\{[^{}]*\}\}\s*)")
 
 
@@ -63,6 +64,12 @@ def find(document: Document) -> Iterator[View]:
         assertions = mapping.get("assert")
         if is_suite and isinstance(assertions, list) and not is_of_agentv(document, (*path, "assert", 0)):
             yield from _find_texts(document, (*path, "assert"), assertions)
+
+
+def find_signs(document: Document) -> Iterator[str]:
+    """Find what a part of a suite shows of the whole, for `Source.around`: that a judge may need no `value`."""
+    if _PROMPT in document.quick_text:
+        yield _PROMPT
 
 
 def is_filled_in(value: str) -> bool:
@@ -117,7 +124,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     """Find the texts by which a model judges: together one checklist; a text with a scale is a rubric of its own."""
     draft = Draft(document, path)
     data: list[Any] = []
-    has_prompt = "rubricPrompt" in document.quick_text  # then a judge may be told what to look for without a `value`
+    has_prompt = _PROMPT in document.quick_text or _PROMPT in document.source.around  # it may stand for a `value`
     passes = _pass_mark(document, path[:-1])
     problems = []
     for index, assertion in enumerate(assertions):

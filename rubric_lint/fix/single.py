@@ -6,7 +6,7 @@ from rubric_lint.finding import Finding, Fix, Result
 from rubric_lint.fix import find_new, splice
 from rubric_lint.fix.following import DataChange, move, name_findings
 from rubric_lint.fix.proof import find_doubt
-from rubric_lint.lint.engine import lint
+from rubric_lint.lint.engine import examine
 from rubric_lint.project.settings import FileSettings
 
 
@@ -21,7 +21,7 @@ def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings
     changes = [DataChange(finding.pointer, fix.intents, fix.edits, fix.safe) for finding, fix in chosen]
     if doubt := find_doubt(old, new, changes, settings):
         return doubt
-    after = lint(old.name, new.to_bytes(new.text), settings)
+    after = examine(new, settings).result
     if doubt := find_new(result, after, move(name_findings(result.findings), changes), is_safe=not any_unsafe(chosen)):
         return doubt
     for finding, _ in chosen:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
 from rubric_lint.dialects.search.locate import Location, Search, locate, search, speaks_of_rubrics
-from rubric_lint.dialects.search.lost_rubrics import find_lost, is_agentv, is_agentv_suite, speaks_for_us
+from rubric_lint.dialects.search.lost_rubrics import find_lost, find_meant
 from rubric_lint.dialects.search.near_misses import find_unread
 from rubric_lint.finding import (
     Finding,
@@ -175,8 +175,7 @@ class _Held(NamedTuple):
 def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: _Held) -> Iterator[Found]:
     """Find the containers that lose their rubrics; add those that are not findings to `held`."""
     locations = [location for found in searches for location in found.rubrics]
-    of_agentv = any(map(is_agentv, locations)) or any(map(is_agentv_suite, documents))
-    in_suite = of_agentv or any(map(speaks_for_us, locations))
+    in_suite, of_agentv = find_meant(documents, locations, documents[0].source.around if documents else frozenset())
     for document, found in zip(documents, searches, strict=True):
         is_ours = in_suite or found.is_claimed
         lost = list(find_lost(document, found, in_suite=in_suite, of_agentv=of_agentv)) if is_ours else []

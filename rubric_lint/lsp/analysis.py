@@ -27,7 +27,7 @@ class State:
     """A document at one moment.
 
     `settings` are None if rubric-lint ignores the document. `obstacle` says why the settings are unknown, and
-    `obstacle_file` is the settings file to fix.
+    `obstacle_file` is the settings file to fix. Of an excerpt, `around` is what its source has.
     """
 
     uri: str
@@ -38,6 +38,7 @@ class State:
     settings: FileSettings | None
     obstacle: str = ""
     obstacle_file: str = ""
+    around: frozenset[str] = frozenset()
 
     def under(self, settings: FileSettings | None) -> "State":
         """Return this state with its settings."""
@@ -99,7 +100,7 @@ class Analysis:
     @property
     def source(self) -> Source:
         """The text as the engine reads it."""
-        return Source(self.state.name, self.state.text.body)
+        return Source(self.state.name, self.state.text.body, around=self.state.around)
 
     @cached_property
     def documents(self) -> list[Document]:
@@ -117,7 +118,8 @@ class Analysis:
         """Return the analysis of one of the cases in its excerpt."""
         text = Text.of(case.excerpt.source.text, self.state.text.pieces.encoding)
         found = tuple(map(case.word, case.excerpt.findings))
-        return Analysis(replace(self.state, text=text), Result(case.excerpt.source, found), found)
+        state = replace(self.state, text=text, around=case.excerpt.source.around)
+        return Analysis(state, Result(case.excerpt.source, found), found)
 
     @property
     def is_readable(self) -> bool:

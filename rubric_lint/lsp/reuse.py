@@ -4,12 +4,13 @@ A case is linted in an excerpt: the suite with only that case. If nothing in it 
 are those of the whole suite, except for the place of the case.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from rubric_lint.dialects import find_families
-from rubric_lint.dialects.search.locate import search
+from rubric_lint.dialects import choose_families, find_words
+from rubric_lint.dialects.search.case_signs import find_signs
+from rubric_lint.dialects.search.locate import Location
 from rubric_lint.finding import Edit, Finding, Fix, Intent, MoveItems, Replace, Result
 from rubric_lint.lint.engine import examine
 from rubric_lint.lint.message_context import write_lines
@@ -29,26 +30,26 @@ Kept = TypeVar("Kept")
 class Excerpt:
     """The findings of a case.
 
-    `place` is the place of the case in the excerpt's source, `items` its number of entries of the list `list_key`. The
+    `place` is where the `case` is in the excerpt's source, `items` its number of entries of the list `list_key`. The
     messages of `findings` have placeholders for lines. `is_plain`: all parsers agree on it. `is_apart`: each of its
-    rubrics is in an entry of the list, and is not one itself. `kept` caches what is made of it.
+    rubrics is in an entry of the list, and is not one itself. `signs` and `words` are what it shows of the whole file.
+    `kept` caches what is made of it.
     """
 
     source: Source
+    case: str
     place: Span
     items: int
+    lines: int
     findings: tuple[Finding, ...]
     rubrics: int
     criteria: int
     is_plain: bool
     is_apart: bool
     list_key: str
+    signs: frozenset[str]
+    words: frozenset[str]
     kept: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
-
-    @property
-    def lines(self) -> int:
-        """The number of lines in the case."""
-        return self.source.text.count("\n", *self.place)
 
     @property
     def names_lines(self) -> bool:
@@ -115,37 +116,56 @@ class Memory:
 
     def __init__(self) -> None:
         self._of: tuple[str, FileSettings] | None = None
-        self._known: dict[tuple[str, str, str], Excerpt] = {}
+        self._known: dict[_Key, Excerpt] = {}
         self._last: Cut | None = None
+        self._around = frozenset[str]()
 
     def examine(self, source: Source, settings: FileSettings) -> list[Placed] | None:
         """Lint a suite case by case, only new ones; return None if it must be linted as a whole."""
         if self._of != (source.name, settings):
-            self._of, self._known, self._last = (source.name, settings), {}, None
+            self._of, self._known, self._last, self._around = (source.name, settings), {}, None, frozenset()
         kind = kind_of(source.name)
         if settings.claimed or kind not in (Kind.YAML, Kind.JSON):
             return None
         parts = cut(source.text) if kind is Kind.YAML else cut_json(source.text)
         if parts is None:
             return None
-        known: dict[tuple[str, str, str], Excerpt] = {}
-        placed: list[Placed] = []
-        offset = lines = items = 0
-        for case in parts.cases:
-            key = (parts.head, case, parts.tail)
-            excerpt = self._known.get(key) or _read(source.name, parts, case, settings)
-            if excerpt is None:
-                self._known = self._last_excerpts() | known
+        around = self._around
+        for _ in range(_MOST_ROUNDS):
+            found = self._read_all(source.name, parts, settings, around)
+            if found is None:
                 return None
-            known[key] = excerpt
-            placed.append(Placed(excerpt, offset, lines, items))
-            offset, lines, items = offset + len(case), lines + excerpt.lines, items + excerpt.items
-        self._known, self._last = known, parts
-        return placed
+            if (shown := _join_signs(found, parts.kind)) == around:
+                self._last, self._around = parts, around
+                self._known = {_key(parts, excerpt.case, around): excerpt for excerpt in found}
+                return list(_place(found))
+            around = shown
+        return None
 
-    def _last_excerpts(self) -> dict[tuple[str, str, str], Excerpt]:
+    def _read_all(self, name: str, parts: Cut, settings: FileSettings, around: frozenset[str]) -> list[Excerpt] | None:
+        """Return an excerpt of each case, read anew if it is not known; None if one cannot be read on its own.
+
+        If nothing is known to be `around` them, each is read with what the ones above it show: most with all there is.
+        """
+        found: dict[_Key, Excerpt] = {}
+        excerpts, telling, is_first = list[Excerpt](), list[Excerpt](), not around
+        for case in parts.cases:
+            key = _key(parts, case, around)
+            excerpt = self._known.get(key) or found.get(key) or _read(name, parts, case, settings, around)
+            if excerpt is None:
+                self._known = self._last_excerpts() | found
+                return None
+            found[key] = excerpt
+            excerpts.append(excerpt)
+            if is_first and not any(excerpt.signs <= each.signs and excerpt.words <= each.words for each in telling):
+                telling.append(excerpt)
+                around = _join_signs(telling, parts.kind)
+        self._known |= found
+        return excerpts
+
+    def _last_excerpts(self) -> dict["_Key", Excerpt]:
         parts = self._last
-        keys = [(parts.head, case, parts.tail) for case in parts.cases] if parts else []
+        keys = [_key(parts, case, self._around) for case in parts.cases] if parts else []
         return {key: self._known[key] for key in keys}
 
     def find_fault(self, source: Source, settings: FileSettings) -> SyntaxFaultError | None:
@@ -173,7 +193,7 @@ class Memory:
         if not starts:
             return None
         alike = parts.cases[: len(starts) - 1]
-        doubtful = (case for case in alike if not self._known[parts.head, case, parts.tail].is_plain)
+        doubtful = (case for case in alike if not self._known[_key(parts, case, self._around)].is_plain)
         at, above = starts[-1], "".join([parts.head, *doubtful])
         gap, lines, clock = at - len(above), text.count("\n", 0, at) - above.count("\n"), Clock(settings.time_limit)
         with clock.phase():
@@ -183,6 +203,28 @@ class Memory:
                 if fault.span.start >= len(above):
                     return SyntaxFaultError(fault.message, Span(fault.span.start + gap, fault.span.end + gap))
         return None
+
+
+_MOST_ROUNDS = 6  # some signs depend on others
+_Key = tuple[str, str, str, frozenset[str]]
+
+
+def _key(parts: Cut, case: str, around: frozenset[str]) -> _Key:
+    return parts.head, case, parts.tail, around
+
+
+def _join_signs(found: Iterable[Excerpt], kind: Kind) -> frozenset[str]:
+    """Return what the cases show of the whole file together."""
+    words = frozenset[str]().union(*{excerpt.words for excerpt in found})
+    families = (family.module for family in choose_families(words, kind))
+    return frozenset(families).union(*{excerpt.signs for excerpt in found})
+
+
+def _place(found: Iterable[Excerpt]) -> Iterator[Placed]:
+    offset = lines = items = 0
+    for excerpt in found:
+        yield Placed(excerpt, offset, lines, items)
+        offset, lines, items = offset + len(excerpt.case), lines + excerpt.lines, items + excerpt.items
 
 
 def join_cases(source: Source, cases: Sequence[Placed]) -> Result:
@@ -198,11 +240,13 @@ def join_cases(source: Source, cases: Sequence[Placed]) -> Result:
 _IN_CASE = 2  # the list of the cases, and the case; the rubric follows
 
 
-def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt | None:
-    """Lint a case; return None if its findings may depend on the other cases or on its place."""
-    source, place = Source(name, parts.excerpt(case)), Span(len(parts.head), len(parts.head) + len(case))
+def _read(name: str, parts: Cut, case: str, settings: FileSettings, around: frozenset[str]) -> Excerpt | None:
+    """Lint a case; return None if its findings may depend on more of the other cases, or on its place."""
+    source = Source(name, parts.excerpt(case), around=around)
+    place = Span(len(parts.head), len(parts.head) + len(case))
     composed = compose_case(parts, case)
-    if composed is None or not all(family.is_at_top for family in find_families(source.text, parts.kind)):
+    words = find_words(source.text, parts.kind)
+    if composed is None or not all(family.is_by_case for family in choose_families(words | around, parts.kind)):
         return None
     result, (document, *_), rubrics = examine(source, settings, write=lambda message, _: message)
     inner = place if parts.kind is Kind.YAML else _find_inner(source.text, place)
@@ -210,18 +254,21 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings) -> Excerpt |
         return None
     if any(rubric.path[0] != composed.key or len(rubric.path) == 1 for _, rubric in rubrics):
         return None  # it would be counted once for each case, or the cases are its criteria, which rules compare
-    if not rubrics and (document.duplicates or search(document, version=settings.version).leftovers):
-        return None  # whether these are errors depends on the rubrics of the other cases
+    locations = [Location(rubric.path, rubric.version, rubric.view) for _, rubric in rubrics]
     return Excerpt(
         source=source,
+        case=case,
         place=place,
         items=composed.items,
+        lines=case.count("\n"),
         findings=result.findings,
         rubrics=result.rubrics,
         criteria=result.criteria,
         is_plain=parts.kind is Kind.YAML and is_plain(source.text, composed.root),
         is_apart=all(len(rubric.path) > _IN_CASE for _, rubric in rubrics),
         list_key=composed.key,
+        signs=find_signs(document, locations),
+        words=words,
     )
 
 

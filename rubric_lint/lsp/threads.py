@@ -8,6 +8,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
+from rubric_lint.lsp.garbage import Garbage
+
 Answer = TypeVar("Answer")
 
 _LENGTHS = (200_000, 2_000_000)  # texts of these lengths take about a quarter of a second, and a few seconds
@@ -20,9 +22,10 @@ class WorkerThreads:
     """Threads that share the processor: for short, long and very long texts, several files, and the background."""
 
     def __init__(self) -> None:
-        self._lanes = [_Lane() for _ in range(len(_LENGTHS) + 1)]
-        self._across = _Lane()
-        self._background = _Lane()
+        garbage = Garbage()
+        self._lanes = [_Lane(garbage) for _ in range(len(_LENGTHS) + 1)]
+        self._across = _Lane(garbage)
+        self._background = _Lane(garbage)
         self._running = 0
 
     async def run(self, length: int, task: Callable[..., Answer], *arguments: Any) -> Answer:
@@ -53,7 +56,8 @@ class _Lane(Executor):
     It starts with its first task. The loop of Pyodide, which has no threads, runs tasks itself and hands none on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, garbage: Garbage) -> None:
+        self._garbage = garbage
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         self._thread: Thread | None = None
 
@@ -72,7 +76,10 @@ class _Lane(Executor):
             if not future.set_running_or_notify_cancel():
                 continue
             try:
-                future.set_result(task())
+                with self._garbage.postponed():
+                    found = task()
+                future.set_result(found)
+                del found
             except BaseException as fault:
                 future.set_exception(fault)
             del future, task  # do not keep the last result alive until the next task

@@ -125,7 +125,8 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
     is_only_named = claimed and claim is None and version is None
     is_other = is_only_named and is_foreign(document.data, document.written_at(()))
     is_claimed = (claimed and not is_other) or claim is not None
-    families = () if is_claimed else find_families(document.quick_text, document.kind)
+    around = document.source.around
+    families = () if is_claimed else find_families(document.quick_text, document.kind, around)
     found, leftovers = _find_fields(document, is_claimed=is_claimed, is_whole=bool(families))
     rubrics = [Location(path, follows) for path in found]
     if families and (views := _find_views(document, families)):

@@ -1,8 +1,8 @@
 """Report containers of rubrics that are misspelt or empty, so that their criteria would be lost."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import Location, Search
 from rubric_lint.dialects.search.renames import rename
@@ -16,6 +16,22 @@ from rubric_lint.text.path import Part, Path
 
 _OF_AGENTV = "agentv-"
 _REFERENCE = re.compile(r"\{\{|\$\{|://|\A\S+\Z")  # a template, an address, or a file name
+
+
+class Meant(NamedTuple):
+    """Whom a file is meant for: `in_suite`, it has rubrics of our format or of AgentV; `of_agentv`, of AgentV."""
+
+    in_suite: bool
+    of_agentv: bool
+
+
+OURS, OF_AGENTV = "rubrics of ours", "rubrics of AgentV"
+
+
+def find_meant(documents: Sequence[Document], locations: Sequence[Location], around: frozenset[str]) -> Meant:
+    """Return whom a file with these rubrics is meant for; see `Source.around`."""
+    of_agentv = OF_AGENTV in around or any(map(is_agentv, locations)) or any(map(is_agentv_suite, documents))
+    return Meant(of_agentv or OURS in around or any(map(speaks_for_us, locations)), of_agentv)
 
 
 def speaks_for_us(location: Location) -> bool:
