@@ -153,7 +153,7 @@ AGENTV = [
     vars: {question: Who can tell me when the money is going to be on my account again, and what if it is not there}
     assert:
       - {type: llm-rubric, value: Says the reason, weight: 2}
-      - {type: llm-rubric, rubricPrompt: Is it so?}
+      - {type: llm-rubric, rubricPrompt: Is it so}
       - {type: not-factuality, value: The date is known}
 """,
     """\
@@ -165,6 +165,7 @@ AGENTV = [
       - {type: rubrics, criteria: []}
       - {type: rubrics, criterias: [{outcome: Names the date}]}
       - {type: llm_judge, rubrics: [{outcome: Names the date}]}
+      - {type: composite, assertions: [Names the date, {type: rubrics, criteria: [{outcome: Names the date}]}]}
 """,
 ]
 AGENTV_HEADS = [
@@ -323,8 +324,14 @@ def test_what_cases_show_of_their_suite_never_depends_on_what_was_kept(head, cas
 
 
 @pytest.mark.parametrize("head", AGENTV_HEADS)
+def test_a_case_is_read_as_the_other_cases_demand(head):
+    hold_through_edits(head + "".join(AGENTV), [(0, None), (0.5, None)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("head", AGENTV_HEADS)
 @pytest.mark.parametrize("first", range(len(AGENTV)))
-def test_a_case_is_read_as_the_other_cases_demand(head, first):
+def test_a_case_is_read_as_other_cases_demand_that_come_and_go(head, first):
     others = [case for number, case in enumerate(AGENTV) if number != first]
     steps = [(share, None) for share in (0, 0.5, 1, 0, 0, 0)]
     hold_through_edits(head + AGENTV[first] + "".join(others), [(0.9, AGENTV[first]), *steps, (0, AGENTV[first - 1])])

@@ -86,7 +86,7 @@ FAMILIES = (
         programs_have=(b"score_range", b"expected_outcome"),
         in_data=False,
     ),
-    Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),)),
+    Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),), is_by_case=True),
     Family(
         "autoevals",
         ("autoevals",),
@@ -137,15 +137,20 @@ FAMILIES = (
         in_yaml=False,
         is_by_case=True,
     ),
-    Family("adk", ("adk",), (("rubric_id",), ("rubricId",))),
+    Family("adk", ("adk",), (("rubric_id",), ("rubricId",)), is_by_case=True),
     Family(
         "pydantic_evals",
         ("pydantic-evals",),
         (("LLMJudge", "evaluators"), ("GEval", "evaluators")),
         files_have=((b"LLMJudge",),),
     ),
-    Family("deepeval_data", ("deepeval-data",), tuple((key, "score_range", "expected_outcome") for key in _RUBRIC)),
-    Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC)),
+    Family(
+        "deepeval_data",
+        ("deepeval-data",),
+        tuple((key, "score_range", "expected_outcome") for key in _RUBRIC),
+        is_by_case=True,
+    ),
+    Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC), is_by_case=True),
     Family(
         "swe_atlas",
         ("swe-atlas",),
@@ -160,7 +165,7 @@ FAMILIES = (
     ),
     Family("trpc_agent", ("trpc-agent",), (("llmJudge",),)),
     Family("paperbench", ("paperbench",), (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
-    Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),)),
+    Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),), is_by_case=True),
     Family("openai_evals", ("openai-evals",), (("choice_strings", "choice_scores"),), is_by_case=True),
     Family(
         "openai_graders",
