@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 from steps import steps
 
 from rubric_lint.lsp.analysis import State, analyse
@@ -13,7 +14,7 @@ from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.hover import make_hover
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.symbols import as_list, as_tree, make_folds, make_outline
+from rubric_lint.lsp.symbols import make_folds, make_outline, write_outline
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.rules import RULES
 
@@ -210,6 +211,11 @@ def test_where_there_is_nothing_to_say_nothing_is_said(text, at):
     assert hover(text, at) is None
 
 
+def read_outline(analysis, *, is_tree):
+    kind = types.DocumentSymbol if is_tree else types.SymbolInformation
+    return get_converter().structure(json.loads(write_outline(analysis, is_tree=is_tree)), list[kind])
+
+
 def lines(symbols, depth=0):
     for symbol in symbols:
         yield f"{'  ' * depth}{symbol.name}{f' | {symbol.detail}' if symbol.detail else ''}"
@@ -218,7 +224,7 @@ def lines(symbols, depth=0):
 
 def test_the_outline_goes_from_cases_to_bands():
     analysis = analyse(state_of(SUITE))
-    tree = as_tree(make_outline(analysis), analysis.state.text)
+    tree = read_outline(analysis, is_tree=True)
     assert list(lines(tree)) == [
         "refund | window",
         "  rubrics | score ranges",
@@ -249,7 +255,7 @@ def test_the_outline_goes_from_cases_to_bands():
             check(symbol.children or (), symbol.range)
 
     check(tree, None)
-    flat = as_list(make_outline(analysis), analysis.state.text, "file:///a.yaml")
+    flat = read_outline(analysis, is_tree=False)
     assert [(each.name, each.container_name) for each in flat[:3]] == [
         ("refund | window", None),
         ("rubrics", "refund | window"),
@@ -280,7 +286,7 @@ def test_an_alias_is_told_once():
     rubric = "      - id: x\n        expected_outcome: Says so\n"
     text = f"tests:\n  - id: a\n    rubrics: &one\n{rubric}  - id: b\n    rubrics: *one\n"
     analysis = analyse(state_of(text))
-    assert list(lines(as_tree(make_outline(analysis), analysis.state.text))) == [
+    assert list(lines(read_outline(analysis, is_tree=True))) == [
         "a",
         "  rubrics | checklist",
         "    x | Says so",
@@ -413,7 +419,7 @@ TREE = f'{{"id": "r", "requirements": "All", "weight": 1, "sub_tasks": [{{{PART}
 @pytest.mark.parametrize(("name", "text"), [("/judge.toml", HARBOR), ("/rubric.json", TREE)])
 def test_a_rubric_that_is_a_whole_document_has_an_outline(name, text):
     analysis = analyse(state_of(text, name))
-    (root,) = as_tree(make_outline(analysis), analysis.state.text)
+    (root,) = read_outline(analysis, is_tree=True)
     assert (root.name, [(child.name, child.detail) for child in root.children]) == (
         "rubrics",
         [("a", "Names the parcel")],

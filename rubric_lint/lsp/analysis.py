@@ -157,7 +157,7 @@ class Analysis:
         """Return the innermost field or list item that contains an offset."""
         for document in self.documents:
             found: Path = ()
-            for path, (start, end) in document.entries():
+            for path, (start, end) in document.extents.items():
                 if start <= offset <= end and len(path) >= len(found):
                     found = path
             if found:

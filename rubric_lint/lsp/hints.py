@@ -9,7 +9,6 @@ from lsprotocol import types
 from rubric_lint.format.criterion import Shape
 from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.options import Options
-from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.scored_rubrics import Scored, Step, score_criteria
 from rubric_lint.messages import list_scores, percent
 from rubric_lint.text.path import Part, Path
@@ -30,10 +29,11 @@ def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types
     for part, moved in _split(analysis, within):
         for located in part.rubrics:
             document, rubric = located
-            start, end = document.span(rubric.path)
-            if not document.may_borrow and (end + moved < within.start or within.end < start + moved):
+            if not document.may_borrow and not _meets(document.span(rubric.path), moved, within):
                 continue  # with anchors, its parts may be written elsewhere
             for scored in score_criteria(part, located):
+                if not document.may_borrow and not _meets(scored.extent, moved, within):
+                    continue
                 pieces = sorted(_find_pieces(scored, options), key=lambda piece: piece.at)
                 for (at, is_before), here in groupby(pieces, lambda piece: (piece.at, piece.is_before)):
                     if within.start <= at + moved <= within.end:
@@ -53,15 +53,14 @@ def _split(analysis: Analysis, within: Span) -> list[tuple[Analysis, int]]:
 
     If it was not linted case by case, or there are many, or anchors or a rubric may join them, it is read as a whole.
     """
-    shown = [case for case in analysis.apart if _touches(case, within)]
+    shown = [case for case in analysis.apart if _meets(case.excerpt.place, case.offset, within)]
     if not analysis.apart or len(shown) > _MOST_CASES:
         return [(analysis, 0)]
     return [(analysis.take(case), case.offset) for case in shown]
 
 
-def _touches(case: Placed, within: Span) -> bool:
-    start, end = case.excerpt.place
-    return start + case.offset <= within.end and within.start <= end + case.offset
+def _meets(span: Span, moved: int, within: Span) -> bool:
+    return span.start + moved <= within.end and within.start <= span.end + moved
 
 
 _MOST_CASES = 50  # more take longer one by one

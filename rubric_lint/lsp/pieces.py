@@ -123,11 +123,15 @@ class LineTable:
 
     def position(self, offset: int) -> types.Position:
         """Return the position of an offset; inside a CRLF, the position before it."""
+        return types.Position(*self.find(offset))
+
+    def find(self, offset: int) -> tuple[int, int]:
+        """Return the line and the character of the same position."""
         line = self.line(offset)
         start, end = self._starts[line], min(offset, len(self._content))
         if self._content[end - 1 : end + 1] == "\r\n":
             end -= 1
-        return types.Position(line, _count_units(self._content[start:end], self._encoding))
+        return line, _count_units(self._content[start:end], self._encoding)
 
     def line(self, offset: int) -> int:
         """Return the line of an offset."""

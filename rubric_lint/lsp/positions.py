@@ -70,6 +70,14 @@ class Text:
         start, end = (self._lines.position(offset + self._lead) for offset in span)
         return types.Range(start, end)
 
+    def write_range(self, span: Span) -> dict[str, dict[str, int]]:
+        """Return the range for a span as the protocol has it; a large answer needs thousands."""
+        start, end = (self._lines.find(offset + self._lead) for offset in span)
+        return {
+            "start": {"line": start[0], "character": start[1]},
+            "end": {"line": end[0], "character": end[1]},
+        }
+
     def line(self, offset: int) -> int:
         """Return the 0-based line of an offset after a mark."""
         return self._lines.line(offset + self._lead)

@@ -71,7 +71,21 @@ class Scored:
     rubric: ScoringRubric
     scoring: ScoringCriterion
     criterion: Criterion | None
-    answers: dict[int | bool, Answered]
+    number: int
+    prospects: Prospects
+
+    @cached_property
+    def answers(self) -> dict[int | bool, Answered]:
+        """Each answer, with what it leaves open."""
+        grades = self.scoring.grades
+        return {grade.answer: Answered(grade, self.prospects.find(self.number, grade)) for grade in grades}
+
+    @cached_property
+    def extent(self) -> Span:
+        """The place of the criterion: where it is listed, or else the whole rubric."""
+        document, rubric = self.located
+        found = self.located.find_written(self.criterion.path) if self.criterion else None
+        return document.extent(found[0] if found and found[0] else rubric.path)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -146,5 +160,4 @@ def score_criteria(analysis: Analysis, located: Located) -> Iterator[Scored]:
         prospects = Prospects(scoring)
         models = [None] if rubric.shape is Shape.HOLISTIC else rubric.criteria
         for number, (criterion, model) in enumerate(zip(scoring.criteria, models, strict=True)):
-            answers = {grade.answer: Answered(grade, prospects.find(number, grade)) for grade in criterion.grades}
-            yield Scored(located, scoring, criterion, model, answers)
+            yield Scored(located, scoring, criterion, model, number, prospects)

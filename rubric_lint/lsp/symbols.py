@@ -3,13 +3,12 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from lsprotocol import types
-from lsprotocol.converters import get_converter
 
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.lsp.analysis import Analysis, Located
@@ -59,9 +58,7 @@ def write_outline(analysis: Analysis, *, is_tree: bool) -> str:
 
 def _write_nodes(analysis: Analysis, nodes: list[Node], *, is_tree: bool) -> str:
     text = analysis.state.text
-    return json.dumps(
-        _converter().unstructure(as_tree(nodes, text) if is_tree else as_list(nodes, text, analysis.state.uri))
-    )
+    return json.dumps(_write_tree(nodes, text) if is_tree else _write_list(nodes, text, analysis.state.uri))
 
 
 def _write_case(analysis: Analysis, case: Placed, *, is_tree: bool) -> str:
@@ -83,11 +80,6 @@ def _has_numbers(analysis: Analysis, case: Placed) -> bool:
     )
 
 
-@cache
-def _converter() -> Any:
-    return get_converter()
-
-
 _WHOLE = "rubrics"
 """The name of a rubric that is a whole document."""
 
@@ -99,7 +91,7 @@ class _Outline:
         self._document = document
         self._items = items
         self._roots = roots
-        self._extents = {(): document.span(()), **dict(document.entries())}
+        self._extents = document.extents
         self._parts: dict[Path, Node] = {}
 
     def add_all(self, rubrics: Iterable[Located]) -> None:
@@ -157,7 +149,7 @@ class _Outline:
                 node.children.append(band)
 
     def _make(self, name: str, kind: types.SymbolKind, path: Path) -> Node | None:
-        extent = self._extents.get(path)
+        extent = self._extents.get(path) if path else self._document.span(())
         if extent is None:
             return None
         head = self._document.span(path, Part.KEY if path and isinstance(path[-1], str) else Part.ENTRY)
@@ -187,28 +179,29 @@ def _clip(text: str) -> str:
     return shorten(visible(" ".join(text.split())), _LONGEST)
 
 
-def as_tree(nodes: list[Node], text: Text) -> list[types.DocumentSymbol]:
-    """Return the outline for editors that show a tree."""
+def _write_tree(nodes: list[Node], text: Text) -> list[dict[str, Any]]:
+    """Return the outline as the protocol has it for editors that show a tree."""
     return [
-        types.DocumentSymbol(
-            name=node.name,
-            kind=node.kind,
-            range=text.range(node.extent),
-            selection_range=text.range(node.head),
-            detail=node.detail or None,
-            children=as_tree(node.children, text),
-        )
+        {
+            "name": node.name,
+            "kind": node.kind.value,
+            "range": text.write_range(node.extent),
+            "selectionRange": text.write_range(node.head),
+            **({"detail": node.detail} if node.detail else {}),
+            "children": _write_tree(node.children, text),
+        }
         for node in nodes
     ]
 
 
-def as_list(nodes: list[Node], text: Text, uri: str, within: str | None = None) -> list[types.SymbolInformation]:
-    """Return the outline for editors that show a list."""
-    found = []
+def _write_list(nodes: list[Node], text: Text, uri: str, within: str | None = None) -> list[dict[str, Any]]:
+    """Return the outline as the protocol has it for editors that show a list."""
+    found: list[dict[str, Any]] = []
     for node in nodes:
-        location = types.Location(uri, text.range(node.extent))
-        found.append(types.SymbolInformation(location=location, name=node.name, kind=node.kind, container_name=within))
-        found += as_list(node.children, text, uri, node.name)
+        location = {"uri": uri, "range": text.write_range(node.extent)}
+        holder = {} if within is None else {"containerName": within}
+        found.append({"location": location, "name": node.name, "kind": node.kind.value, **holder})
+        found += _write_list(node.children, text, uri, node.name)
     return found
 
 
@@ -245,7 +238,7 @@ def _find_folds(analysis: Analysis) -> Iterator[_Fold]:
 
 
 def _fold_document(text: Text, document: Document) -> Iterator[tuple[Path, _Fold]]:
-    for path, (start, end) in document.entries():
+    for path, (start, end) in document.extents.items():
         first, last = text.line(start), text.line(max(end - 1, start))
         if last > first:
             yield path, _Fold(first, last, len(path))

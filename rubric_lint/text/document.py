@@ -229,6 +229,11 @@ class Document:
         for path, child in self._walk(within):
             yield path, self._extent(child)
 
+    @cached_property
+    def extents(self) -> dict[Path, Span]:
+        """The extent of every field and list item, in document order."""
+        return dict(self.entries())
+
     def _extent(self, child: Child) -> Span:
         if child.key is None:
             return self._node_span(child.node) if child.site is None else _mark_span(child.site)
