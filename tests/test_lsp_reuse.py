@@ -11,9 +11,11 @@ from steps import steps
 
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import examine, lint
+from rubric_lint.lsp.actions import Abilities, make_actions
 from rubric_lint.lsp.analysis import Analysis, State, analyse
 from rubric_lint.lsp.diagnostics import has_schema, write_diagnostics
 from rubric_lint.lsp.hints import make_hints
+from rubric_lint.lsp.hover import make_hover
 from rubric_lint.lsp.lenses import make_lenses
 from rubric_lint.lsp.links import make_links
 from rubric_lint.lsp.options import Options
@@ -225,12 +227,15 @@ def assert_same(found, *, schema_server=False):
     assert (found.result.rubrics, found.result.criteria) == (whole.result.rubrics, whole.result.criteria)
 
 
+LAZY = Abilities(versioned=True, lazy=True, confirms=True)
 EXAMPLE = str(Path(__file__).parents[1] / "examples" / "support-bot.yaml")
 
 
 def answers(analysis):
     """What an editor shows besides findings."""
     everything = Span(0, analysis.state.text.length)
+    third = everything.end // 3
+    thirds = [Span(0, 0), Span(third, third + 60), Span(2 * third, 2 * third + 60)]
     return {
         "tree": json.loads(write_outline(analysis, is_tree=True)),
         "list": json.loads(write_outline(analysis, is_tree=False)),
@@ -239,6 +244,8 @@ def answers(analysis):
         "lenses": make_lenses(analysis),
         "links": make_links(analysis, []),
         "hints": make_hints(analysis, everything, Options()),
+        "hovers": [make_hover(analysis, round(share * everything.end / 7)) for share in range(8)],
+        "actions": [list(make_actions(analysis, place, None, LAZY, asked=False)) for place in thirds],
         "has schema": has_schema(analysis),
         "is readable": analysis.is_readable,
     }

@@ -53,7 +53,7 @@ def make_actions(
     `asked`: the user requested the actions, so slow ones are worth computing.
     """
     if _is_wanted(_QUICK, wanted):
-        found = [finding for finding in analysis.findings if _touches(finding.span, place)]
+        found = analysis.find_at(place)
         fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
         for finding, repair in fixes[:_MOST]:
             if _is_sound(analysis, [(finding, repair)]):
@@ -81,10 +81,6 @@ _MOST = 10  # limits for fixes and comments: proving each one reads the whole te
 
 def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
     return wanted is None or any(f"{kind}.".startswith(f"{name}.") for name in wanted)
-
-
-def _touches(span: Span, place: Span) -> bool:
-    return span.start <= place.end and place.start <= span.end
 
 
 def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool:
@@ -141,8 +137,7 @@ def _fix_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abi
 
 def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Finding, Fix]]:
     """Return the compatible fixes of a rule by one choice, or the plain ones."""
-    alike = [finding for finding in analysis.findings if finding.rule == rule]
-    chosen = choose(alike, Wish(not choice, (choice,) if choice else ()))
+    chosen = choose(analysis.find_of(rule), Wish(not choice, (choice,) if choice else ()))
     return [(finding, repair) for finding, repair in chosen if repair.choice == choice]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
@@ -96,6 +97,24 @@ class Analysis:
     def findings(self) -> tuple[Finding, ...]:
         """The findings to show, ordered by place."""
         return self.result.findings if self.cases and self.result else self.shown
+
+    def find_at(self, place: Span) -> list[Finding]:
+        """Return the findings to show that touch a place; of a suite, only its cases there are looked at."""
+        near = (case for case in self.cases if case.touches(place)) if self.cases else ()
+        found = chain.from_iterable(case.findings() for case in near) if self.cases else self.shown
+        return [each for each in found if each.span.start <= place.end and place.start <= each.span.end]
+
+    def find_of(self, rule: str) -> list[Finding]:
+        """Return the findings of a rule to show."""
+        if not self.cases:
+            return [finding for finding in self.shown if finding.rule == rule]
+        return [finding for case in self.cases for finding in case.findings(rule)]
+
+    def part_at(self, offset: int) -> tuple["Analysis", int]:
+        """Return the analysis of the case at an offset, and how far it is moved; of the whole if there is none."""
+        place = Span(offset, offset)
+        case = next((case for case in self.apart if case.touches(place)), None)
+        return (self.take(case), case.offset) if case else (self, 0)
 
     @property
     def source(self) -> Source:

@@ -53,7 +53,7 @@ def _split(analysis: Analysis, within: Span) -> list[tuple[Analysis, int]]:
 
     If it was not linted case by case, or there are many, or anchors or a rubric may join them, it is read as a whole.
     """
-    shown = [case for case in analysis.apart if _meets(case.excerpt.place, case.offset, within)]
+    shown = [case for case in analysis.apart if case.touches(within)]
     if not analysis.apart or len(shown) > _MOST_CASES:
         return [(analysis, 0)]
     return [(analysis.take(case), case.offset) for case in shown]

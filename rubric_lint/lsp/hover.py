@@ -26,15 +26,15 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
     """
     cards: list[str] = []
     spans: list[Span] = []
-    for finding in analysis.findings:
-        if finding.span.start <= offset <= finding.span.end:
-            cards.append(explain(finding))
-            spans.append(finding.span)
-    if found := analysis.locate(offset):
+    for finding in analysis.find_at(Span(offset, offset)):
+        cards.append(explain(finding))
+        spans.append(finding.span)
+    part, moved = analysis.part_at(offset)
+    if found := part.locate(offset - moved):
         document, path = found
-        for span, card in _describe(analysis, document, path, offset, effects=effects):
+        for (start, end), card in _describe(part, document, path, offset - moved, effects=effects):
             cards.append(card)
-            spans.append(span)
+            spans.append(Span(start + moved, end + moved))
     if not cards:
         return None
     whole = Span(max(span.start for span in spans), min(span.end for span in spans))

@@ -79,9 +79,14 @@ class Placed(NamedTuple):
         lines = (position(place.span.start).line + self.lines for place in finding.related)
         return finding._replace(message=write_lines(finding.message, lines)) if finding.related else finding
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield the findings with their places in the whole text."""
-        for finding in map(self.word, self.excerpt.findings):
+    def touches(self, place: Span) -> bool:
+        """Return whether the case, with its ends, has a part of a place in the whole text."""
+        start, end = self._move(self.excerpt.place)
+        return start <= place.end and place.start <= end
+
+    def findings(self, rule: str = "") -> Iterator[Finding]:
+        """Yield the findings with their places in the whole text, perhaps only those of a rule."""
+        for finding in map(self.word, (each for each in self.excerpt.findings if rule in ("", each.rule))):
             _, key, index, *rest = finding.pointer.split("/")
             yield finding._replace(
                 span=self._move(finding.span),
