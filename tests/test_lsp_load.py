@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from lsprotocol import types
 
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import Options
+from rubric_lint.lsp.threads import WorkerThreads
 from rubric_lint.lsp.workspace import build_workspace
 
 LAUNCH = """
@@ -26,6 +28,7 @@ from lsprotocol import types
 from rubric_lint.lsp import server
 
 def count(*_, **_options):
+    gc.unfreeze()  # or what the server keeps out of collections would not be counted
     gc.collect()
     return types.Hover(str(len(gc.get_objects())))
 
@@ -152,6 +155,51 @@ def test_c10_a_long_document_delays_no_short_one(tmp_path):
                 assert await editor.found(short, version) == [("deprecated-description", 2)]
                 assert len(await editor.actions(short)) == 3
                 assert await editor.hover(short, 2, 6) is not None
+            assert await editor.end() == 0
+
+    run(session())
+
+
+def test_short_documents_go_first_when_many_are_opened_at_once():
+    """100 documents wait while another one is checked: the short one of them is next."""
+
+    async def session():
+        threads, has_begun, is_free, order = WorkerThreads(), threading.Event(), threading.Event(), []
+
+        def hold():
+            has_begun.set()
+            is_free.wait()
+
+        async def check(name, length, task=int):
+            await threads.run(length, task)
+            order.append(name)
+
+        first = asyncio.ensure_future(check("first", 9_000, hold))
+        await asyncio.to_thread(has_begun.wait)
+        others = [asyncio.ensure_future(check(f"other {number}", 9_000)) for number in range(100)]
+        short = asyncio.ensure_future(check("short", 90))
+        await asyncio.sleep(0)
+        is_free.set()
+        await asyncio.gather(first, *others, short)
+        assert order == ["first", "short", *(f"other {number}" for number in range(100))]
+
+    run(session())
+
+
+def test_100_documents_with_faults_are_all_answered_when_opened_at_once(tmp_path):
+    """A short document that is opened after them is answered too."""
+    fault = "  - id: case-{0}\n    rubrics:\n      - {{id: a, description: Says so, wieght: {0}}}\n".format
+
+    async def session():
+        many, short = [uri_of(tmp_path / f"{number}.yaml") for number in range(100)], uri_of(tmp_path / "short.yaml")
+        text = "tests:\n" + "".join(map(fault, range(20)))
+        async with start(tmp_path) as editor:
+            for uri in many:
+                editor.open(uri, text)
+            editor.open(short, "rubrics:\n  - id: a\n    description: Says so\n")
+            assert await editor.found(short, 1) == [("deprecated-description", 2)]
+            for uri in many:
+                assert len(await editor.found(uri, 1)) == 40
             assert await editor.end() == 0
 
     run(session())

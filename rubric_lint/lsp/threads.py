@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
-from queue import SimpleQueue
+from itertools import count
+from queue import PriorityQueue
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.lsp.garbage import Garbage
 
@@ -29,11 +30,12 @@ class WorkerThreads:
         self._running = 0
 
     async def run(self, length: int, task: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Run a task for a text of this length, after those waiting in its lane."""
+        """Run a task for a text of this length, after those of texts in its lane that are not longer."""
         lane = self._lanes[sum(length > limit for limit in _LENGTHS)]
         self._running += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(lane, task, *arguments)
+            call = _Task(length, partial(task, *arguments))
+            return await asyncio.get_running_loop().run_in_executor(lane, call)
         finally:
             self._running -= 1
 
@@ -50,36 +52,48 @@ class WorkerThreads:
         return await loop.run_in_executor(self._background, task, *arguments)
 
 
+class _Task(NamedTuple):
+    """A task for a text of this length."""
+
+    length: int
+    call: Callable[[], Any]
+
+    def __call__(self) -> Any:
+        return self.call()
+
+
 class _Lane(Executor):
-    """A thread that runs one task after the other; unlike a pool's threads, it never keeps the process alive.
+    """A thread that runs one task after the other, those of short texts first; it never keeps the process alive.
 
     It starts with its first task. The loop of Pyodide, which has no threads, runs tasks itself and hands none on.
     """
 
     def __init__(self, garbage: Garbage) -> None:
         self._garbage = garbage
-        self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        self._tasks: PriorityQueue[tuple[int, int, Future[Any], Callable[[], Any]]] = PriorityQueue()
+        self._numbers = count()
         self._thread: Thread | None = None
 
     def submit(self, task: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        """Append a task to the lane."""
+        """Add a task to the lane."""
         if self._thread is None:
             self._thread = Thread(target=self._work, daemon=True)
             self._thread.start()
         future: Future[Any] = Future()
-        self._tasks.put((future, partial(task, *arguments, **options)))
+        length = task.length if isinstance(task, _Task) else 0
+        self._tasks.put((length, next(self._numbers), future, partial(task, *arguments, **options)))
         return future
 
     def _work(self) -> None:
         while True:
-            future, task = self._tasks.get()
+            _, _, future, call = self._tasks.get()
             if not future.set_running_or_notify_cancel():
                 continue
             try:
                 with self._garbage.postponed():
-                    found = task()
+                    found = call()
                 future.set_result(found)
                 del found
             except BaseException as fault:
                 future.set_exception(fault)
-            del future, task  # do not keep the last result alive until the next task
+            del future, call  # do not keep the last result alive until the next task
