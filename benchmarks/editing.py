@@ -13,6 +13,7 @@ import random
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,9 @@ VIEW = 60
 
 OPEN = 100
 """How many other files are open in the last row, each of 300 lines and with a finding on nearly every line."""
+
+SHORT = 2000
+"""The number of the request about the short file."""
 
 CAPABILITIES = {
     "general": {"positionEncodings": ["utf-16"]},
@@ -175,6 +179,38 @@ def measure(kind: Kind, rounds: int, others: int = 0) -> tuple[dict[str, list[fl
     return costs, waits, len(found)
 
 
+def measure_burst() -> str:
+    """Open many faulty files at once and then a short one; say when it is answered, and when the last of the others."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, editor, answered = Path(name), Editor(Path(name)), set[Any]()
+        began, start = editor.cpu(), time.perf_counter()
+        files = {1000 + number: (f"{number}.yaml", make_faulty_suite(300)) for number in range(OPEN)}
+        files[SHORT] = "short.yaml", "rubrics:\n  - id: a\n    description: Says so\n"
+
+        def send() -> None:
+            for number, (file, text) in files.items():
+                editor.open((folder / file).as_uri(), text, wait=False)
+                document = {"textDocument": {"uri": (folder / file).as_uri()}}
+                editor._send("textDocument/diagnostic", document, number=number)
+
+        threading.Thread(target=send).start()  # an editor reads while it writes
+
+        def wait_for(numbers: set[int]) -> float:
+            if not numbers <= answered:
+                editor._read(lambda message: answered.add(message.get("id")) or numbers <= answered)
+            return time.perf_counter() - start
+
+        short = wait_for({SHORT})
+        before = len(answered & files.keys()) - 1
+        last = wait_for(files.keys() - {SHORT})
+        cpu = editor.cpu() - began
+        editor.kill()
+    return (
+        f"{OPEN} files of 300 lines with a finding on nearly every line, opened at once, then one of 3 lines: it is "
+        f"answered after {short:.2f} s and {before} others, the last one after {last:.2f} s; {cpu:.2f} s of CPU"
+    )
+
+
 def write_row(title: str, costs: dict[str, list[float]], waits: list[float], found: int) -> str:
     """Write a row of the table, in milliseconds."""
     figures = [f"{statistics.median(each) * 1000:.1f}" for each in costs.values()]
@@ -205,6 +241,8 @@ def main() -> int:
         costs, waits, found = measure(kind, options.rounds, others)
         kept.append("clean" not in kind.title or statistics.median(costs["findings"]) <= LIMIT)
         print(write_row(kind.title, costs, waits, found), flush=True)
+    if options.only in "burst":
+        print("\n" + measure_burst())
     return int(not all(kept))
 
 
