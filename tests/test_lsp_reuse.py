@@ -409,6 +409,13 @@ def test_an_open_quote_is_reported_alike_whatever_follows(text):
     assert report(text) == report(text + "\\\\\n")
 
 
+@pytest.mark.parametrize("name", ["overlapping-2", "overlapping-3", "other"])
+def test_a_copy_of_a_case_gets_a_name_that_no_other_case_has(name):
+    text, memory = "tests:\n" + CASES[1] + CASES[1].replace("overlapping", name), Memory()
+    for edited in (text, text.replace("😀", "x")):
+        assert_same(analyse(state_of(edited), memory))
+
+
 def make_suite(count):
     return "tests:\n" + "".join(
         case.replace("id: ", f"id: x{number}", 1) for number in range(count) for case in CASES[:4]

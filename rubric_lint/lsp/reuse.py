@@ -12,6 +12,7 @@ from rubric_lint.dialects import choose_families, find_words
 from rubric_lint.dialects.search.case_signs import find_signs
 from rubric_lint.dialects.search.locate import Location
 from rubric_lint.finding import Edit, Finding, Fix, Intent, MoveItems, Replace, Result
+from rubric_lint.lint.edits.splitting import LABELS
 from rubric_lint.lint.engine import examine
 from rubric_lint.lint.message_context import write_lines
 from rubric_lint.lsp.cases import Cut, compose_case, cut, cut_json, is_plain
@@ -33,7 +34,7 @@ class Excerpt:
     `place` is where the `case` is in the excerpt's source, `items` its number of entries of the list `list_key`. The
     messages of `findings` have placeholders for lines. `is_plain`: all parsers agree on it. `is_apart`: each of its
     rubrics is in an entry of the list, and is not one itself. `signs` and `words` are what it shows of the whole file.
-    `kept` caches what is made of it.
+    `names` are those of the case, `new_names` those that fixes give to its copies. `kept` caches what is made of it.
     """
 
     source: Source
@@ -49,6 +50,8 @@ class Excerpt:
     list_key: str
     signs: frozenset[str]
     words: frozenset[str]
+    names: frozenset[str]
+    new_names: frozenset[str]
     kept: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
 
     @property
@@ -140,6 +143,8 @@ class Memory:
             found = self._read_all(source.name, parts, settings, around)
             if found is None:
                 return None
+            if _have_clashes(found):
+                return None
             if (shown := _join_signs(found, parts.kind)) == around:
                 self._last, self._around = parts, around
                 self._known = {_key(parts, excerpt.case, around): excerpt for excerpt in found}
@@ -225,6 +230,12 @@ def _join_signs(found: Iterable[Excerpt], kind: Kind) -> frozenset[str]:
     return frozenset(families).union(*{excerpt.signs for excerpt in found})
 
 
+def _have_clashes(found: Iterable[Excerpt]) -> bool:
+    """Return whether a fix of a case takes a name that another case has, because it knows only its own."""
+    new = frozenset[str]().union(*(excerpt.new_names for excerpt in found if excerpt.new_names))
+    return bool(new) and any(new & excerpt.names for excerpt in found)
+
+
 def _place(found: Iterable[Excerpt]) -> Iterator[Placed]:
     offset = lines = items = 0
     for excerpt in found:
@@ -274,7 +285,28 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings, around: froz
         list_key=composed.key,
         signs=find_signs(document, locations),
         words=words,
+        names=(names := _find_names(document.data[composed.key])),
+        new_names=frozenset(f"{name}-2" for name in names) if any(map(_copies_case, result.findings)) else frozenset(),
     )
+
+
+def _find_names(items: list[Any]) -> frozenset[str]:
+    return frozenset(
+        item[label] for item in items for label in LABELS if isinstance(item, dict) and isinstance(item.get(label), str)
+    )
+
+
+def _copies_case(finding: Finding) -> bool:
+    """Return whether a fix makes a second case of one."""
+    return any(
+        isinstance(intent, MoveItems) and len(intent.holder) == _IN_CASE
+        for fix in _list_fixes(finding)
+        for intent in fix.intents
+    )
+
+
+def _list_fixes(finding: Finding) -> list[Fix]:
+    return [*([finding.fix] if finding.fix else []), *finding.choices]
 
 
 def _find_inner(text: str, place: Span) -> Span:
@@ -286,7 +318,7 @@ def _is_within(finding: Finding, place: Span, inner: Span) -> bool:
     """Return whether all that a finding mentions is inside a case, and what its fix edits in the `inner` part of it."""
     spans = [finding.span, *(related.span for related in finding.related)]
     paths = [finding.pointer.split("/")[1:]]
-    for fix in (*([finding.fix] if finding.fix else []), *finding.choices):
+    for fix in _list_fixes(finding):
         if not all(inner.start <= edit.span.start and edit.span.end <= inner.end for edit in fix.edits):
             return False
         paths += [[*map(str, intent.path)] for intent in fix.intents if not isinstance(intent, Replace)]

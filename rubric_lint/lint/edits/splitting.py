@@ -17,7 +17,9 @@ from rubric_lint.text.scalar import write_numbered
 from rubric_lint.text.source import Span
 from rubric_lint.text.tree import AliasNode
 
-_LABELS = ("id", "name", "metric")
+LABELS = ("id", "name", "metric")
+"""The fields of a list item that name it; a copy gets others, which no sibling has."""
+
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _ANCHOR = re.compile(r"(?:!\S*\s+)?&([^\s,\[\]{}]+)")
 
@@ -41,7 +43,7 @@ def complete_move(sharing: Sharing, intent: MoveItems) -> MoveItems:
     siblings = [item for item in document.value(holder[:-1]) if isinstance(item, dict)] if holder else [fields]
     changes = tuple(
         ((label,), _name_apart(fields[label], {item.get(label) for item in siblings}))
-        for label in _LABELS
+        for label in LABELS
         if isinstance(fields.get(label), str)
     )
     return intent._replace(changes=changes, number=0 if holder else len(document.tree.roots))
