@@ -409,11 +409,27 @@ def test_an_open_quote_is_reported_alike_whatever_follows(text):
     assert report(text) == report(text + "\\\\\n")
 
 
-@pytest.mark.parametrize("name", ["overlapping-2", "overlapping-3", "other"])
-def test_a_copy_of_a_case_gets_a_name_that_no_other_case_has(name):
-    text, memory = "tests:\n" + CASES[1] + CASES[1].replace("overlapping", name), Memory()
-    for edited in (text, text.replace("😀", "x")):
-        assert_same(analyse(state_of(edited), memory))
+MIXED = """\
+  - name: {}
+    type: rubric
+    why: "How do I get there now: by bus, or on foot? And what does it cost, and who can tell me more about that now?"
+    rubrics:
+      - id: tone
+        score_ranges:
+          - {{score_range: [0, 5], expected_outcome: Says nothing of the reason}}
+          - {{score_range: [6, 10], expected_outcome: Says the reason and where it is from}}
+      - id: name
+        expected_outcome: Names the driver
+"""
+
+
+@pytest.mark.parametrize("name", ["one-2", "one-3", "other"])
+def test_a_copy_of_an_entry_gets_a_name_that_no_other_entry_has(name):
+    memory = Memory()
+    for text in ("evaluators:\n" + MIXED.format("one") + MIXED.format(other) for other in ("two", name)):
+        found = analyse(state_of(text), memory)
+        assert all(finding.choices for finding in found.findings)
+        assert_same(found)
 
 
 def make_suite(count):
