@@ -76,8 +76,8 @@ def compose(text: str) -> list[Root]:
     return roots or [Root(None, 0)]
 
 
-_UNWATCHED = 100_000
-"""The most characters of shallow text to read without checking the time; that takes a few milliseconds."""
+_UNWATCHED = 300_000
+"""The most characters of shallow text to read without checking the time; that takes a tenth of a second."""
 
 _INDENT = 60
 # What may precede a block collection on its line: the starts of the collections around it, at most two in a column.
