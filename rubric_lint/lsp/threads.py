@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from queue import PriorityQueue
 from threading import Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from rubric_lint.lsp.garbage import Garbage
 
@@ -52,13 +52,13 @@ class WorkerThreads:
         return await loop.run_in_executor(self._background, task, *arguments)
 
 
-class _Task(NamedTuple):
+class _Task(NamedTuple, Generic[Answer]):
     """A task for a text of this length."""
 
     length: int
-    call: Callable[[], Any]
+    call: Callable[[], Answer]
 
-    def __call__(self) -> Any:
+    def __call__(self) -> Answer:
         return self.call()
 
 
