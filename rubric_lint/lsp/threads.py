@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from queue import PriorityQueue
 from threading import Thread
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rubric_lint.lsp.garbage import Garbage
 
@@ -52,7 +53,8 @@ class WorkerThreads:
         return await loop.run_in_executor(self._background, task, *arguments)
 
 
-class _Task(NamedTuple, Generic[Answer]):
+@dataclass(frozen=True, slots=True)
+class _Task(Generic[Answer]):
     """A task for a text of this length."""
 
     length: int
