@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 import threading
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -182,6 +183,25 @@ def test_short_documents_go_first_when_many_are_opened_at_once():
         is_free.set()
         await asyncio.gather(first, *others, short)
         assert order == ["first", "short", *(f"other {number}" for number in range(100))]
+
+    run(session())
+
+
+def test_garbage_with_cycles_is_freed_after_some_tasks():
+    class Node:
+        pass
+
+    async def session():
+        threads, nodes = WorkerThreads(), []
+
+        def leave_cycle():
+            node = Node()
+            node.self = node
+            nodes.append(weakref.ref(node))
+
+        for _ in range(64):
+            await threads.run(0, leave_cycle)
+        assert not any(node() for node in nodes[:-1])
 
     run(session())
 
