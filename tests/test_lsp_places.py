@@ -59,8 +59,8 @@ async def search(editor, query):
     ]
 
 
-ACCURACY = ("accuracy", "Field", "a.rubric.yaml", "a.rubric.yaml", 2)
-CASE = ("refund-period", "Object", "suite.yaml", "suite.yaml", 1)
+ACCURACY = ("accuracy", "Field", None, "a.rubric.yaml", 2)
+CASE = ("refund-period", "Object", None, "suite.yaml", 1)
 TONE = ("Ton 😀", "Field", "refund-period", "suite.yaml", 4)
 
 

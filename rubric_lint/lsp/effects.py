@@ -40,7 +40,7 @@ def _word_step(scored: Scored, step: Step) -> str:
     noun = _noun(scored)
     is_alone = len(scored.rubric.criteria) == 1
     title = f"{noun.title()} {step.low}" if step.low == step.high else f"{noun.title()}s {step.low} to {step.high}"
-    head = (noun, "adds to the score", *(() if is_alone else ("score at most",)), "verdict")
+    head = (noun, "adds", *(() if is_alone else ("leaves at most",)), "verdict")
     rows = []
     for each in step.answers:
         at_most = () if is_alone else (_write(scored, each.prospect.points),)

@@ -1,7 +1,6 @@
 """Answer searches for cases and criteria in all files of the editor's folders."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -20,7 +19,8 @@ class _Symbol(NamedTuple):
     name: str
     kind: types.SymbolKind
     place: types.Range
-    within: str
+    within: str | None
+    """The case that it is in. Editors show the name of the file themselves."""
 
 
 class _Kept(NamedTuple):
@@ -80,11 +80,11 @@ def _read(library: Library, path: str) -> tuple[str, list[_Symbol]]:
     nodes = make_outline(Analysis(state))
     return state.uri, [
         _Symbol(node.name, node.kind, state.text.range(node.extent), within)
-        for node, within in _list_nodes(nodes, PurePath(path).name)
+        for node, within in _list_nodes(nodes, None)
     ]
 
 
-def _list_nodes(nodes: Iterable[Node], within: str) -> Iterator[tuple[Node, str]]:
+def _list_nodes(nodes: Iterable[Node], within: str | None) -> Iterator[tuple[Node, str | None]]:
     for node in nodes:
         if node.kind in _KINDS:
             yield node, within
