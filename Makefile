@@ -10,7 +10,7 @@ LOCKED := $(INSTALL) --require-hashes --requirement .ci/lock
 # Many tests wait for a server, a process or a terminal, so there are two for each core at once.
 PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 2))
 
-.PHONY: demo check test test-all test-pure test-editors test-playground matrix agreement engines conformance bench docs false-alarms site \
+.PHONY: demo check test test-all test-pure test-editors film test-playground matrix agreement engines conformance bench docs false-alarms site \
   playground fuzz schemas lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
@@ -101,6 +101,13 @@ test-editors: $(VENV)/installed-dev vscode/node_modules/installed built-in
 	@which chromium >/dev/null || { echo 'The tests in VS Code need Chromium (apt-get install chromium).' >&2; exit 1; }
 	cd vscode && npm run --silent lint && npm run --silent test && npm run --silent package && \
 	  npm run --silent test:builtin && npm run --silent test:editor
+
+# The features of the extension in pictures, in build/film, as test-editors makes them too; here those in vscode/images,
+# which its page, its walkthrough and the guide show, are renewed.
+film: $(VENV)/installed-dev vscode/node_modules/installed built-in
+	vscode/scripts/install-editor.sh .cache/code-server
+	@which chromium >/dev/null || { echo 'The film needs Chromium (apt-get install chromium).' >&2; exit 1; }
+	cd vscode && npm run --silent package && npm run --silent film
 
 bench: $(VENV)/python
 	$(BIN)/python benchmarks/lint.py

@@ -49,7 +49,7 @@ BAND = """\
 **Scores 7 to 10** of accuracy
 
 | score | adds | leaves at most | verdict |
-| --- | --- | --- | --- |
+| --- | :-: | :-: | --- |
 | 7 | 0.4667 | 0.8 | depends on the other criteria |
 | 8 | 0.5333 | 0.8667 | depends on the other criteria |
 | 9 | 0.6 | 0.9333 | at least borderline |
@@ -73,7 +73,7 @@ def test_a_band_says_what_each_of_its_scores_does(at):
             **Level 1** of quality
 
             | level | adds | verdict |
-            | --- | --- | --- |
+            | --- | :-: | --- |
             | 1 | 0 | fail (gate missed) |
 
             """
@@ -86,7 +86,7 @@ def test_a_band_says_what_each_of_its_scores_does(at):
             **Scores 9 to 10**
 
             | score | adds | verdict |
-            | --- | --- | --- |
+            | --- | :-: | --- |
             | 9 | 0.9 | pass |
             | 10 | 1 | pass |
 
@@ -149,7 +149,7 @@ rubrics:
     weight: 0
     score_ranges: [*low , {score_range: [1, 10], expected_outcome: Names the day}]
 """
-    head = "| score | adds | leaves at most | verdict |\n| --- | --- | --- | --- |\n"
+    head = "| score | adds | leaves at most | verdict |\n| --- | :-: | :-: | --- |\n"
     first = f"**Score 0** of one\n\n{head}| 0 | 0 | 0 | fail (gate missed) |\n\n{USUAL}"
     second = f"**Score 0** of two\n\n{head}| 0 | 0 | 1 | depends on the other criteria |\n\n{USUAL}"
     assert [last_card(text, at) for at in ("*low,", "*low ,")] == [first, second]

@@ -35,6 +35,12 @@ def fence(name, language):
     return code
 
 
+def list_media(step):
+    """The files that a step of the walkthrough shows: a page, or a picture for each kind of theme."""
+    media = step["media"]
+    return [media["markdown"]] if "markdown" in media else [*media["image"].values()]
+
+
 def test_its_icon_is_a_square_large_enough_for_both_markets():
     head = (EXTENSION / MANIFEST["icon"]).read_bytes()[:24]
     assert head[:8] == b"\x89PNG\r\n\x1a\n"
@@ -81,8 +87,7 @@ def test_the_steps_of_the_walkthrough_name_commands_and_files_that_exist():
         assert commands
         assert {command for command in commands if command.startswith("rubric-lint.")} <= own
         assert {event.removeprefix("onCommand:") for event in step["completionEvents"]} <= set(commands)
-        path = step["media"].get("markdown") or step["media"]["image"]
-        assert (EXTENSION / path).is_file()
+        assert all((EXTENSION / path).is_file() for path in list_media(step))
 
 
 def test_the_rubric_of_the_walkthrough_has_the_problems_and_fixes_that_it_names(tmp_path):
@@ -137,7 +142,7 @@ def test_the_package_is_made_without_a_warning(package):
 def test_the_package_holds_what_it_names_and_its_licences(package):
     files, _ = package
     held = {name.removeprefix("extension/") for name in files if name.startswith("extension/")}
-    media = {step["media"].get("markdown") or step["media"]["image"] for step in WALKTHROUGH["steps"]}
+    media = {path for step in WALKTHROUGH["steps"] for path in list_media(step)}
     validation = [*MANIFEST["contributes"]["yamlValidation"], *MANIFEST["contributes"]["jsonValidation"]]
     schemas = {tie["url"].removeprefix("./") for tie in validation}
     named = {MANIFEST["icon"], *(MANIFEST[entry].removeprefix("./") for entry in ("main", "browser")), *media, *schemas}

@@ -1,6 +1,6 @@
 """Write the cards of fields, criteria and rubrics, in Markdown."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from rubric_lint.format.bands import Band
 from rubric_lint.format.criterion import Criterion, Shape
@@ -73,9 +73,9 @@ def _show(number: float | None) -> str:
     return "?" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
 
 
-def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Write a Markdown table."""
-    lines = [head, ("---",) * len(head), *rows]
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], centred: Collection[str] = ()) -> str:
+    """Write a Markdown table, with the columns of these heads centred."""
+    lines = [head, tuple(":-:" if each in centred else "---" for each in head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

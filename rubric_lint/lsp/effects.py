@@ -40,12 +40,13 @@ def _word_step(scored: Scored, step: Step) -> str:
     noun = _noun(scored)
     is_alone = len(scored.rubric.criteria) == 1
     title = f"{noun.title()} {step.low}" if step.low == step.high else f"{noun.title()}s {step.low} to {step.high}"
-    head = (noun, "adds", *(() if is_alone else ("leaves at most",)), "verdict")
+    figures = ("adds",) if is_alone else ("adds", "leaves at most")
+    head = (noun, *figures, "verdict")
     rows = []
     for each in step.answers:
         at_most = () if is_alone else (_write(scored, each.prospect.points),)
         rows.append((_name(each), _write(scored, each.grade.points), *at_most, each.certainty or _OPEN))
-    return "\n\n".join([f"**{title}**{_of(scored)}", table(head, rows), _word_thresholds(scored)])
+    return "\n\n".join([f"**{title}**{_of(scored)}", table(head, rows, figures), _word_thresholds(scored)])
 
 
 def _word_weight(scored: Scored) -> str:

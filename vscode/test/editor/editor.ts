@@ -33,6 +33,7 @@ export const SETTINGS = {
   "extensions.ignoreRecommendations": true,
   "git.enabled": false,
   "telemetry.telemetryLevel": "off",
+  "window.autoDetectColorScheme": true,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.startupEditor": "none",
 };
@@ -45,6 +46,7 @@ interface Choice {
   /** Whether it is to run test modules; then it shows no notifications. */
   readonly isForModules?: boolean;
   readonly extensions?: readonly string[];
+  /** The user's settings beside the usual ones. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -207,13 +209,63 @@ export class Window {
     await this.page.locator("#status\\.problems", { hasText: new RegExp(`^\\s*${String(errors)}\\s*${String(warnings)}\\s*$`) }).waitFor();
   }
 
-  /** Runs a command by its name. */
-  async command(name: string): Promise<void> {
-    await this.page.keyboard.press("F1");
-    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name });
-    await this.page.keyboard.type(name, { delay: 20 });
-    await row.first().waitFor();
+  /** Closes all files, saved or not, and what is beside them. */
+  async clear(): Promise<void> {
+    const { keyboard } = this.page;
+    await keyboard.press("Escape");
+    await keyboard.press("Control+k");
+    await keyboard.press("Control+w");
+    const discard = this.page.getByRole("button", { name: "Don't Save" });
+    await until(async () => {
+      if (await discard.isVisible()) {
+        await discard.click();
+      }
+      return (await this.page.locator(".tab").count()) === 0 ? true : undefined;
+    });
+    if (await this.page.locator(".part.panel").isVisible()) {
+      await keyboard.press("Control+j");
+    }
+  }
+
+  /** Opens a file of the folder at its start, without the side bar. */
+  async show(file: string): Promise<void> {
+    await this.page.keyboard.press("Control+Shift+e");
+    await this.page.getByRole("treeitem", { name: file, exact: true }).dblclick();
+    await this.page.locator(".tab.active", { hasText: file }).waitFor();
+    await this.page.locator(".editor-instance .monaco-editor.focused").waitFor();
+    await this.page.keyboard.press("Control+b");
+    await this.page.keyboard.press("Control+Home");
+  }
+
+  /** Puts the cursor before the first occurrence of a part of the text that is open. */
+  async go(text: string, part: string): Promise<void> {
+    const lines = text.slice(0, text.indexOf(part)).split("\n");
+    await this.page.keyboard.press("Control+g");
+    await this.#asked();
+    await this.page.keyboard.type(`${String(lines.length)}:${String((lines.at(-1) ?? "").length + 1)}`);
     await this.page.keyboard.press("Enter");
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  }
+
+  /** Runs a command of the palette, and picks these entries of the lists that it shows. */
+  async command(...titles: string[]): Promise<void> {
+    await this.page.keyboard.press("F1");
+    for (const title of titles) {
+      await this.#asked();
+      await this.page.keyboard.type(title);
+      await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
+    }
+  }
+
+  /** Changes to VS Code's own light or dark theme, as the system's scheme does. */
+  async paint(scheme: "light" | "dark"): Promise<void> {
+    await this.page.emulateMedia({ colorScheme: scheme });
+    await this.page.locator(`.monaco-workbench.${scheme === "dark" ? "vs-dark" : "vs"}`).waitFor();
+  }
+
+  /** Waits for the input at the top of the window. */
+  async #asked(): Promise<void> {
+    await this.page.locator(".quick-input-widget input:focus").waitFor();
   }
 
   /** Closes the window. */
