@@ -15,6 +15,7 @@ from rubric_lint.lsp.analysis import State
 from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.cursor import Cursor, find_cursor
 from rubric_lint.lsp.fields import FieldFacts, list_fields, needed_fields
+from rubric_lint.lsp.offers import offer_by_schema
 from rubric_lint.lsp.test_values import offer_in_tests
 from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.source import Source, Span
@@ -41,9 +42,13 @@ def complete(
         return [] if is_served else list(_offer_schemas(state, url))
     cursor = find_cursor(source, state.settings, offset) if kind_of(source.name) is Kind.YAML else None
     fields = list(_offer_fields(state, cursor, snippets=snippets)) if cursor else []
-    if fields or not state.settings.is_test_file:
-        return [] if is_served else fields
-    return list(offer_in_tests(state, cursor, source, offset, is_served=is_served))
+    if state.settings.is_test_file and not fields:
+        fields = list(offer_in_tests(state, cursor, source, offset, is_served=is_served))
+        if fields or is_served:
+            return fields
+    if is_served:
+        return []
+    return fields or list(offer_by_schema(state, source, offset, snippets=snippets))
 
 
 def _find_schema_value(source: Source, offset: int) -> Span | None:

@@ -1,0 +1,288 @@
+"""Complete the keys and values that the schemas of a place allow, leaving out what would break the rubric."""
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+
+from rubric_lint.finding import Edit
+from rubric_lint.format.bands import HIGHEST, as_integer
+from rubric_lint.format.schema import schema_of
+from rubric_lint.lsp.analysis import State
+from rubric_lint.lsp.cards import word_field
+from rubric_lint.lsp.fields import FieldFacts
+from rubric_lint.lsp.rooted import SETTINGS, Root, find_roots, may_hold
+from rubric_lint.lsp.schema_walk import Spot, find_spots, find_words, list_fields_at, load_once, merge, open_below
+from rubric_lint.lsp.slots import Slot, find_slot
+from rubric_lint.lsp.snippets import Writer, write_value
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.rules import BY_NAME
+from rubric_lint.text.kinds import kind_of
+from rubric_lint.text.path import Path
+from rubric_lint.text.source import Source
+
+_OF_RULES = frozenset({"select", "ignore", "severity", "per-file-ignores"})
+"""The settings that name rules."""
+
+
+def offer_by_schema(state: State, source: Source, offset: int, *, snippets: bool) -> Iterator[types.CompletionItem]:
+    """Yield what the schemas allow at an offset."""
+    slot = find_slot(source, offset)
+    if slot is None:
+        return
+    roots = find_roots(slot.rest, state.settings or FileSettings(), slot.path)
+    if not roots:
+        return
+    place = _Place(slot, roots)
+    yield from _offer_keys(state, place, snippets=snippets) if slot.is_key else _offer_values(state, place)
+
+
+class _Place(NamedTuple):
+    """A slot, and the schemas of the values around it."""
+
+    slot: Slot
+    roots: list[Root]
+
+    def find(self, path: Path) -> list[Spot]:
+        """Return the subschemas for the value at a path of the document."""
+        data = self.slot.data
+        found: list[Spot] = []
+        for root in self.roots:
+            if path[: len(root.path)] == root.path:
+                found += find_spots(root.source, root.definition, _get(data, root.path), path[len(root.path) :])
+        return found
+
+    @property
+    def rubric(self) -> Root | None:
+        """The innermost rubric around the slot."""
+        return next((root for root in self.roots if root.is_rubric), None)
+
+    def is_sound(self, name: str, value: Any) -> bool:
+        """Return whether the rubric has no new error with a value in the slot, or with a field of this name.
+
+        A value in a field may be missing or incomplete: the user writes it next.
+        """
+        rubric = self.rubric
+        if rubric is None:
+            return True
+        steps = self.slot.path[len(rubric.path) :] + ((name,) if self.slot.is_key else ())
+        before = deepcopy(_get(self.slot.data, rubric.path))
+        after = deepcopy(before)
+        if not _put(after, steps, value):
+            return True
+        known, missing = _find_faults(rubric, before, steps, is_key=self.slot.is_key)
+        new, lacking = _find_faults(rubric, after, steps, is_key=self.slot.is_key)
+        if new - known:
+            return False
+        return not self.slot.is_key or not self.slot.mapping or lacking <= missing
+
+
+def _find_faults(
+    rubric: Root, value: Any, steps: Path, *, is_key: bool
+) -> tuple[set[tuple[Any, ...]], set[tuple[Any, ...]]]:
+    """Return the errors of a rubric that what is typed may not add, and the fields that are missing beside it."""
+    schema = schema_of(f"{rubric.source}#/definitions/{rubric.definition}")
+    faults: set[tuple[Any, ...]] = set()
+    missing: set[tuple[Any, ...]] = set()
+    for fault in schema.find_faults(rubric.definition, value):
+        if fault.keyword in {"required", "minItems", "minProperties"} and "x-reason" not in fault.schema:
+            if fault.path == steps[:-1]:
+                missing.add((fault.path, str(fault.wanted)))
+        elif not is_key or fault.path[: len(steps)] != steps or fault.keyword == "not" or "x-reason" in fault.schema:
+            faults.add((fault.path, fault.keyword, str(fault.schema.get("x-reason", ""))))
+    return faults, missing
+
+
+def _offer_keys(state: State, place: _Place, *, snippets: bool) -> Iterator[types.CompletionItem]:
+    slot = place.slot
+    kind = kind_of(state.name)
+    spots = place.find(slot.path)
+    margin = " " * (slot.column - slot.indent)
+    number = 0
+    for name, facts, below in _list_keys(place, spots):
+        if name in slot.mapping or facts.is_deprecated or not place.is_sound(name, _sample(merge(below), below)):
+            continue
+        writer = Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=snippets)
+        text = writer.write_key(name) if slot.has_value else writer.write_field(name, below) + slot.tail
+        if slot.is_quoted:
+            text = name
+        yield types.CompletionItem(
+            label=name,
+            kind=types.CompletionItemKind.Property,
+            documentation=types.MarkupContent(types.MarkupKind.Markdown, word_field(facts)),
+            sort_text=f"{number:02}",
+            filter_text=_filter(state, slot, name),
+            text_edit=state.text.edit(Edit(slot.word, text)),
+            insert_text_format=types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText,
+        )
+        number += 1
+
+
+def _filter(state: State, slot: Slot, name: str) -> str | None:
+    """Return the text that an editor compares with what is typed, if quotes are a part of that."""
+    typed = state.text.body[slot.word.start : slot.word.end]
+    return f"{typed[0]}{name}{typed[0]}" if typed[:1] in {'"', "'"} else None
+
+
+def _list_keys(place: _Place, spots: list[Spot]) -> Iterator[tuple[str, FieldFacts, list[Spot]]]:
+    slot = place.slot
+    anywhere = {
+        name
+        for root in place.roots
+        if not root.is_rubric
+        for name in load_once(root.source)["definitions"].get("part", {}).get("properties", {})
+    }
+    is_inside = place.rubric is not None
+    listed = set()
+    for name, facts in list_fields_at(spots, slot.mapping).items():
+        if is_inside or name not in anywhere or may_hold(slot.document, slot.path, name):
+            listed.add(name)
+            yield name, facts, open_below(spots, name)
+    if not is_inside:
+        for name in _list_known(place):
+            if name not in listed:
+                listed.add(name)
+                yield name, FieldFacts(name, {}), []
+    for name in _list_rules(place):
+        yield name, FieldFacts(name, {"description": BY_NAME[name].summary}), open_below(spots, name)
+
+
+def _list_known(place: _Place) -> Iterator[str]:
+    """Yield the fields that a dialect lists by name alone: those of suites, of tests, and beside criteria."""
+    path = place.slot.path
+    for root in place.roots:
+        if root.definition:
+            continue
+        contents = load_once(root.source)
+        known: Mapping[str, list[str]] = contents.get("x-known", {})
+        part = (
+            "suite"
+            if not path
+            else "test"
+            if len(path) == 2 and path[0] == "tests" and isinstance(path[1], int)
+            else "execution"
+            if path[-1] == "execution"
+            else ""
+        )
+        refused = {
+            way.rpartition("/")[2]
+            for entry in contents.get("x-not-loaded", ())
+            if "enum" not in entry and "beside" not in entry
+            for way in entry["paths"]
+            if way.rpartition("/")[0] == "/".join("*" if isinstance(step, int) else step for step in path)
+        }
+        yield from (name for name in known.get(part, ()) if name not in refused)
+        if len(path) > 1 and isinstance(path[-1], int) and path[-2] in {"assert", "assertions", "evaluators"}:
+            yield from contents.get("x-beside-rubrics", {})
+
+
+def _offer_values(state: State, place: _Place) -> Iterator[types.CompletionItem]:
+    slot, kind = place.slot, kind_of(state.name)
+    for number, (value, card) in enumerate(_list_values(place)):
+        if slot.is_quoted and not isinstance(value, str):
+            continue
+        text = str(value) if slot.is_quoted else write_value(value, kind)
+        yield types.CompletionItem(
+            label=value if isinstance(value, str) else write_value(value, kind),
+            kind=types.CompletionItemKind.EnumMember,
+            documentation=types.MarkupContent(types.MarkupKind.Markdown, card) if card else None,
+            sort_text=f"{number:02}",
+            text_edit=state.text.edit(Edit(slot.word, text + slot.tail)),
+        )
+
+
+def _list_values(place: _Place) -> Iterator[tuple[Any, str]]:
+    """Yield the values that fit, each with what it means."""
+    slot = place.slot
+    spots = place.find(slot.path)
+    there = slot.document.value(slot.path[:-1]) if slot.path and isinstance(slot.path[-1], int) else ()
+    words = [(word, "") for word in (*find_words(spots), *_list_kinds(place))]
+    words += [(name, BY_NAME[name].summary) for name in _list_rules(place)]
+    gates = _list_gates(slot, merge(spots)) if place.rubric else []
+    for word, card in [*words, *gates]:
+        if word not in there and place.is_sound("", word):
+            yield word, card
+
+
+def _list_kinds(place: _Place) -> Iterator[str]:
+    """Yield the types of assertions that a dialect lists."""
+    path = place.slot.path
+    if len(path) > 2 and path[-1] == "type" and path[-3] in {"assert", "assertions", "evaluators"}:
+        for root in place.roots:
+            if not root.definition:
+                yield from load_once(root.source).get("x-known", {}).get("assertion", ())
+
+
+def _list_rules(place: _Place) -> Iterator[str]:
+    """Yield the names of the rules where the settings take one."""
+    path = place.slot.path[len(place.roots[-1].path) :]
+    is_settings = place.roots[-1].source == SETTINGS
+    if is_settings and path and (path == ("severity",) if place.slot.is_key else isinstance(path[-1], int)):
+        yield from sorted(BY_NAME) if path[0] in _OF_RULES else ()
+
+
+def _list_gates(slot: Slot, facts: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
+    """Yield the gates that the bands or levels of a criterion suggest, each with the outcome that it asks for."""
+    name = slot.path[-1]
+    criterion = slot.mapping
+    if name == "required_min_level":
+        for level in criterion.get("levels") or ():
+            if isinstance(level, dict) and (number := as_integer(level.get("level"))) is not None:
+                yield number, str(level.get("expected_outcome", ""))
+    elif name in {"required_min_score", "min_score"}:
+        for low, outcome in _list_bounds(criterion.get("score_ranges")):
+            if low > 0:
+                is_share = facts.get("maximum") == 1
+                yield (low / HIGHEST if is_share else low), outcome
+
+
+def _list_bounds(bands: Any) -> Iterator[tuple[int, str]]:
+    if isinstance(bands, dict):
+        for key, outcome in bands.items():
+            if key.isascii() and key.isdecimal():
+                yield int(key), str(outcome)
+    for band in bands if isinstance(bands, list) else ():
+        bounds = band.get("score_range") if isinstance(band, dict) else None
+        if isinstance(bounds, list) and bounds and (low := as_integer(bounds[0])) is not None:
+            yield low, str(band.get("expected_outcome", band.get("outcome", "")))
+
+
+def _sample(facts: Mapping[str, Any], spots: list[Spot]) -> Any:
+    """Return a value of a field to try."""
+    if words := find_words(spots):
+        return words[0]
+    kinds = facts.get("type", "string")
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if "string" in kinds:
+        return "Says so"
+    if "default" in facts:
+        return facts["default"]
+    if {"number", "integer"} & {*kinds}:
+        return facts.get("maximum", 1)
+    if "array" in kinds:
+        return [0, HIGHEST] if facts.get("maxItems") == 2 else []
+    return {} if "object" in kinds else None
+
+
+def _get(data: Any, path: Path) -> Any:
+    for step in path:
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data
+
+
+def _put(data: Any, steps: Path, value: Any) -> bool:
+    """Put a value at a place of data; return False if there is no such place."""
+    if not steps:
+        return False
+    holder = _get(data, steps[:-1])
+    if isinstance(holder, dict):
+        holder[steps[-1]] = value
+        return True
+    if isinstance(holder, list) and isinstance(steps[-1], int):
+        holder.insert(steps[-1], value)
+        return True
+    return False
