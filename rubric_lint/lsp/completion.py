@@ -46,9 +46,11 @@ def complete(
         fields = list(offer_in_tests(state, cursor, source, offset, is_served=is_served))
         if fields or is_served:
             return fields
+    if state.settings.is_test_file and fields:
+        return [] if is_served else fields
     if is_served:
         return []
-    return fields or list(offer_by_schema(state, source, offset, snippets=snippets))
+    return list(offer_by_schema(state, source, offset, snippets=snippets)) or fields
 
 
 def _find_schema_value(source: Source, offset: int) -> Span | None:

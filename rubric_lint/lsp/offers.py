@@ -1,21 +1,20 @@
 """Complete the keys and values that the schemas of a place allow, leaving out what would break the rubric."""
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 from lsprotocol import types
 
 from rubric_lint.finding import Edit
 from rubric_lint.format.bands import HIGHEST, as_integer
-from rubric_lint.format.schema import schema_of
 from rubric_lint.lsp.analysis import State
 from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.fields import FieldFacts
+from rubric_lint.lsp.proof import Proof
 from rubric_lint.lsp.rooted import SETTINGS, Root, find_roots, may_hold
 from rubric_lint.lsp.schema_walk import Spot, find_spots, find_words, list_fields_at, load_once, merge, open_below
 from rubric_lint.lsp.slots import Slot, find_slot
-from rubric_lint.lsp.snippets import Writer, write_value
+from rubric_lint.lsp.snippets import Plan, Writer, make_plan, write_value
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.kinds import kind_of
@@ -35,7 +34,8 @@ def offer_by_schema(state: State, source: Source, offset: int, *, snippets: bool
     if not roots:
         return
     place = _Place(slot, roots)
-    yield from _offer_keys(state, place, snippets=snippets) if slot.is_key else _offer_values(state, place)
+    proof = Proof(state, slot)
+    yield from _offer_keys(state, place, proof, snippets=snippets) if slot.is_key else _offer_values(state, place, proof)
 
 
 class _Place(NamedTuple):
@@ -54,69 +54,43 @@ class _Place(NamedTuple):
         return found
 
     @property
-    def rubric(self) -> Root | None:
-        """The innermost rubric around the slot."""
-        return next((root for root in self.roots if root.is_rubric), None)
-
-    def is_sound(self, name: str, value: Any) -> bool:
-        """Return whether the rubric has no new error with a value in the slot, or with a field of this name.
-
-        A value in a field may be missing or incomplete: the user writes it next.
-        """
-        rubric = self.rubric
-        if rubric is None:
-            return True
-        steps = self.slot.path[len(rubric.path) :] + ((name,) if self.slot.is_key else ())
-        before = deepcopy(_get(self.slot.data, rubric.path))
-        after = deepcopy(before)
-        if not _put(after, steps, value):
-            return True
-        known, missing = _find_faults(rubric, before, steps, is_key=self.slot.is_key)
-        new, lacking = _find_faults(rubric, after, steps, is_key=self.slot.is_key)
-        if new - known:
-            return False
-        return not self.slot.is_key or not self.slot.mapping or lacking <= missing
+    def is_in_rubric(self) -> bool:
+        """Whether a rubric is around the slot."""
+        return any(root.is_rubric for root in self.roots)
 
 
-def _find_faults(
-    rubric: Root, value: Any, steps: Path, *, is_key: bool
-) -> tuple[set[tuple[Any, ...]], set[tuple[Any, ...]]]:
-    """Return the errors of a rubric that what is typed may not add, and the fields that are missing beside it."""
-    schema = schema_of(f"{rubric.source}#/definitions/{rubric.definition}")
-    faults: set[tuple[Any, ...]] = set()
-    missing: set[tuple[Any, ...]] = set()
-    for fault in schema.find_faults(rubric.definition, value):
-        if fault.keyword in {"required", "minItems", "minProperties"} and "x-reason" not in fault.schema:
-            if fault.path == steps[:-1]:
-                missing.add((fault.path, str(fault.wanted)))
-        elif not is_key or fault.path[: len(steps)] != steps or fault.keyword == "not" or "x-reason" in fault.schema:
-            faults.add((fault.path, fault.keyword, str(fault.schema.get("x-reason", ""))))
-    return faults, missing
-
-
-def _offer_keys(state: State, place: _Place, *, snippets: bool) -> Iterator[types.CompletionItem]:
+def _offer_keys(state: State, place: _Place, proof: Proof, *, snippets: bool) -> Iterator[types.CompletionItem]:
     slot = place.slot
     kind = kind_of(state.name)
     spots = place.find(slot.path)
     margin = " " * (slot.column - slot.indent)
-    number = 0
+    fields: dict[str, Plan] = {}
     for name, facts, below in _list_keys(place, spots):
-        if name in slot.mapping or facts.is_deprecated or not place.is_sound(name, _sample(merge(below), below)):
+        plan = make_plan(name, below, slot)
+        if name in slot.mapping or facts.is_deprecated or not proof.is_sound(name, plan.sample()):
             continue
+        fields[name] = plan
         writer = Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=snippets)
-        text = writer.write_key(name) if slot.has_value else writer.write_field(name, below) + slot.tail
-        if slot.is_quoted:
-            text = name
+        text = writer.write_key(name) if slot.has_value else writer.write_fields({name: plan}) + slot.tail
         yield types.CompletionItem(
             label=name,
             kind=types.CompletionItemKind.Property,
             documentation=types.MarkupContent(types.MarkupKind.Markdown, word_field(facts)),
-            sort_text=f"{number:02}",
+            sort_text=f"{len(fields):02}",
             filter_text=_filter(state, slot, name),
-            text_edit=state.text.edit(Edit(slot.word, text)),
+            text_edit=state.text.edit(Edit(slot.word, name if slot.is_quoted else text)),
             insert_text_format=types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText,
         )
-        number += 1
+    if snippets and not slot.has_value and not slot.mapping and slot.path[-2:-1] == ("score_ranges",) and fields:
+        writer = Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=True)
+        yield types.CompletionItem(
+            label="band",
+            kind=types.CompletionItemKind.Snippet,
+            detail=" and ".join(fields),
+            sort_text="00",
+            text_edit=state.text.edit(Edit(slot.word, writer.write_fields(fields) + slot.tail)),
+            insert_text_format=types.InsertTextFormat.Snippet,
+        )
 
 
 def _filter(state: State, slot: Slot, name: str) -> str | None:
@@ -133,7 +107,7 @@ def _list_keys(place: _Place, spots: list[Spot]) -> Iterator[tuple[str, FieldFac
         if not root.is_rubric
         for name in load_once(root.source)["definitions"].get("part", {}).get("properties", {})
     }
-    is_inside = place.rubric is not None
+    is_inside = place.is_in_rubric
     listed = set()
     for name, facts in list_fields_at(spots, slot.mapping).items():
         if is_inside or name not in anywhere or may_hold(slot.document, slot.path, name):
@@ -177,9 +151,9 @@ def _list_known(place: _Place) -> Iterator[str]:
             yield from contents.get("x-beside-rubrics", {})
 
 
-def _offer_values(state: State, place: _Place) -> Iterator[types.CompletionItem]:
+def _offer_values(state: State, place: _Place, proof: Proof) -> Iterator[types.CompletionItem]:
     slot, kind = place.slot, kind_of(state.name)
-    for number, (value, card) in enumerate(_list_values(place)):
+    for number, (value, card) in enumerate(_list_values(place, proof)):
         if slot.is_quoted and not isinstance(value, str):
             continue
         text = str(value) if slot.is_quoted else write_value(value, kind)
@@ -192,16 +166,16 @@ def _offer_values(state: State, place: _Place) -> Iterator[types.CompletionItem]
         )
 
 
-def _list_values(place: _Place) -> Iterator[tuple[Any, str]]:
+def _list_values(place: _Place, proof: Proof) -> Iterator[tuple[Any, str]]:
     """Yield the values that fit, each with what it means."""
     slot = place.slot
     spots = place.find(slot.path)
     there = slot.document.value(slot.path[:-1]) if slot.path and isinstance(slot.path[-1], int) else ()
     words = [(word, "") for word in (*find_words(spots), *_list_kinds(place))]
     words += [(name, BY_NAME[name].summary) for name in _list_rules(place)]
-    gates = _list_gates(slot, merge(spots)) if place.rubric else []
+    gates = _list_gates(slot, merge(spots)) if place.is_in_rubric else []
     for word, card in [*words, *gates]:
-        if word not in there and place.is_sound("", word):
+        if word not in there and proof.is_sound(None, word):
             yield word, card
 
 
@@ -248,23 +222,6 @@ def _list_bounds(bands: Any) -> Iterator[tuple[int, str]]:
             yield low, str(band.get("expected_outcome", band.get("outcome", "")))
 
 
-def _sample(facts: Mapping[str, Any], spots: list[Spot]) -> Any:
-    """Return a value of a field to try."""
-    if words := find_words(spots):
-        return words[0]
-    kinds = facts.get("type", "string")
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if "string" in kinds:
-        return "Says so"
-    if "default" in facts:
-        return facts["default"]
-    if {"number", "integer"} & {*kinds}:
-        return facts.get("maximum", 1)
-    if "array" in kinds:
-        return [0, HIGHEST] if facts.get("maxItems") == 2 else []
-    return {} if "object" in kinds else None
-
-
 def _get(data: Any, path: Path) -> Any:
     for step in path:
         try:
@@ -272,17 +229,3 @@ def _get(data: Any, path: Path) -> Any:
         except (KeyError, IndexError, TypeError):
             return None
     return data
-
-
-def _put(data: Any, steps: Path, value: Any) -> bool:
-    """Put a value at a place of data; return False if there is no such place."""
-    if not steps:
-        return False
-    holder = _get(data, steps[:-1])
-    if isinstance(holder, dict):
-        holder[steps[-1]] = value
-        return True
-    if isinstance(holder, list) and isinstance(steps[-1], int):
-        holder.insert(steps[-1], value)
-        return True
-    return False

@@ -3,16 +3,104 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from rubric_lint.format.bands import HIGHEST, LOWEST
+from rubric_lint.format.bands import HIGHEST, LOWEST, SCORES, as_integer
 from rubric_lint.lsp.schema_walk import Spot, find_words, list_fields_at, merge, open_below
+from rubric_lint.lsp.slots import Slot
 from rubric_lint.text.kinds import Kind
 
 _DEEPEST = 4
-_IN_CHOICE = re.compile(r"([\\,|])")
+_MOST_ITEMS = 3
 _ESCAPED = re.compile(r"([\\$}])")
+_IN_CHOICE = re.compile(r"([\\,|])")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A value to be filled in: a mapping or a list of such, or a place with `words` or a `suggestion`.
+
+    `is_text`: what is filled in is a string. `is_short`: a list is on one line.
+    """
+
+    fields: Mapping[str, "Plan"] | None = None
+    items: "tuple[Plan, ...] | None" = None
+    words: tuple[Any, ...] = ()
+    suggestion: Any = None
+    is_text: bool = False
+    is_short: bool = False
+
+    def sample(self) -> Any:
+        """Return a value as it may be filled in."""
+        if self.fields is not None:
+            return {name: plan.sample() for name, plan in self.fields.items()}
+        if self.items is not None:
+            return [plan.sample() for plan in self.items]
+        if self.words:
+            return self.words[0]
+        return "Says so" if self.suggestion is None else self.suggestion
+
+
+def make_plan(name: str, spots: list[Spot], slot: Slot) -> Plan:
+    """Plan the value of a new field in a slot."""
+    if name == "score_range" and merge(spots).get("maxItems") == 2:
+        return _plan_range(*_find_gap(slot))
+    if name == "level" and (levels := _list_numbers(slot)):
+        return Plan(suggestion=max(levels) + 1)
+    if name == "required_min_level":
+        levels = sorted(_read_levels(slot.mapping.get("levels")))
+        return Plan(suggestion=levels[1] if len(levels) > 1 else 1)
+    return _plan(spots, 0, 0)
+
+
+def _plan(spots: list[Spot], depth: int, index: int) -> Plan:
+    facts = merge(spots)
+    types = facts.get("type", ())
+    types = [types] if isinstance(types, str) else list(types)
+    suggested = _suggest(facts)
+    if words := find_words(spots):
+        plan = Plan(words=tuple(words))
+    elif "array" in types and facts.get("maxItems") == 2:
+        plan = _plan_range(LOWEST, HIGHEST)
+    elif suggested is not None:
+        is_count = "integer" in types and type(suggested) is int and facts.get("maximum") != HIGHEST
+        plan = Plan(suggestion=suggested + index if is_count else suggested)
+    elif "string" in types or not types:
+        plan = Plan(is_text=True)
+    elif "array" in types:
+        plan = _plan_list(spots, facts, depth)
+    elif "object" in types:
+        plan = Plan(fields=_plan_fields(spots, depth, index))
+    elif {"number", "integer"} & {*types}:
+        plan = Plan(suggestion=min(1 + index, facts.get("maximum", 1 + index)))
+    else:
+        plan = Plan()
+    return plan
+
+
+def _plan_range(lowest: int, highest: int) -> Plan:
+    return Plan(items=(Plan(suggestion=lowest), Plan(suggestion=highest)), is_short=True)
+
+
+def _plan_list(spots: list[Spot], facts: Mapping[str, Any], depth: int) -> Plan:
+    below = open_below(spots, 0, {})
+    items = []
+    for index in range(min(max(facts.get("minItems", 1), 1), _MOST_ITEMS)):
+        fields = _plan_fields(below, depth, index)
+        items.append(Plan(fields=fields) if fields else _plan(below, depth + 1, index) if below else Plan(is_text=True))
+    return Plan(items=tuple(items))
+
+
+def _plan_fields(spots: list[Spot], depth: int, index: int) -> dict[str, Plan]:
+    """Plan the fields that a mapping must have."""
+    if depth >= _DEEPEST:
+        return {}
+    needed = {name for spot in spots if not spot.is_asked for name in spot.node.get("required", ())}
+    return {
+        name: _plan(open_below(spots, name), depth + 1, index) for name in list_fields_at(spots, {}) if name in needed
+    }
 
 
 class Writer:
@@ -23,7 +111,7 @@ class Writer:
 
     def __init__(self, kind: Kind, *, is_flow: bool, margin: str, snippets: bool) -> None:
         self._kind = kind
-        self._is_flow = is_flow or kind.is_json
+        self._is_flow = is_flow or kind is not Kind.YAML
         self._margin = margin
         self._snippets = snippets
         self._stops = count(1)
@@ -34,75 +122,48 @@ class Writer:
             return json.dumps(name, ensure_ascii=False)
         return name if re.fullmatch(r"[\w$.-]+", name) else json.dumps(name, ensure_ascii=False)
 
-    def write_field(self, name: str, spots: list[Spot], margin: str | None = None, depth: int = 0) -> str:
-        """Write a key, a colon, and the value that its schema suggests."""
-        sign = " =" if self._kind is Kind.TOML else ":"
-        value = self._write_value(spots, self._margin if margin is None else margin, depth)
-        key = self._escape(self.write_key(name))
-        return f"{key}{sign}{value}" if value.startswith("\n") or not value else f"{key}{sign} {value}"
+    def write_fields(self, fields: Mapping[str, Plan]) -> str:
+        """Write fields, one per line or on one line in braces."""
+        return self._join(fields, self._margin)
 
-    def _write_value(self, spots: list[Spot], margin: str, depth: int) -> str:
-        facts = merge(spots)
-        words = find_words(spots)
-        types = facts.get("type", ())
-        types = [types] if isinstance(types, str) else list(types)
-        if words:
-            return self._choice(words)
-        if "array" in types and facts.get("maxItems") == 2:
-            return f"[{self._stop(str(LOWEST))}, {self._stop(str(HIGHEST))}]"
-        suggested = _suggest(facts)
-        if suggested is not None:
-            return self._stop(self._scalar(suggested))
-        if "string" in types or not types:
-            return self._text()
-        if "array" in types:
-            return self._write_list(spots, margin, depth)
-        if "object" in types:
-            return self._write_mapping(spots, margin, depth)
-        return self._stop("1") if {"number", "integer"} & {*types} else self._stop("")
+    def _join(self, fields: Mapping[str, Plan], margin: str) -> str:
+        return (", " if self._is_flow else f"\n{margin}").join(
+            self._write_field(name, plan, margin) for name, plan in fields.items()
+        )
 
-    def _write_list(self, spots: list[Spot], margin: str, depth: int) -> str:
-        below = open_below(spots, 0, {})
-        fields = self._needed(below) if depth < _DEEPEST else []
-        if not fields:
-            item = self._choice(words) if (words := find_words(below)) else self._text()
-            return f"[{item}]" if self._is_flow or self._kind is Kind.TOML else f"\n{margin}  - {item}"
-        if self._is_flow:
-            return f"[{{{self._join(fields, margin, depth)}}}]"
-        return f"\n{margin}  - " + self._join(fields, margin + "    ", depth)
+    def _write_field(self, name: str, plan: Plan, margin: str) -> str:
+        key = self._escape(self.write_key(name)) + (" =" if self._kind is Kind.TOML else ":")
+        if not self._snippets and plan.items is not None and not plan.is_short:
+            return key
+        value = self._write(plan, margin)
+        return key + value if value[:1] == "\n" else f"{key} {value}"
 
-    def _write_mapping(self, spots: list[Spot], margin: str, depth: int) -> str:
-        fields = self._needed(spots) if depth < _DEEPEST else []
-        if self._is_flow or self._kind is Kind.TOML:
-            return f"{{{self._join(fields, margin, depth)}}}" if fields else f"{{{self._stop('')}}}"
-        inner = self._join(fields, margin + "  ", depth) if fields else self._stop("")
-        return f"\n{margin}  {inner}"
+    def _write(self, plan: Plan, margin: str) -> str:
+        if plan.fields is not None:
+            if self._is_flow:
+                return f"{{{self._join(plan.fields, margin) or self._stop('')}}}"
+            inner = self._join(plan.fields, f"{margin}  ") or self._stop("")
+            return f"\n{margin}  {inner}"
+        if plan.items is not None:
+            if self._is_flow or plan.is_short:
+                return f"[{', '.join(self._write(item, margin) for item in plan.items)}]"
+            return "".join(f"\n{margin}  - {self._write_item(item, margin)}" for item in plan.items)
+        if plan.words:
+            return self._choose([write_value(word, self._kind) for word in plan.words])
+        if plan.suggestion is not None:
+            return self._stop(write_value(plan.suggestion, self._kind))
+        return f'"{self._stop("")}"' if plan.is_text and self._kind is not Kind.YAML else self._stop("")
 
-    def _join(self, fields: Mapping[str, list[Spot]] | list[tuple[str, list[Spot]]], margin: str, depth: int) -> str:
-        pairs = fields.items() if isinstance(fields, Mapping) else fields
-        written = [self.write_field(name, spots, margin, depth + 1) for name, spots in pairs]
-        return (", " if self._is_flow else f"\n{margin}").join(written)
+    def _write_item(self, plan: Plan, margin: str) -> str:
+        return self._write(plan, margin) if plan.fields is None else self._join(plan.fields, f"{margin}    ")
 
-    def _needed(self, spots: list[Spot]) -> list[tuple[str, list[Spot]]]:
-        """Return the fields that a mapping must have, with their subschemas."""
-        needed = {name for spot in spots if not spot.is_asked for name in spot.node.get("required", ())}
-        fields = list_fields_at(spots, {})
-        return [(name, open_below(spots, name)) for name in fields if name in needed]
-
-    def _text(self) -> str:
-        return f'"{self._stop("")}"' if self._kind is not Kind.YAML else self._stop("")
-
-    def _choice(self, words: list[Any]) -> str:
-        written = [self._scalar(word) for word in words]
+    def _choose(self, written: list[str]) -> str:
         if not self._snippets:
             return ""
         if len(written) == 1:
             return self._stop(written[0])
         choices = ",".join(_IN_CHOICE.sub(r"\\\1", each) for each in written)
         return f"${{{next(self._stops)}|{choices}|}}"
-
-    def _scalar(self, value: Any) -> str:
-        return write_value(value, self._kind)
 
     def _stop(self, default: str) -> str:
         if not self._snippets:
@@ -127,3 +188,39 @@ def _suggest(facts: Mapping[str, Any]) -> Any:
     bodies = [snippet["body"] for snippet in facts.get("x-snippets", ())]
     found = bodies[0] if len(bodies) == 1 else facts.get("default")
     return found if isinstance(found, str | int | float) and found != "" else None
+
+
+def _list_siblings(slot: Slot) -> list[dict[str, Any]]:
+    """Return the other mappings of the list that holds the mapping of a slot."""
+    if not slot.path or not isinstance(slot.path[-1], int):
+        return []
+    holder = slot.document.value(slot.path[:-1])
+    others = [item for index, item in enumerate(holder) if index != slot.path[-1]]
+    return [item for item in others if isinstance(item, dict)]
+
+
+def _find_gap(slot: Slot) -> tuple[int, int]:
+    """Return the first scores that no band beside the slot has; all of them if there are none left."""
+    taken: set[int] = set()
+    for band in _list_siblings(slot):
+        bounds = band.get("score_range")
+        if isinstance(bounds, list) and len(bounds) == 2:
+            low, high = map(as_integer, bounds)
+            if low is not None and high is not None:
+                taken.update(score for score in SCORES if low <= score <= high)
+    free = [score for score in SCORES if score not in taken]
+    if not free:
+        return LOWEST, HIGHEST
+    end = next((score for score in range(free[0], HIGHEST + 1) if score + 1 not in free), HIGHEST)
+    return free[0], end
+
+
+def _list_numbers(slot: Slot) -> list[int]:
+    return _read_levels(_list_siblings(slot))
+
+
+def _read_levels(levels: Any) -> list[int]:
+    if not isinstance(levels, list):
+        return []
+    numbers = [as_integer(level.get("level")) for level in levels if isinstance(level, dict)]
+    return [number for number in numbers if number is not None]

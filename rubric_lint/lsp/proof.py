@@ -1,0 +1,77 @@
+"""Try a completion on the part of the document that matters, to see whether it adds an error."""
+
+import json
+from collections import Counter
+from copy import copy
+from typing import Any
+
+from rubric_lint.finding import Severity
+from rubric_lint.lint.engine import lint
+from rubric_lint.lsp.analysis import State
+from rubric_lint.lsp.slots import Slot
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.kinds import DATA, kind_of
+from rubric_lint.text.path import Path
+
+
+_OF_KEYS = frozenset({"schema", "unknown-field", "conflicting-field", "mixing", "lost-rubric"})
+"""The rules that a field can break, whatever its value; what others find is up to what the user fills in."""
+
+
+class Proof:
+    """What the linter says of the data around a slot: the case that it is in, without the other cases."""
+
+    def __init__(self, state: State, slot: Slot) -> None:
+        self._name = state.name if kind_of(state.name) in DATA else f"{state.name}.json"
+        self._settings = state.settings or FileSettings()
+        self._slot = slot
+        holder = slot.path if slot.is_key else slot.path[:-1]
+        self._data, self._path = _cut_out(slot.data, holder)
+        self._known = self._find_errors(self._data)
+
+    def is_sound(self, name: str | None, value: Any) -> bool:
+        """Return whether there is no new error with a value under `name`, or in the slot itself."""
+        step = self._slot.path[-1] if name is None else name
+        new = self._find_errors(_put(self._data, self._path, step, value)) - self._known
+        return new.keys().isdisjoint(_OF_KEYS) if self._slot.is_key else not new
+
+    def _find_errors(self, data: Any) -> Counter[str]:
+        text = json.dumps(data)
+        found = lint(self._name, text.encode(), self._settings).findings
+        return Counter(finding.rule for finding in found if finding.severity is Severity.ERROR)
+
+
+def _cut_out(data: Any, path: Path) -> tuple[Any, Path]:
+    """Return data with less of it beside a path, and the path there.
+
+    Of a list of cases, only the case on the path is kept; criteria of the same rubric stay, as they belong together.
+    """
+    cases = next((at for at, step in enumerate(path) if isinstance(step, int)), None)
+    if cases is None or cases + 1 >= len(path) or not any(isinstance(step, int) for step in path[cases + 1 :]):
+        return data, path
+    top = path[:cases]
+    holder = data
+    for step in top:
+        holder = holder[step]
+    kept = [holder[path[cases]]]
+    return _replace(data, top, kept), (*top, 0, *path[cases + 1 :])
+
+
+def _replace(data: Any, path: Path, value: Any) -> Any:
+    """Return data with another value at a path; what is on the way is copied."""
+    if not path:
+        return value
+    other = copy(data)
+    other[path[0]] = _replace(data[path[0]], path[1:], value)
+    return other
+
+
+def _put(data: Any, path: Path, step: str | int, value: Any) -> Any:
+    holder = data
+    for each in path:
+        holder = holder[each]
+    if isinstance(holder, list) and isinstance(step, int):
+        return _replace(data, path, [*holder[:step], value, *holder[step:]])
+    if not isinstance(holder, dict):
+        holder = {}
+    return _replace(data, path, {**holder, step: value})

@@ -1,0 +1,260 @@
+"""Ask for completion everywhere in a text, and see what each offer makes of it.
+
+What a schema allows at a place is found without the code of the server: all names that the schema could declare there,
+on any branch, are tried in the data, and those that the linter has nothing new against are allowed.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any, NamedTuple
+from urllib.parse import urljoin
+
+from lsprotocol import types
+
+from rubric_lint.format.schema_files import BASE, load
+from rubric_lint.lint.engine import build_rubrics, lint
+from rubric_lint.lsp.analysis import State
+from rubric_lint.lsp.completion import complete
+from rubric_lint.lsp.positions import Text
+from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
+
+FINDER = SettingsFinder(isolated=True)
+
+
+class Place(NamedTuple):
+    """A field or a value taken out of a text: the text without it, where it was, and what was there.
+
+    `allowed` is what the schema allows there; with `is_key`, names of fields.
+    """
+
+    name: str
+    text: str
+    at: int
+    path: Path
+    was: Any
+    allowed: frozenset[Any]
+    is_key: bool
+
+
+class Count(NamedTuple):
+    """What came of the places of a text."""
+
+    places: int
+    allowed: int
+    missing: list[tuple[Any, ...]]
+    offers: int
+    broken: list[tuple[Any, ...]]
+
+
+def state_of(text: str, name: str) -> State:
+    return State(f"file://{name}", name, "yaml", 1, Text.of(text), FINDER.for_file(name))
+
+
+def ask(text: str, name: str, at: int) -> dict[str, types.CompletionItem]:
+    state = state_of(text, name)
+    before = text[:at]
+    position = types.Position(before.count("\n"), len(before.rpartition("\n")[2].encode("utf-16-le")) // 2)
+    return {item.label: item for item in complete(state, position, snippets=True)}
+
+
+def accept(text: str, item: types.CompletionItem, at: int) -> str:
+    """The text as an editor leaves it, with every stop filled in."""
+    start, end = Text.of(text).span(item.text_edit.range)
+    assert start <= at <= end
+    assert "\n" not in text[start:end]
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    margin = line[: len(line) - len(line.lstrip(" "))]
+    inserted = item.text_edit.new_text
+    if item.insert_text_format == types.InsertTextFormat.Snippet:
+        inserted = fill(inserted)
+    return text[:start] + inserted.replace("\n", f"\n{margin}") + text[end:]
+
+
+def fill(snippet: str) -> str:
+    """A snippet with the first choice, what it suggests, or a text of its own at each stop."""
+    snippet = re.sub(r"\$\{\d+\|((?:\\.|[^,|])*)(?:\\.|[^|])*\|\}", r"\1", snippet)
+    snippet = re.sub(r"\$\{\d+:((?:\\.|[^}\\])*)\}", r"\1", snippet)
+    snippet = re.sub(r"(?<!\\)\$(\d+)", r"Names part \1 of the answer", snippet)
+    return re.sub(r"\\([\\$},|])", r"\1", snippet)
+
+
+def errors(name: str, text: str) -> Counter[str]:
+    """How often each rule finds an error."""
+    found = lint(name, text.encode(), FINDER.for_file(name)).findings
+    return Counter(finding.rule for finding in found if finding.severity == "error")
+
+
+def find_places(name: str, text: str) -> Iterator[Place]:
+    """Take each field and each listed value out of the rubrics of a text, one by one."""
+    settings = FINDER.for_file(name)
+    source = Source(name, text)
+    (document, *others) = read_documents(source)[0]
+    if others or document.has_aliases:
+        return
+    for rubric in build_rubrics(document, settings):
+        view = rubric.view
+        if view and view.is_text:
+            continue
+        schema = view.schema if view else f"{rubric.version}/rubric.json#/definitions/rubrics"
+        root = schema if "#" in schema else f"{schema}#/definitions/rubrics"
+        for path, _ in document.entries(rubric.path):
+            if path[: len(rubric.path)] != rubric.path or len(path) <= len(rubric.path):
+                continue
+            nodes = list(_reach(root, path[len(rubric.path) :]))
+            if isinstance(path[-1], str):
+                holders = list(_reach(root, path[len(rubric.path) : -1]))
+                names = {
+                    each
+                    for each in {each for node in holders for each in node.get("properties", {})}
+                    if not any(node.get("deprecated") for node in _reach(root, (*path[len(rubric.path) : -1], each)))
+                }
+                if path[-1] in names:
+                    yield from _take_key(name, document, path, holders, names)
+            words = {word for node in nodes for word in node.get("enum", ())}
+            words |= {True, False} if any(node.get("type") == "boolean" for node in nodes) else set()
+            if words and not isinstance(document.value(path), dict | list):
+                yield from _take_value(name, document, path, words)
+
+
+def count(places: Iterator[Place] | list[Place]) -> Count:
+    """See at each place whether all that is allowed is offered, typed or not, and what each offer makes of the text."""
+    total, allowed, missing, offers, broken = 0, 0, [], 0, []
+    for place in places:
+        total += 1
+        allowed += len(place.allowed)
+        offered = ask(place.text, place.name, place.at)
+        labels = {each if place.is_key or isinstance(each, str) else json.dumps(each) for each in place.allowed}
+        missing += [(place.name, place.path, "", label) for label in sorted(labels - offered.keys())]
+        original = place.was if isinstance(place.was, str) else json.dumps(place.was)
+        if original in labels:
+            typed = original[:2]
+            begun = place.text[: place.at] + typed + place.text[place.at :]
+            if not (place.name.endswith(".json") and isinstance(place.was, bool)):
+                if place.name.endswith(".json"):
+                    begun = place.text[: place.at] + f'"{typed}"' + place.text[place.at :]
+                at = place.at + len(typed) + place.name.endswith(".json")
+                if original not in ask(begun, place.name, at):
+                    missing.append((place.name, place.path, typed, original))
+        known = errors(place.name, place.text) | _base_errors(place)
+        for label, item in offered.items():
+            offers += 1
+            after = accept(place.text, item, place.at)
+            if new := errors(place.name, after) - known:
+                broken.append((place.name, place.path, label, dict(new)))
+    return Count(total, allowed, missing, offers, broken)
+
+
+def _base_errors(place: Place) -> Counter[str]:
+    return _BASES.get((place.name, place.path, place.is_key), Counter())
+
+
+_BASES: dict[tuple[str, Path, bool], Counter[str]] = {}
+
+
+def _take_key(
+    name: str, document: Document, path: Path, holders: list[dict[str, Any]], names: set[str]
+) -> Iterator[Place]:
+    text = document.source.text
+    start, end = document.span(path, Part.KEY).start, document.span(path).end
+    cut = text[:start] + _trim(text[end:], document, path)
+    base = deepcopy(document.data)
+    mapping = _at(base, path[:-1])
+    was = mapping.pop(path[-1])
+    shown = f"{name.removesuffix('.json')}.json"
+    before = errors(shown, json.dumps(base))
+    _BASES[name, path, True] = before | errors(name, text)
+    allowed = set()
+    is_whole = not (before - errors(name, text) - Counter({"schema": 1}))
+    for each in (names if is_whole else {path[-1]}) - mapping.keys():
+        samples = [was] if each == path[-1] else list(_samples(holders, each))
+        for sample in samples:
+            mapping[each] = sample
+            if not errors(shown, json.dumps(base)) - before:
+                allowed.add(each)
+            del mapping[each]
+    if allowed:
+        yield Place(name, cut, start, path, path[-1], frozenset(allowed), is_key=True)
+
+
+def _take_value(name: str, document: Document, path: Path, words: set[Any]) -> Iterator[Place]:
+    text = document.source.text
+    start, end = document.span(path)
+    base = deepcopy(document.data)
+    holder = _at(base, path[:-1])
+    was = holder[path[-1]]
+    shown = f"{name.removesuffix('.json')}.json"
+    before = errors(name, text)
+    _BASES[name, path, False] = before
+    allowed = set()
+    for word in words:
+        holder[path[-1]] = word
+        if not errors(shown, json.dumps(base)) - before:
+            allowed.add(word)
+    holder[path[-1]] = was
+    if allowed:
+        yield Place(name, text[:start] + text[end:], start, path, was, frozenset(allowed), is_key=False)
+
+
+def _trim(after: str, document: Document, path: Path) -> str:
+    """What follows a field, without the comma that belonged to it."""
+    if document.is_flow(path) or document.source.name.endswith(".json"):
+        return re.sub(r"\A\s*,", "", after) if re.match(r"\s*,", after) else after
+    return after
+
+
+def _samples(holders: list[dict[str, Any]], name: str) -> Iterator[Any]:
+    """Values of a field to try."""
+    for node in holders:
+        below = node.get("properties", {}).get(name)
+        if isinstance(below, dict):
+            yield from below.get("enum", ())
+    yield from ("Says so", 1, True, 10, 0.5, [0, 10], ["Says so"], {"0": "Says no", "5": "Says so"})
+
+
+def _at(data: Any, path: Path) -> Any:
+    for step in path:
+        data = data[step]
+    return data
+
+
+def _reach(reference: str, steps: Path) -> Iterator[dict[str, Any]]:
+    """All subschemas that could hold for a value, on any branch."""
+    file, _, name = reference.partition("#/definitions/")
+    home = load(file)
+    spots = [(home, home["definitions"][name])]
+    for step in steps:
+        below = []
+        for home, node in _branches(spots):
+            kinds = (
+                [node.get("items")]
+                if isinstance(step, int)
+                else [node.get("properties", {}).get(step, node.get("additionalProperties"))]
+            )
+            below += [(home, each) for each in kinds if isinstance(each, dict)]
+        spots = below
+    yield from (node for _, node in _branches(spots))
+
+
+def _branches(spots: list[tuple[Any, Any]]) -> Iterator[tuple[Any, dict[str, Any]]]:
+    seen = set()
+    stack = list(spots)
+    while stack:
+        home, node = stack.pop()
+        if not isinstance(node, dict) or (home["$id"], json.dumps(node)) in seen:
+            continue
+        seen.add((home["$id"], json.dumps(node)))
+        yield home, node
+        if "$ref" in node:
+            file, _, name = node["$ref"].partition("#/definitions/")
+            there = load(urljoin(home["$id"], file).removeprefix(BASE)) if file else home
+            stack.append((there, there["definitions"][name]))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            stack += [(home, each) for each in node.get(keyword, ())]
+        stack += [(home, node[keyword]) for keyword in ("then", "else") if keyword in node]
