@@ -11,11 +11,13 @@ from rubric_lint.finding import Edit
 from rubric_lint.format.bands import HIGHEST, LOWEST, SCORES, as_integer
 from rubric_lint.format.criterion import SHAPE_FIELDS
 from rubric_lint.format.schema_files import catalogue, load
-from rubric_lint.lsp.analysis import State
+from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.cursor import Cursor, find_cursor
 from rubric_lint.lsp.fields import FieldFacts, list_fields, needed_fields
 from rubric_lint.lsp.offers import offer_by_schema
+from rubric_lint.lsp.rooted import is_settings_file
+from rubric_lint.lsp.shapes import offer_in_comment, offer_rubrics
 from rubric_lint.lsp.test_values import offer_in_tests
 from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.source import Source, Span
@@ -27,17 +29,28 @@ _SCHEMA_VALUE = re.compile(
 )
 
 
-def complete(
-    state: State, position: types.Position, *, snippets: bool, is_served: bool = False
+def complete(  # noqa: PLR0911 (one for each kind of place)
+    state: State,
+    position: types.Position,
+    *,
+    snippets: bool,
+    is_served: bool = False,
+    before: Analysis | None = None,
 ) -> list[types.CompletionItem]:
     """Return the completions at a position.
 
     `snippets`: the editor supports snippets with placeholders. `is_served`: another server completes what our schemas
-    say, so only what they cannot say is offered.
+    say, so only what they cannot say is offered. `before` is the last readable state of the document.
     """
-    if state.settings is None or (is_served and not state.settings.is_test_file):
-        return []
     source, offset = Source(state.name, state.text.body), state.text.offset(position)
+    if is_settings_file(state.name) and (state.settings or state.obstacle):  # also while the settings are invalid
+        return list(offer_by_schema(state, source, offset, snippets=snippets))
+    if state.settings is None:
+        return []
+    if items := list(offer_in_comment(state, source, offset)):
+        return items
+    if is_served and not state.settings.is_test_file:
+        return []
     if url := _find_schema_value(source, offset):
         return [] if is_served else list(_offer_schemas(state, url))
     cursor = find_cursor(source, state.settings, offset) if kind_of(source.name) is Kind.YAML else None
@@ -50,7 +63,8 @@ def complete(
         return [] if is_served else fields
     if is_served:
         return []
-    return list(offer_by_schema(state, source, offset, snippets=snippets)) or fields
+    found = list(offer_by_schema(state, source, offset, snippets=snippets, before=before)) or fields
+    return found + list(offer_rubrics(state, source, offset))
 
 
 def _find_schema_value(source: Source, offset: int) -> Span | None:

@@ -7,14 +7,15 @@ from lsprotocol import types
 
 from rubric_lint.finding import Edit
 from rubric_lint.format.bands import HIGHEST, as_integer
-from rubric_lint.lsp.analysis import State
+from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.fields import FieldFacts
 from rubric_lint.lsp.proof import Proof
-from rubric_lint.lsp.rooted import SETTINGS, Root, find_roots, may_hold
+from rubric_lint.lsp.rooted import SETTINGS, Root, find_roots, may_hold, recall_roots
 from rubric_lint.lsp.schema_walk import Spot, find_spots, find_words, list_fields_at, load_once, merge, open_below
+from rubric_lint.lsp.shapes import list_bodies
 from rubric_lint.lsp.slots import Slot, find_slot
-from rubric_lint.lsp.snippets import Plan, Writer, make_plan, write_value
+from rubric_lint.lsp.snippets import Plan, Writer, make_plan, read_body, write_value
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.kinds import kind_of
@@ -25,17 +26,27 @@ _OF_RULES = frozenset({"select", "ignore", "severity", "per-file-ignores"})
 """The settings that name rules."""
 
 
-def offer_by_schema(state: State, source: Source, offset: int, *, snippets: bool) -> Iterator[types.CompletionItem]:
-    """Yield what the schemas allow at an offset."""
+def offer_by_schema(
+    state: State, source: Source, offset: int, *, snippets: bool, before: Analysis | None = None
+) -> Iterator[types.CompletionItem]:
+    """Yield what the schemas allow at an offset.
+
+    `before` is the last readable state of the document: what was a rubric there is one still, even if the field that
+    shows it is the one to complete.
+    """
     slot = find_slot(source, offset)
     if slot is None:
         return
     roots = find_roots(slot.rest, state.settings or FileSettings(), slot.path)
+    if before and not any(root.is_rubric for root in roots):
+        roots = [*recall_roots(before, slot.path), *roots]
     if not roots:
         return
     place = _Place(slot, roots)
     proof = Proof(state, slot)
-    yield from _offer_keys(state, place, proof, snippets=snippets) if slot.is_key else _offer_values(state, place, proof)
+    yield from (
+        _offer_keys(state, place, proof, snippets=snippets) if slot.is_key else _offer_values(state, place, proof)
+    )
 
 
 class _Place(NamedTuple):
@@ -44,9 +55,11 @@ class _Place(NamedTuple):
     slot: Slot
     roots: list[Root]
 
-    def find(self, path: Path) -> list[Spot]:
-        """Return the subschemas for the value at a path of the document."""
+    def find(self, path: Path, also: str = "") -> list[Spot]:
+        """Return the subschemas for the value at a path of the document, as if it had a field `also`."""
         data = self.slot.data
+        if also and isinstance(holder := _get(data, path), dict):
+            holder[also] = {}
         found: list[Spot] = []
         for root in self.roots:
             if path[: len(root.path)] == root.path:
@@ -66,9 +79,13 @@ def _offer_keys(state: State, place: _Place, proof: Proof, *, snippets: bool) ->
     margin = " " * (slot.column - slot.indent)
     fields: dict[str, Plan] = {}
     for name, facts, below in _list_keys(place, spots):
-        plan = make_plan(name, below, slot)
-        if name in slot.mapping or facts.is_deprecated or not proof.is_sound(name, plan.sample()):
+        if name in slot.mapping or facts.is_deprecated:
             continue
+        plan = make_plan(name, below, slot)
+        if not proof.is_sound_field(name, plan.sample()):  # its form may depend on the fields beside it
+            plan = make_plan(name, open_below(place.find(slot.path, also=name), name, {}), slot)
+            if not proof.is_sound_field(name, plan.sample()):
+                continue
         fields[name] = plan
         writer = Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=snippets)
         text = writer.write_key(name) if slot.has_value else writer.write_fields({name: plan}) + slot.tail
@@ -81,16 +98,33 @@ def _offer_keys(state: State, place: _Place, proof: Proof, *, snippets: bool) ->
             text_edit=state.text.edit(Edit(slot.word, name if slot.is_quoted else text)),
             insert_text_format=types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText,
         )
-    if snippets and not slot.has_value and not slot.mapping and slot.path[-2:-1] == ("score_ranges",) and fields:
-        writer = Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=True)
-        yield types.CompletionItem(
-            label="band",
-            kind=types.CompletionItemKind.Snippet,
-            detail=" and ".join(fields),
-            sort_text="00",
-            text_edit=state.text.edit(Edit(slot.word, writer.write_fields(fields) + slot.tail)),
-            insert_text_format=types.InsertTextFormat.Snippet,
-        )
+    if snippets:
+        yield from _offer_whole(state, place, spots, fields, proof)
+
+
+def _offer_whole(
+    state: State, place: _Place, spots: list[Spot], fields: dict[str, Plan], proof: Proof
+) -> Iterator[types.CompletionItem]:
+    """Yield a whole band, or a whole criterion of each shape that fits the rubric, where there are no fields yet."""
+    slot = place.slot
+    bodies = [
+        (label, card, {name: read_body(value) for name, value in body.items()})
+        for label, card, body in list_bodies(spots, slot)
+    ]
+    if slot.path[-2:-1] == ("score_ranges",) and fields and not slot.mapping and not slot.has_value:
+        bodies = [("band", " and ".join(fields), fields)]
+    for number, (label, card, plans) in enumerate(bodies):
+        if label == "band" or proof.is_sound_mapping({name: plan.sample() for name, plan in plans.items()}):
+            margin = " " * (slot.column - slot.indent)
+            writer = Writer(kind_of(state.name), is_flow=slot.is_flow, margin=margin, snippets=True)
+            yield types.CompletionItem(
+                label=label,
+                kind=types.CompletionItemKind.Snippet,
+                detail=card,
+                sort_text=f"00{number}",
+                text_edit=state.text.edit(Edit(slot.word, writer.write_fields(plans) + slot.tail)),
+                insert_text_format=types.InsertTextFormat.Snippet,
+            )
 
 
 def _filter(state: State, slot: Slot, name: str) -> str | None:
@@ -175,7 +209,7 @@ def _list_values(place: _Place, proof: Proof) -> Iterator[tuple[Any, str]]:
     words += [(name, BY_NAME[name].summary) for name in _list_rules(place)]
     gates = _list_gates(slot, merge(spots)) if place.is_in_rubric else []
     for word, card in [*words, *gates]:
-        if word not in there and proof.is_sound(None, word):
+        if word not in there and proof.is_sound_value(word):
             yield word, card
 
 

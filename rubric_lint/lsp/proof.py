@@ -13,9 +13,11 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.kinds import DATA, kind_of
 from rubric_lint.text.path import Path
 
-
 _OF_KEYS = frozenset({"schema", "unknown-field", "conflicting-field", "mixing", "lost-rubric"})
 """The rules that a field can break, whatever its value; what others find is up to what the user fills in."""
+
+
+_OTHERS: tuple[Any, ...] = ("Says so", 1, True, [], {})
 
 
 class Proof:
@@ -29,11 +31,20 @@ class Proof:
         self._data, self._path = _cut_out(slot.data, holder)
         self._known = self._find_errors(self._data)
 
-    def is_sound(self, name: str | None, value: Any) -> bool:
-        """Return whether there is no new error with a value under `name`, or in the slot itself."""
-        step = self._slot.path[-1] if name is None else name
-        new = self._find_errors(_put(self._data, self._path, step, value)) - self._known
-        return new.keys().isdisjoint(_OF_KEYS) if self._slot.is_key else not new
+    def is_sound_value(self, value: Any) -> bool:
+        """Return whether there is no new error with a value in the slot."""
+        return not self._find_errors(_put(self._data, self._path, self._slot.path[-1], value)) - self._known
+
+    def is_sound_field(self, name: str, sample: Any) -> bool:
+        """Return whether a field of this name adds no error with the sample, or with a value of another type."""
+        return any(
+            (self._find_errors(_put(self._data, self._path, name, value)) - self._known).keys().isdisjoint(_OF_KEYS)
+            for value in (sample, *_OTHERS)
+        )
+
+    def is_sound_mapping(self, value: Any) -> bool:
+        """Return whether there is no new error with a whole mapping in the slot."""
+        return not self._find_errors(_replace(self._data, self._path, value)) - self._known
 
     def _find_errors(self, data: Any) -> Counter[str]:
         text = json.dumps(data)

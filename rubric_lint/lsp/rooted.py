@@ -10,6 +10,7 @@ from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.format.view import Dialect
 from rubric_lint.lint.rubric_tests import schema_of_tests
+from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import NAMES
 from rubric_lint.text.document import Document
@@ -32,11 +33,15 @@ class Root(NamedTuple):
     is_rubric: bool = False
 
 
+def is_settings_file(name: str) -> bool:
+    """Return whether a file of this name holds settings."""
+    return posixpath.basename(name.replace("\\", "/")) in NAMES
+
+
 def find_roots(document: Document, settings: FileSettings, path: Path) -> list[Root]:
     """Return the schemas for the value at a path, the innermost first; none in the files of others."""
-    base = posixpath.basename(document.source.name.replace("\\", "/"))
-    if base in NAMES:
-        at = () if base == NAMES[0] else _TABLE
+    if is_settings_file(document.source.name):
+        at = _TABLE if document.source.name.endswith(NAMES[1]) else ()
         return [Root(SETTINGS, "", at)] if path[: len(at)] == at else []
     if settings.is_test_file:
         return [Root(schema_of_tests().source, schema_of_tests().whole, ())]
@@ -75,6 +80,15 @@ def _find(document: Document, settings: FileSettings, path: Path) -> Iterator[Ro
         yield Root(f"{version}/rubric.json", "", ())
     elif claim or any(place.view is None for place in located):
         yield Root(f"{version}/suite.json", "", ())
+
+
+def recall_roots(before: Analysis, path: Path) -> Iterator[Root]:
+    """Yield the schemas of the rubrics of other systems that an earlier state of the document had around a path."""
+    for located in before.rubrics:
+        view = located.rubric.view
+        if view and path[: len(view.path)] == view.path:
+            source, _, definition = view.schema.partition("#/definitions/")
+            yield Root(source, definition or "rubrics", view.path, is_rubric=True)
 
 
 def _guess(document: Document) -> Dialect | None:

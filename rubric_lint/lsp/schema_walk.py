@@ -134,7 +134,7 @@ def _open(spot: Spot, data: Any, seen: set[tuple[int, bool]], depth: int) -> Ite
         inner += [Spot(home, each, is_asked) for each in node.get(keyword, ()) if isinstance(each, dict)]
     if isinstance(node.get("if"), dict):
         branch = node.get("then" if _is_met(home, node["if"], data) else "else")
-        inner.append(Spot(home, node["if"], True))
+        inner.append(Spot(home, node["if"], is_asked=True))
         if isinstance(branch, dict):
             inner.append(Spot(home, branch, is_asked))
     for each in inner:

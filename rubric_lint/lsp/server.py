@@ -309,11 +309,11 @@ class Server:
         state = await self._desk.state(uri)
         if state is None or when == "never":
             return None
-        is_served = False
-        if when == "auto" and self._desk.has_schema_server and (found := await self._desk.readable(uri)):
+        is_served, found = False, await self._desk.readable(uri)
+        if when == "auto" and self._desk.has_schema_server and found:
             is_served = await self._desk.run(found.state.text, has_schema, found)
         snippets = bool(self._connection.can("text_document.completion.completion_item.snippet_support"))
-        task = partial(complete, state, params.position, snippets=snippets, is_served=is_served)
+        task = partial(complete, state, params.position, snippets=snippets, is_served=is_served, before=found)
         return await self._desk.run(state.text, task) or None
 
 

@@ -48,7 +48,11 @@ def make_plan(name: str, spots: list[Spot], slot: Slot) -> Plan:
     if name == "score_range" and merge(spots).get("maxItems") == 2:
         return _plan_range(*_find_gap(slot))
     if name == "level" and (levels := _list_numbers(slot)):
-        return Plan(suggestion=max(levels) + 1)
+        gate = _get_gate(slot)
+        free = [number for number in range(min(levels), max(levels) + 2) if number not in levels]
+        return Plan(suggestion=gate if gate is not None and gate not in levels else free[0])
+    if name == "levels" and (gate := as_integer(slot.mapping.get("required_min_level"))) is not None:
+        return _plan(spots, 0, gate - 2)
     if name == "required_min_level":
         levels = sorted(_read_levels(slot.mapping.get("levels")))
         return Plan(suggestion=levels[1] if len(levels) > 1 else 1)
@@ -57,37 +61,43 @@ def make_plan(name: str, spots: list[Spot], slot: Slot) -> Plan:
 
 def _plan(spots: list[Spot], depth: int, index: int) -> Plan:
     facts = merge(spots)
-    types = facts.get("type", ())
-    types = [types] if isinstance(types, str) else list(types)
+    types = _list_types(spots)
     suggested = _suggest(facts)
     if words := find_words(spots):
         plan = Plan(words=tuple(words))
     elif "array" in types and facts.get("maxItems") == 2:
         plan = _plan_range(LOWEST, HIGHEST)
     elif suggested is not None:
-        is_count = "integer" in types and type(suggested) is int and facts.get("maximum") != HIGHEST
+        is_count = type(suggested) is int and "maximum" not in facts and depth > 1
         plan = Plan(suggestion=suggested + index if is_count else suggested)
     elif "string" in types or not types:
         plan = Plan(is_text=True)
     elif "array" in types:
-        plan = _plan_list(spots, facts, depth)
+        plan = _plan_list(spots, facts, depth, index)
     elif "object" in types:
         plan = Plan(fields=_plan_fields(spots, depth, index))
     elif {"number", "integer"} & {*types}:
-        plan = Plan(suggestion=min(1 + index, facts.get("maximum", 1 + index)))
+        plan = Plan(suggestion=_number(facts, index) if depth else 1)
     else:
         plan = Plan()
     return plan
+
+
+def _number(facts: Mapping[str, Any], index: int) -> int:
+    """Return a number for one of several items, which must differ."""
+    if facts.get("maximum") == 1:
+        return index % 2
+    return 1 if "maximum" in facts else 1 + index
 
 
 def _plan_range(lowest: int, highest: int) -> Plan:
     return Plan(items=(Plan(suggestion=lowest), Plan(suggestion=highest)), is_short=True)
 
 
-def _plan_list(spots: list[Spot], facts: Mapping[str, Any], depth: int) -> Plan:
+def _plan_list(spots: list[Spot], facts: Mapping[str, Any], depth: int, first: int) -> Plan:
     below = open_below(spots, 0, {})
     items = []
-    for index in range(min(max(facts.get("minItems", 1), 1), _MOST_ITEMS)):
+    for index in range(first, first + min(max(facts.get("minItems", 1), 1), _MOST_ITEMS)):
         fields = _plan_fields(below, depth, index)
         items.append(Plan(fields=fields) if fields else _plan(below, depth + 1, index) if below else Plan(is_text=True))
     return Plan(items=tuple(items))
@@ -101,6 +111,22 @@ def _plan_fields(spots: list[Spot], depth: int, index: int) -> dict[str, Plan]:
     return {
         name: _plan(open_below(spots, name), depth + 1, index) for name in list_fields_at(spots, {}) if name in needed
     }
+
+
+def read_body(body: Any) -> Plan:
+    """Return the plan of a value in a snippet of a schema, such as `"$1"` or `"^[0, ${2:4}]"`."""
+    if isinstance(body, dict):
+        return Plan(fields={name: read_body(value) for name, value in body.items()})
+    if isinstance(body, list):
+        return Plan(items=tuple(map(read_body, body)))
+    if not isinstance(body, str):
+        return Plan(suggestion=body)
+    plain = re.sub(r"\$\{\d+:([^}]*)\}", r"\1", body.removeprefix("^"))
+    if body[:1] == "^":
+        value = json.loads(plain)
+        is_range = isinstance(value, list)
+        return Plan(items=tuple(map(read_body, value)), is_short=True) if is_range else Plan(suggestion=value)
+    return Plan(is_text=True) if plain[:1] == "$" else Plan(suggestion=plain)
 
 
 class Writer:
@@ -138,7 +164,7 @@ class Writer:
         value = self._write(plan, margin)
         return key + value if value[:1] == "\n" else f"{key} {value}"
 
-    def _write(self, plan: Plan, margin: str) -> str:
+    def _write(self, plan: Plan, margin: str) -> str:  # noqa: PLR0911 (one for each form of a plan)
         if plan.fields is not None:
             if self._is_flow:
                 return f"{{{self._join(plan.fields, margin) or self._stop('')}}}"
@@ -183,6 +209,13 @@ def write_value(value: Any, kind: Kind) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _list_types(spots: list[Spot]) -> list[str]:
+    """Return the types that all subschemas allow."""
+    lists = [spot.node["type"] for spot in spots if "type" in spot.node and not spot.is_asked]
+    found = [[each] if isinstance(each, str) else each for each in lists]
+    return [name for name in found[0] if all(name in each for each in found)] if found else []
+
+
 def _suggest(facts: Mapping[str, Any]) -> Any:
     """Return the scalar that a schema suggests: its only snippet, or its default; None without one."""
     bodies = [snippet["body"] for snippet in facts.get("x-snippets", ())]
@@ -217,6 +250,12 @@ def _find_gap(slot: Slot) -> tuple[int, int]:
 
 def _list_numbers(slot: Slot) -> list[int]:
     return _read_levels(_list_siblings(slot))
+
+
+def _get_gate(slot: Slot) -> int | None:
+    """Return the gate of the criterion in whose levels a slot is."""
+    criterion = slot.document.value(slot.path[:-2])
+    return as_integer(criterion.get("required_min_level")) if isinstance(criterion, dict) else None
 
 
 def _read_levels(levels: Any) -> list[int]:

@@ -7,16 +7,21 @@ on any branch, are tried in the data, and those that the linter has nothing new 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
+from io import StringIO
+from pathlib import Path as Path_
+from textwrap import dedent
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
+from dialect_samples import SAMPLES
 from lsprotocol import types
+from ruamel.yaml import YAML
 
 from rubric_lint.format.schema_files import BASE, load
 from rubric_lint.lint.engine import build_rubrics, lint
-from rubric_lint.lsp.analysis import State
+from rubric_lint.lsp.analysis import Analysis, State, analyse
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.positions import Text
 from rubric_lint.project.settings import SettingsFinder
@@ -53,15 +58,40 @@ class Count(NamedTuple):
     broken: list[tuple[Any, ...]]
 
 
+def documents() -> dict[str, str]:
+    """The suites and rubrics of the repository, each as it is, as JSON, and as YAML in braces."""
+    root = Path_(__file__).parents[2]
+    found = {f"/{sample}/{each.name}": dedent(each.text) for sample, each in SAMPLES.items()}
+    for folder in ("tests/suites", "tests/agentv", "examples"):
+        for path in sorted((root / folder).iterdir()):
+            if path.suffix in {".yaml", ".json"} and path.name not in {"expected.json", "refund.rubric-test.yaml"}:
+                found[f"/{folder}/{path.name}"] = path.read_text("utf-8")
+    forms = dict(found)
+    for name, text in found.items():
+        stem, _, suffix = name.rpartition(".")
+        read = read_documents(Source(name, text))[0]
+        if len(read) != 1 or read[0].has_aliases:
+            continue
+        if suffix != "json":
+            forms[f"{stem}.json"] = json.dumps(read[0].data, indent=1)
+        flow = StringIO()
+        writer = YAML(typ="safe", pure=True)
+        writer.default_flow_style, writer.width = True, 1 << 20
+        writer.dump(read[0].data, flow)
+        bare = stem.removesuffix(".rubric")
+        forms[f"{bare}.flow{stem[len(bare) :]}.yaml"] = flow.getvalue()
+    return forms
+
+
 def state_of(text: str, name: str) -> State:
     return State(f"file://{name}", name, "yaml", 1, Text.of(text), FINDER.for_file(name))
 
 
-def ask(text: str, name: str, at: int) -> dict[str, types.CompletionItem]:
+def ask(text: str, name: str, at: int, before: Analysis | None = None) -> dict[str, types.CompletionItem]:
     state = state_of(text, name)
-    before = text[:at]
-    position = types.Position(before.count("\n"), len(before.rpartition("\n")[2].encode("utf-16-le")) // 2)
-    return {item.label: item for item in complete(state, position, snippets=True)}
+    lines = text[:at].split("\n")
+    position = types.Position(len(lines) - 1, len(lines[-1].encode("utf-16-le")) // 2)
+    return {item.label: item for item in complete(state, position, snippets=True, before=before)}
 
 
 def accept(text: str, item: types.CompletionItem, at: int) -> str:
@@ -89,6 +119,28 @@ def errors(name: str, text: str) -> Counter[str]:
     """How often each rule finds an error."""
     found = lint(name, text.encode(), FINDER.for_file(name)).findings
     return Counter(finding.rule for finding in found if finding.severity == "error")
+
+
+class Said(NamedTuple):
+    """What the linter says of data: its errors with their messages, and how many rubrics it finds."""
+
+    messages: Counter[str]
+    rubrics: int
+
+
+def says(name: str, data: Any) -> Said:
+    """What the linter says of data, written as JSON."""
+    text = json.dumps(data)
+    settings = FINDER.for_file(name)
+    found = lint(name, text.encode(), settings).findings
+    (document,) = read_documents(Source(name, text))[0]
+    messages = [re.sub(r"^criterion `[^`]*`: ", "", each.message) for each in found if each.severity == "error"]
+    return Said(Counter(messages), len(build_rubrics(document, settings)))
+
+
+def _is_allowed(name: str, data: Any, blank: Said) -> bool:
+    said = says(name, data)
+    return said.rubrics >= blank.rubrics and not any("missing" not in text for text in said.messages - blank.messages)
 
 
 def find_places(name: str, text: str) -> Iterator[Place]:
@@ -123,13 +175,15 @@ def find_places(name: str, text: str) -> Iterator[Place]:
                 yield from _take_value(name, document, path, words)
 
 
-def count(places: Iterator[Place] | list[Place]) -> Count:
+def count(places: Iterable[Place], whole: str = "") -> Count:
     """See at each place whether all that is allowed is offered, typed or not, and what each offer makes of the text."""
     total, allowed, missing, offers, broken = 0, 0, [], 0, []
+    known_before: Analysis | None = None
     for place in places:
+        known_before = known_before or (analyse(state_of(whole, place.name)) if whole else None)
         total += 1
         allowed += len(place.allowed)
-        offered = ask(place.text, place.name, place.at)
+        offered = ask(place.text, place.name, place.at, known_before)
         labels = {each if place.is_key or isinstance(each, str) else json.dumps(each) for each in place.allowed}
         missing += [(place.name, place.path, "", label) for label in sorted(labels - offered.keys())]
         original = place.was if isinstance(place.was, str) else json.dumps(place.was)
@@ -140,7 +194,7 @@ def count(places: Iterator[Place] | list[Place]) -> Count:
                 if place.name.endswith(".json"):
                     begun = place.text[: place.at] + f'"{typed}"' + place.text[place.at :]
                 at = place.at + len(typed) + place.name.endswith(".json")
-                if original not in ask(begun, place.name, at):
+                if original not in ask(begun, place.name, at, known_before):
                     missing.append((place.name, place.path, typed, original))
         known = errors(place.name, place.text) | _base_errors(place)
         for label, item in offered.items():
@@ -171,12 +225,13 @@ def _take_key(
     before = errors(shown, json.dumps(base))
     _BASES[name, path, True] = before | errors(name, text)
     allowed = set()
-    is_whole = not (before - errors(name, text) - Counter({"schema": 1}))
+    blank = says(shown, base)
+    is_whole = bool(blank.rubrics) and not (before - errors(name, text) - Counter({"schema": 1}))
     for each in (names if is_whole else {path[-1]}) - mapping.keys():
         samples = [was] if each == path[-1] else list(_samples(holders, each))
         for sample in samples:
             mapping[each] = sample
-            if not errors(shown, json.dumps(base)) - before:
+            if each == path[-1] or _is_allowed(shown, base, blank):
                 allowed.add(each)
             del mapping[each]
     if allowed:
