@@ -42,7 +42,7 @@ def test_the_form_is_checked_as_you_type():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("¦\n", ["$schema", "description", "rubric", "outputs", "tests"]),
+        ("¦\n", ["$schema", "description", "rubric", "outputs", "tests", "rubric tests"]),
         ("rubric: a.yaml\n¦\n", ["$schema", "description", "outputs", "tests"]),
         ("tests:\n  - id: a\n    ¦\n", ["question", "answer", "reference", "group", "output", "expect"]),
         ("tests:\n  - id: a\n    expect:\n      verdict: fail\n      ¦\n", ["score", "gates", "criteria"]),

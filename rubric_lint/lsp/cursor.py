@@ -71,7 +71,7 @@ def find_cursor(source: Source, settings: FileSettings, offset: int) -> Cursor |
     for attempt in (stand_in, stand_in[:line_end]):
         for document in read_documents(Source(source.name, attempt))[0]:
             path = next((path for path, _ in document.entries() if path[-1] == _STAND_IN), None)
-            if path and (place := _find_place(document, settings, path[:-1])):
+            if path and (place := find_place(document, settings, path[:-1])):
                 siblings = document.value(path[:-2])
                 return Cursor(
                     word=word,
@@ -106,7 +106,7 @@ def find_value(source: Source, offset: int) -> ValueCursor | None:
     return None
 
 
-def _find_place(document: Document, settings: FileSettings, path: Path) -> tuple[RubricSchema, Path | None] | None:
+def find_place(document: Document, settings: FileSettings, path: Path) -> tuple[RubricSchema, Path | None] | None:
     """Return the schema and the steps from the value that it describes to the mapping at `path`; None outside such."""
     if settings.is_test_file:
         return schema_of_tests(), path

@@ -9,6 +9,7 @@ from rubric_lint.finding import Edit
 from rubric_lint.format.bands import HIGHEST, as_integer
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.cards import word_field
+from rubric_lint.lsp.cursor import find_place
 from rubric_lint.lsp.fields import FieldFacts
 from rubric_lint.lsp.proof import Proof
 from rubric_lint.lsp.rooted import SETTINGS, Root, find_roots, may_hold, recall_roots
@@ -37,16 +38,22 @@ def offer_by_schema(
     slot = find_slot(source, offset)
     if slot is None:
         return
-    roots = find_roots(slot.rest, state.settings or FileSettings(), slot.path)
+    settings = state.settings or FileSettings()
+    roots = find_roots(slot.rest, settings, slot.path)
     if before and not any(root.is_rubric for root in roots):
         roots = [*recall_roots(before, slot.path), *roots]
+    if not any(root.is_rubric for root in roots) and (place := find_place(slot.document, settings, slot.path)):
+        schema, steps = place
+        if schema.version and steps is not None:  # a list that will be a rubric
+            start = slot.path[: len(slot.path) - len(steps)]
+            roots = [Root(schema.source, schema.whole, start, is_rubric=True), *roots]
     if not roots:
         return
-    place = _Place(slot, roots)
-    proof = Proof(state, slot)
-    yield from (
-        _offer_keys(state, place, proof, snippets=snippets) if slot.is_key else _offer_values(state, place, proof)
-    )
+    around, proof = _Place(slot, roots), Proof(state, slot)
+    if slot.is_key:
+        yield from _offer_keys(state, around, proof, snippets=snippets)
+    else:
+        yield from _offer_values(state, around, proof)
 
 
 class _Place(NamedTuple):

@@ -20,6 +20,10 @@ _OF_KEYS = frozenset({"schema", "unknown-field", "conflicting-field", "mixing", 
 _OTHERS: tuple[Any, ...] = ("Says so", 1, True, [], {})
 
 
+_LACK = "missing field"
+"""The words of the error for a field that is not there."""
+
+
 class Proof:
     """What the linter says of the data around a slot: the case that it is in, without the other cases."""
 
@@ -47,9 +51,12 @@ class Proof:
         return not self._find_errors(_replace(self._data, self._path, value)) - self._known
 
     def _find_errors(self, data: Any) -> Counter[str]:
+        if self._settings.is_test_file:  # what a test expects must fit its rubric, which only the user knows
+            return Counter()
         text = json.dumps(data)
         found = lint(self._name, text.encode(), self._settings).findings
-        return Counter(finding.rule for finding in found if finding.severity is Severity.ERROR)
+        errors = (finding for finding in found if finding.severity is Severity.ERROR)
+        return Counter(finding.rule for finding in errors if _LACK not in finding.message)  # the user writes it next
 
 
 def _cut_out(data: Any, path: Path) -> tuple[Any, Path]:

@@ -1,0 +1,120 @@
+"""At every place of realistic suites, editors are offered what the schema allows there, and nothing that breaks it."""
+
+from dataclasses import replace
+
+import pytest
+from completing import accept, ask, count, documents, errors, find_places, state_of
+from lsprotocol import types
+from test_lsp_text import offer
+
+from rubric_lint.lsp.completion import complete
+from rubric_lint.rules import BY_NAME
+
+DOCUMENTS = documents()
+QUICK = ("/rar/rows.json", "/tolokaforge/grading.yaml", "/examples/explanation.rubric.yaml")
+
+
+def check(name):
+    text = DOCUMENTS[name]
+    found = count(find_places(name, text), text)
+    assert (found.missing, found.broken) == ([], [])
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_what_the_schema_allows_is_offered_and_breaks_nothing(name):
+    check(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(DOCUMENTS.keys() - {*QUICK}))
+def test_what_the_schema_of_any_suite_allows_is_offered_and_breaks_nothing(name):
+    check(name)
+
+
+def test_there_are_suites_of_all_dialects_in_yaml_and_json():
+    assert len(DOCUMENTS) >= 81
+
+
+AGENTV = """\
+prompts: ["{{ input }}"]
+tests:
+  - id: a
+    vars: {input: x}
+    assert:
+      - type: llm-rubric
+        value:
+          - id: b
+            outcome: Says so
+            operator: correctness
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        (AGENTV.replace("llm-rubric", "¦"), "/a.yaml", {"llm-rubric", "agent-rubric"}),
+        (AGENTV.replace("correctness", "c¦"), "/a.yaml", {"correctness", "contradiction"}),
+        (AGENTV + "            ¦\n", "/a.yaml", {"weight", "required", "score_ranges", "min_score"}),
+        (
+            '{"rubrics": [{"id": "a", "expected_outcome": "b", "¦"}]}',
+            "/a.rubric.json",
+            {"weight", "required_min_score"},
+        ),
+        ('select = ["¦"]\n', "/rubric-lint.toml", set(BY_NAME)),
+        ("[severity]\n¦\n", "/rubric-lint.toml", set(BY_NAME)),
+        ('[severity]\ncoverage = "¦"\n', "/rubric-lint.toml", {"error", "warning", "hint", "off"}),
+        ('[tool.rubric-lint.versions]\n"a/" = ¦\n', "/pyproject.toml", {"v1", "v2"}),
+        ("[tool.other]\n¦\n", "/pyproject.toml", set()),
+        ("a: 1 # rubric-lint: ¦\n", "/a.yaml", {"ignore", "ignore-file"}),
+        ("a: 1 # rubric-lint: ignore[coverage, ¦]\n", "/a.yaml", BY_NAME.keys() - {"coverage"}),
+        (
+            "rubrics:\n  - id: a\n    required_min_level: ¦\n    levels:\n"
+            "      - {level: 1, expected_outcome: a}\n      - {level: 4, expected_outcome: b}\n",
+            "/a.rubric.yaml",
+            {"1", "4"},
+        ),
+        (
+            "rubrics:\n  - id: a\n    required_min_score: ¦\n    score_ranges: {0: a, 6: b, 9: c}\n",
+            "/a.rubric.yaml",
+            {"6", "9"},
+        ),
+    ],
+)
+def test_the_names_and_values_of_a_place_are_offered(text, name, expected):
+    assert set(offer(text, name=name)) == set(expected)
+
+
+SHAPES = ["checklist", "score-ranges", "holistic", "levels"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_empty_file_is_offered_a_whole_rubric_of_each_shape(shape):
+    item = ask("", "/a.rubric.yaml", 0)[f"rubric: {shape}"]
+    assert not errors("/a.rubric.yaml", accept("", item, 0))
+
+
+@pytest.mark.parametrize(
+    ("begun", "label"),
+    [
+        ("", "checklist criterion"),
+        ("", "criterion with score ranges"),
+        ("", "criterion with levels"),
+        ("  - {score_range: [0, 4], expected_outcome: Says no}\n", "score_range"),
+    ],
+)
+def test_a_whole_criterion_of_each_shape_that_fits_is_offered(begun, label):
+    text = f"rubrics:\n{begun}  - "
+    assert label in ask(text, "/a.rubric.yaml", len(text))
+
+
+def test_a_shape_that_the_rubric_cannot_mix_is_not_offered():
+    text = "rubrics:\n  - id: a\n    score_ranges: {0: Says no, 5: Says so}\n  - "
+    offered = ask(text, "/a.rubric.yaml", len(text))
+    assert {"score_range", "band of a holistic scale", "checklist criterion"}.isdisjoint(offered)
+    assert "criterion with score ranges" in offered
+
+
+def test_settings_that_are_invalid_while_they_are_typed_are_completed():
+    state = replace(state_of("ignore = 1\n\n", "/rubric-lint.toml"), settings=None, obstacle="rubric-lint.toml: ...")
+    offered = complete(state, types.Position(1, 0), snippets=True)
+    assert "severity" in {item.label for item in offered}
