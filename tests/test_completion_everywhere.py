@@ -58,7 +58,7 @@ tests:
         (
             '{"rubrics": [{"id": "a", "expected_outcome": "b", "¦"}]}',
             "/a.rubric.json",
-            {"weight", "required_min_score"},
+            {"weight", "required_min_score", "score_ranges", "levels"},
         ),
         ('select = ["¦"]\n', "/rubric-lint.toml", set(BY_NAME)),
         ("[severity]\n¦\n", "/rubric-lint.toml", set(BY_NAME)),
@@ -68,8 +68,12 @@ tests:
         ("a: 1 # rubric-lint: ¦\n", "/a.yaml", {"ignore", "ignore-file"}),
         ("a: 1 # rubric-lint: ignore[coverage, ¦]\n", "/a.yaml", BY_NAME.keys() - {"coverage"}),
         (
-            "rubrics:\n  - id: a\n    required_min_level: ¦\n    levels:\n"
-            "      - {level: 1, expected_outcome: a}\n      - {level: 4, expected_outcome: b}\n",
+            "rubrics:\n  - id: a\n    required_min_level: ¦\n    levels: {1: Says no, 4: Says so}\n",
+            "/a.rubric.yaml",
+            {"1", "4"},
+        ),
+        (
+            "rubrics:\n  - id: a\n    required_min_level: ¦\n    levels: [{level: 1, name: Low}, {level: 4}]\n",
             "/a.rubric.yaml",
             {"1", "4"},
         ),

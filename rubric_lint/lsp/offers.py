@@ -242,7 +242,10 @@ def _list_gates(slot: Slot, facts: Mapping[str, Any]) -> Iterator[tuple[Any, str
     name = slot.path[-1]
     criterion = slot.mapping
     if name == "required_min_level":
-        for level in criterion.get("levels") or ():
+        levels = criterion.get("levels")
+        if isinstance(levels, dict):
+            yield from _list_bounds(levels)
+        for level in levels if isinstance(levels, list) else ():
             if isinstance(level, dict) and (number := as_integer(level.get("level"))) is not None:
                 yield number, str(level.get("expected_outcome", ""))
     elif name in {"required_min_score", "min_score"}:

@@ -17,7 +17,7 @@ _OF_KEYS = frozenset({"schema", "unknown-field", "conflicting-field", "mixing", 
 """The rules that a field can break, whatever its value; what others find is up to what the user fills in."""
 
 
-_OTHERS: tuple[Any, ...] = ("Says so", 1, True, [], {})
+_OTHERS: tuple[Any, ...] = ("Says so", "says-so", 1, True, [], {})
 
 
 _LACK = "missing field"
