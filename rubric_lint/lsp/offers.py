@@ -93,6 +93,8 @@ def _offer_keys(state: State, place: _Place, proof: Proof, *, snippets: bool) ->
             plan = make_plan(name, open_below(place.find(slot.path, also=name), name, {}), slot)
             if not proof.is_sound_field(name, plan.sample()):
                 continue
+        if plan.words and not any(map(proof.is_sound_entry(name), plan.words)):
+            plan = Plan(is_text=True)  # the listed values are for other fields than those beside it
         fields[name] = plan
         writer = Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=snippets)
         text = writer.write_key(name) if slot.has_value else writer.write_fields({name: plan}) + slot.tail

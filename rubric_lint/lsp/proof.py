@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -17,7 +18,7 @@ _OF_KEYS = frozenset({"schema", "unknown-field", "conflicting-field", "mixing", 
 """The rules that a field can break, whatever its value; what others find is up to what the user fills in."""
 
 
-_OTHERS: tuple[Any, ...] = ("Says so", "says-so", 1, True, [], {})
+_OTHERS: tuple[Any, ...] = ("Says so", "says_so", 1, True, [], {})
 
 
 _LACK = "missing field"
@@ -46,6 +47,10 @@ class Proof:
             for value in (sample, *_OTHERS)
         )
 
+    def is_sound_entry(self, name: str) -> Callable[[Any], bool]:
+        """Return a function that tells whether a field of this name adds no error with a value."""
+        return lambda value: not self._find_errors(_put(self._data, self._path, name, value)) - self._known
+
     def is_sound_mapping(self, value: Any) -> bool:
         """Return whether there is no new error with a whole mapping in the slot."""
         return not self._find_errors(_replace(self._data, self._path, value)) - self._known
@@ -56,7 +61,8 @@ class Proof:
         text = json.dumps(data)
         found = lint(self._name, text.encode(), self._settings).findings
         errors = (finding for finding in found if finding.severity is Severity.ERROR)
-        return Counter(finding.rule for finding in errors if _LACK not in finding.message)  # the user writes it next
+        is_begun = bool(self._slot.mapping)  # in an empty mapping, what it lacks is written next
+        return Counter(finding.rule for finding in errors if is_begun or _LACK not in finding.message)
 
 
 def _cut_out(data: Any, path: Path) -> tuple[Any, Path]:
