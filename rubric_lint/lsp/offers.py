@@ -95,6 +95,8 @@ def _offer_keys(state: State, place: _Place, proof: Proof, *, snippets: bool) ->
                 continue
         if plan.words and not any(map(proof.is_sound_entry(name), plan.words)):
             plan = Plan(is_text=True)  # the listed values are for other fields than those beside it
+        elif plan.items and not plan.is_short and not proof.is_sound_entry(name)(plan.sample()):
+            plan = Plan(items=(), is_short=True)  # its items need more than their required fields
         fields[name] = plan
         writer = Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=snippets)
         text = writer.write_key(name) if slot.has_value else writer.write_fields({name: plan}) + slot.tail

@@ -21,19 +21,22 @@ _OF_KEYS = frozenset({"schema", "unknown-field", "conflicting-field", "mixing", 
 _OTHERS: tuple[Any, ...] = ("Says so", "says_so", 1, True, [], {})
 
 
+_SMALL = 8_000  # characters; of a longer document only the case around the slot is linted, to answer in time
+
 _LACK = "missing field"
 """The words of the error for a field that is not there."""
 
 
 class Proof:
-    """What the linter says of the data around a slot: the case that it is in, without the other cases."""
+    """What the linter says of the data of a document; of a long one, only of the case around the slot."""
 
     def __init__(self, state: State, slot: Slot) -> None:
         self._name = state.name if kind_of(state.name) in DATA else f"{state.name}.json"
         self._settings = state.settings or FileSettings()
         self._slot = slot
         holder = slot.path if slot.is_key else slot.path[:-1]
-        self._data, self._path = _cut_out(slot.data, holder)
+        is_small = state.text.length <= _SMALL
+        self._data, self._path = (slot.data, holder) if is_small else _cut_out(slot.data, holder)
         self._known = self._find_errors(self._data)
 
     def is_sound_value(self, value: Any) -> bool:
