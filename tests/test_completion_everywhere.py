@@ -14,7 +14,7 @@ DOCUMENTS = documents()
 QUICK = ("/rar/rows.json", "/tolokaforge/grading.yaml", "/examples/explanation.rubric.yaml")
 
 
-# In these, at some places a field is not offered, or one is offered that breaks the rubric; see each by removing it here.
+# Here a field is not offered at some places, or one is offered that breaks the rubric.
 OPEN = ("a2-february", "a3-february", "support-bot", "suites/promptfooconfig", "research-", "handbook", "incident-")
 
 
