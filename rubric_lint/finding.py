@@ -223,7 +223,7 @@ class Problem(NamedTuple):
 
     `message` says what is wrong and what to do; the engine puts the criterion's name before it, and line numbers in the
     places of `OTHER_LINE`. `repair` is the one plain answer, if there is one; `choices` are other answers,
-    of which only an author can pick one.
+    of which only an author can pick one. `keyword` is the keyword of the JSON Schema that is violated, if it is one.
     """
 
     message: str
@@ -233,6 +233,7 @@ class Problem(NamedTuple):
     repair: Repair | None = None
     span: Span | None = None
     choices: tuple[Repair, ...] = ()
+    keyword: str = ""
 
 
 class Edit(NamedTuple):

@@ -35,7 +35,7 @@ def find_violations(
     if not schema.version:  # something missing from the list as a whole; the format itself never requires this
         for fault in schema.find_faults(schema.whole, rubrics):
             if not fault.path:
-                yield from _make_problems(schema, fault, document, path)
+                yield from _word_fault(schema, fault, document, path)
 
 
 def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
@@ -56,7 +56,7 @@ def find_in(
     """Find the errors of the value at `base` against a definition: the name of the rule, and the problem."""
     found: dict[tuple[Path, Part, str], tuple[str, Problem]] = {}
     for fault in schema.find_faults(definition, value):
-        for rule, problem in _make_problems(schema, fault, document, base):
+        for rule, problem in _word_fault(schema, fault, document, base):
             # A wrong type also breaks bounds and patterns, so one error on a value is enough, and the type error is
             # the best; but each missing field of a mapping is a separate error.
             key = (problem.path, problem.part, problem.message if fault.keyword == "required" else "")
@@ -67,6 +67,13 @@ def find_in(
     for rule, problem in found.values():
         if problem.part is Part.KEY or problem.path not in wrong_keys:
             yield rule, problem
+
+
+def _word_fault(
+    schema: RubricSchema, fault: SchemaFault, document: Document, base: Path
+) -> Iterator[tuple[str, Problem]]:
+    for rule, problem in _make_problems(schema, fault, document, base):
+        yield rule, problem._replace(keyword=fault.keyword)
 
 
 def _make_problems(

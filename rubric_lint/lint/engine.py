@@ -96,12 +96,12 @@ def examine(
     Raises:
         RuleError: if a rule crashes; no content of the text should cause this.
     """
-    clock, held = Clock(settings.time_limit), _Held([], [])
+    clock, held = Clock(settings.time_limit), Held([], [])
     documents, faults, found, findings = list[Document](), list[SyntaxFaultError](), list[Found](), list[Finding]()
     rubrics = held.rubrics
     with clock.phase():
         documents, faults = read_documents(source)
-        problems = _look(documents, settings, held) if look is None else look.find(documents)
+        problems = find_problems(documents, settings, held) if look is None else look.find(documents)
         for each in problems if documents or not faults else ():
             found.append(each)
             check_time()
@@ -145,8 +145,8 @@ def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
     return result._replace(findings=(finding, *result.findings), is_stopped=True)
 
 
-def _look(documents: Sequence[Document], settings: FileSettings, held: "_Held") -> Iterator[Found]:
-    """Find the problems in the documents; add their rubrics to `held`."""
+def find_problems(documents: Sequence[Document], settings: FileSettings, held: "Held") -> Iterator[Found]:
+    """Find the problems in the documents of a file; add their rubrics to `held`."""
     if settings.is_test_file:
         yield from look_at_tests(documents)
         return
@@ -165,14 +165,14 @@ def _look(documents: Sequence[Document], settings: FileSettings, held: "_Held") 
         yield from _check(document, rubric)
 
 
-class _Held(NamedTuple):
+class Held(NamedTuple):
     """The rubrics and near-rubrics in the documents of a file."""
 
     rubrics: list[tuple[Document, Rubric]]
     unread: list[Unread]
 
 
-def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: _Held) -> Iterator[Found]:
+def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: Held) -> Iterator[Found]:
     """Find the containers that lose their rubrics; add those that are not findings to `held`."""
     locations = [location for found in searches for location in found.rubrics]
     in_suite, of_agentv = find_meant(documents, locations, documents[0].source.around if documents else frozenset())
@@ -203,9 +203,9 @@ def _silence(
 
     ignores = find_ignores(source, documents)
     kept, silenced = apply_ignores(ignores, findings)
-    if _is_enabled("unused-ignore", settings):
-        in_use = [name for name in rules if _is_enabled(name, settings)]
-        kept += find_unused(source, ignores, set(silenced), in_use, _severity("unused-ignore", settings), kept=kept)
+    if is_enabled("unused-ignore", settings):
+        in_use = [name for name in rules if is_enabled(name, settings)]
+        kept += find_unused(source, ignores, set(silenced), in_use, severity_of("unused-ignore", settings), kept=kept)
     return kept, len(silenced)
 
 
@@ -213,11 +213,13 @@ def _order(finding: Finding) -> tuple[int, int, str, str]:
     return finding.span.start, finding.span.end, finding.rule, finding.message
 
 
-def _severity(rule: str, settings: FileSettings) -> Severity:
+def severity_of(rule: str, settings: FileSettings) -> Severity:
+    """Return the severity that a rule has under these settings."""
     return settings.severities.get(rule) or BY_NAME[rule].severity
 
 
-def _is_enabled(rule: str, settings: FileSettings) -> bool:
+def is_enabled(rule: str, settings: FileSettings) -> bool:
+    """Return whether a rule runs under these settings."""
     return settings.enabled is None or rule in settings.enabled
 
 
@@ -227,9 +229,9 @@ def report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: 
         message, span = next(iter(faults))
         line, column, _ = source.position(span.start)
         return Result(source, (), unread=(Unread(f"it cannot be read: {message}", line, column, is_known=False),))
-    if not _is_enabled("syntax", settings):
+    if not is_enabled("syntax", settings):
         return Result(source, ())
-    severity = _severity("syntax", settings)
+    severity = severity_of("syntax", settings)
     return Result(source, tuple(Finding("syntax", severity, message, span, "") for message, span in faults))
 
 
@@ -285,7 +287,7 @@ def _make_findings(
     enabled = {
         rule.name: settings.severities.get(rule.name) or rule.severity
         for rule in RULES
-        if _is_enabled(rule.name, settings)
+        if is_enabled(rule.name, settings)
     }
     for rule, problem, document, rubric in found:
         severity = enabled.get(rule)

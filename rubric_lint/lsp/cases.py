@@ -38,10 +38,11 @@ class Cut(NamedTuple):
         return f"{self.head}{case}{self.tail}"
 
 
-def cut(text: str) -> Cut | None:
+def cut(text: str, least: int = _LEAST) -> Cut | None:
     """Split a suite; return None if its parts may depend on each other or splitting is not worth it.
 
-    `compose_case` verifies that the parts are what they look like.
+    `least` is the average length of a case, in characters, from which it is. `compose_case` verifies that the parts are
+    what they look like.
     """
     if _may_depend(text):
         return None
@@ -53,7 +54,7 @@ def cut(text: str) -> Cut | None:
         return None
     first, indent = found.start(1), len(found[1])
     bounds = [each.end() for each in re.finditer(rf"\n(?= {{{indent}}}- )", text[first:end])]
-    if (first + len(text) - end + _LEAST) * (len(bounds) + 1) > 2 * len(text):
+    if (first + len(text) - end + least) * (len(bounds) + 1) > 2 * len(text):
         return None
     places = [first, *(first + bound for bound in bounds), end]
     cases = tuple(text[start:stop] for start, stop in pairwise(places))

@@ -137,7 +137,8 @@ def _may_be_ours(document: Document, owner: Path, path: Path, has_others: bool) 
     is_expected = len(owner) == 1 or has_others or (len(owner) > 2 and owner[-3] in case_lists())
     entries = document.value(owner)
     fields = schema_for().entry_fields
-    typed = entries[path[len(owner)]]
+    at = path[len(owner)]
+    typed = entries[at] if isinstance(at, int) and at < len(entries) else {}
     others = [entry for entry in entries if entry is not typed]
     is_plain = all(isinstance(entry, str) or entry is None for entry in others)
     return is_expected and is_plain and all(key in fields or key == _STAND_IN for key in typed)

@@ -11,11 +11,11 @@ from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.cursor import find_place
 from rubric_lint.lsp.fields import FieldFacts
-from rubric_lint.lsp.proof import Proof
+from rubric_lint.lsp.proof import LOST, Errors, Proof, put
 from rubric_lint.lsp.rooted import SETTINGS, Root, find_roots, may_hold, recall_roots
 from rubric_lint.lsp.schema_walk import Spot, find_spots, find_words, list_fields_at, load_once, merge, open_below
 from rubric_lint.lsp.shapes import list_bodies
-from rubric_lint.lsp.slots import Slot, find_slot
+from rubric_lint.lsp.slots import Slot, find_slot, follow
 from rubric_lint.lsp.snippets import Plan, Writer, make_plan, read_body, write_value
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
@@ -39,9 +39,9 @@ def offer_by_schema(
     if slot is None:
         return
     settings = state.settings or FileSettings()
-    roots = find_roots(slot.rest, settings, slot.path)
+    roots = find_roots(slot.document, settings, slot.path, state.name)
     if before and not any(root.is_rubric for root in roots):
-        roots = [*recall_roots(before, slot.path), *roots]
+        roots = [*recall_roots(before, slot), *roots]
     if not any(root.is_rubric for root in roots) and (place := find_place(slot.document, settings, slot.path)):
         schema, steps = place
         if schema.version and steps is not None:  # a list that will be a rubric
@@ -49,7 +49,7 @@ def offer_by_schema(
             roots = [Root(schema.source, schema.whole, start, is_rubric=True), *roots]
     if not roots:
         return
-    around, proof = _Place(slot, roots), Proof(state, slot)
+    around, proof = _Place(slot, roots), Proof(settings, slot)
     if slot.is_key:
         yield from _offer_keys(state, around, proof, snippets=snippets)
     else:
@@ -65,12 +65,12 @@ class _Place(NamedTuple):
     def find(self, path: Path, also: str = "") -> list[Spot]:
         """Return the subschemas for the value at a path of the document, as if it had a field `also`."""
         data = self.slot.data
-        if also and isinstance(holder := _get(data, path), dict):
-            holder[also] = {}
+        if also and isinstance(self.slot.find(path), dict):
+            data = put(data, path, also, {})
         found: list[Spot] = []
         for root in self.roots:
             if path[: len(root.path)] == root.path:
-                found += find_spots(root.source, root.definition, _get(data, root.path), path[len(root.path) :])
+                found += find_spots(root.source, root.definition, follow(data, root.path), path[len(root.path) :])
         return found
 
     @property
@@ -81,36 +81,49 @@ class _Place(NamedTuple):
 
 def _offer_keys(state: State, place: _Place, proof: Proof, *, snippets: bool) -> Iterator[types.CompletionItem]:
     slot = place.slot
-    kind = kind_of(state.name)
     spots = place.find(slot.path)
-    margin = " " * (slot.column - slot.indent)
-    fields: dict[str, Plan] = {}
+    plans: dict[str, tuple[Plan, FieldFacts]] = {}
+    lost: dict[str, tuple[Plan, FieldFacts]] = {}
     for name, facts, below in _list_keys(place, spots):
         if name in slot.mapping or facts.is_deprecated:
             continue
-        plan = make_plan(name, below, slot)
-        if not proof.is_sound_field(name, plan.sample()):  # its form may depend on the fields beside it
-            plan = make_plan(name, open_below(place.find(slot.path, also=name), name, {}), slot)
-            if not proof.is_sound_field(name, plan.sample()):
-                continue
-        if plan.words and not any(map(proof.is_sound_entry(name), plan.words)):
-            plan = Plan(is_text=True)  # the listed values are for other fields than those beside it
-        elif plan.items and not plan.is_short and not proof.is_sound_entry(name)(plan.sample()):
-            plan = Plan(items=(), is_short=True)  # its items need more than their required fields
-        fields[name] = plan
-        writer = Writer(kind, is_flow=slot.is_flow, margin=margin, snippets=snippets)
+        plan, new = _plan_sound(proof, name, make_plan(name, below, slot))
+        if new:  # its form may depend on the fields beside it
+            other = make_plan(name, open_below(place.find(slot.path, also=name), name, {}), slot)
+            plan, new = (plan, new) if other == plan else _plan_sound(proof, name, other)
+        if not new:
+            plans[name] = plan, facts
+        elif new.keys() == {LOST}:
+            lost[name] = plan, facts
+    if not plans:  # whatever is added, the system does not read this rubric
+        plans = lost
+    margin = " " * (slot.column - slot.indent)
+    for number, (name, (plan, facts)) in enumerate(plans.items()):
+        writer = Writer(kind_of(state.name), is_flow=slot.is_flow, margin=margin, snippets=snippets)
         text = writer.write_key(name) if slot.has_value else writer.write_fields({name: plan}) + slot.tail
         yield types.CompletionItem(
             label=name,
             kind=types.CompletionItemKind.Property,
             documentation=types.MarkupContent(types.MarkupKind.Markdown, word_field(facts)),
-            sort_text=f"{len(fields):02}",
+            sort_text=f"{number + 1:02}",
             filter_text=_filter(state, slot, name),
             text_edit=state.text.edit(Edit(slot.word, name if slot.is_quoted else text)),
             insert_text_format=types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText,
         )
     if snippets:
-        yield from _offer_whole(state, place, spots, fields, proof)
+        yield from _offer_whole(state, place, spots, {name: plan for name, (plan, _) in plans.items()}, proof)
+
+
+def _plan_sound(proof: Proof, name: str, plan: Plan) -> tuple[Plan, Errors]:
+    """Return a plan for a field with which it adds no error; else that plan, and the errors.
+
+    If a value of another type fits instead, the plan is such a value.
+    """
+    samples = plan.words or (plan.sample(),)
+    value, new = proof.find_sound(name, samples)
+    if new or any(value is each for each in samples):
+        return plan, new
+    return (Plan(items=(), is_short=True) if value == [] else Plan(is_text=True)), new
 
 
 def _offer_whole(
@@ -215,12 +228,12 @@ def _list_values(place: _Place, proof: Proof) -> Iterator[tuple[Any, str]]:
     """Yield the values that fit, each with what it means."""
     slot = place.slot
     spots = place.find(slot.path)
-    there = slot.document.value(slot.path[:-1]) if slot.path and isinstance(slot.path[-1], int) else ()
+    there = slot.find(slot.holder) if slot.path and isinstance(slot.path[-1], int) else ()
     words = [(word, "") for word in (*find_words(spots), *_list_kinds(place))]
     words += [(name, BY_NAME[name].summary) for name in _list_rules(place)]
     gates = _list_gates(slot, merge(spots)) if place.is_in_rubric else []
     for word, card in [*words, *gates]:
-        if word not in there and proof.is_sound_value(word):
+        if word not in (there or ()) and proof.is_sound_value(word):
             yield word, card
 
 
@@ -268,12 +281,3 @@ def _list_bounds(bands: Any) -> Iterator[tuple[int, str]]:
         bounds = band.get("score_range") if isinstance(band, dict) else None
         if isinstance(bounds, list) and bounds and (low := as_integer(bounds[0])) is not None:
             yield low, str(band.get("expected_outcome", band.get("outcome", "")))
-
-
-def _get(data: Any, path: Path) -> Any:
-    for step in path:
-        try:
-            data = data[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data

@@ -1,20 +1,26 @@
 """Find the schemas that describe a place in a document: those of its rubrics, its dialects and its settings."""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import find_cases, is_current, is_of_agentv, is_whole_case
 from rubric_lint.dialects.search.locate import find_claim, locate
+from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.format.view import Dialect
+from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lint.rubric_tests import schema_of_tests
 from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.slots import Slot
+from rubric_lint.lsp.thinning import open_window
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import NAMES
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 SETTINGS = "config/v1.json"
 """The schema of the settings."""
@@ -38,10 +44,13 @@ def is_settings_file(name: str) -> bool:
     return posixpath.basename(name.replace("\\", "/")) in NAMES
 
 
-def find_roots(document: Document, settings: FileSettings, path: Path) -> list[Root]:
-    """Return the schemas for the value at a path, the innermost first; none in the files of others."""
-    if is_settings_file(document.source.name):
-        at = _TABLE if document.source.name.endswith(NAMES[1]) else ()
+def find_roots(document: Document, settings: FileSettings, path: Path, name: str) -> list[Root]:
+    """Return the schemas for the value at a path, the innermost first; none in the files of others.
+
+    `name` is that of the file.
+    """
+    if is_settings_file(name):
+        at = _TABLE if name.endswith(NAMES[1]) else ()
         return [Root(SETTINGS, "", at)] if path[: len(at)] == at else []
     if settings.is_test_file:
         return [Root(schema_of_tests().source, schema_of_tests().whole, ())]
@@ -82,13 +91,23 @@ def _find(document: Document, settings: FileSettings, path: Path) -> Iterator[Ro
         yield Root(f"{version}/suite.json", "", ())
 
 
-def recall_roots(before: Analysis, path: Path) -> Iterator[Root]:
-    """Yield the schemas of the rubrics of other systems that an earlier state of the document had around a path."""
-    for located in before.rubrics:
-        view = located.rubric.view
+def recall_roots(before: Analysis, slot: Slot) -> Iterator[Root]:
+    """Yield the schemas of the rubrics of other systems that an earlier state of the document had around a slot."""
+    path = slot.origin
+    rubrics: Iterable[Rubric] = (located.rubric for located in before.rubrics)
+    if slot.is_part:
+        window = open_window(before.state.text.body, slot.word.start)
+        if window is None or window.place is None or len(path) < 2:
+            return
+        path = (path[0], window.place, *path[2:])
+        settings = before.state.settings or FileSettings()
+        documents = read_documents(Source(before.state.name, window.text))[0]
+        rubrics = (rubric for document in documents for rubric in build_rubrics(document, settings))
+    for rubric in rubrics:
+        view = rubric.view
         if view and path[: len(view.path)] == view.path:
             source, _, definition = view.schema.partition("#/definitions/")
-            yield Root(source, definition or "rubrics", view.path, is_rubric=True)
+            yield Root(source, definition or "rubrics", slot.path[: len(view.path)], is_rubric=True)
 
 
 def _guess(document: Document) -> Dialect | None:

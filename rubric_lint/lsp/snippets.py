@@ -227,8 +227,7 @@ def _list_siblings(slot: Slot) -> list[dict[str, Any]]:
     """Return the other mappings of the list that holds the mapping of a slot."""
     if not slot.path or not isinstance(slot.path[-1], int):
         return []
-    holder = slot.document.value(slot.path[:-1])
-    others = [item for index, item in enumerate(holder) if index != slot.path[-1]]
+    others = [item for index, item in enumerate(slot.find(slot.path[:-1]) or ()) if index != slot.path[-1]]
     return [item for item in others if isinstance(item, dict)]
 
 
@@ -254,7 +253,7 @@ def _list_numbers(slot: Slot) -> list[int]:
 
 def _get_gate(slot: Slot) -> int | None:
     """Return the gate of the criterion in whose levels a slot is."""
-    criterion = slot.document.value(slot.path[:-2])
+    criterion = slot.find(slot.path[:-2])
     return as_integer(criterion.get("required_min_level")) if isinstance(criterion, dict) else None
 
 
