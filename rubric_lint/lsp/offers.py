@@ -11,7 +11,7 @@ from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.cursor import find_place
 from rubric_lint.lsp.fields import FieldFacts
-from rubric_lint.lsp.proof import LOST, Errors, Proof, put
+from rubric_lint.lsp.proof import Proof, put
 from rubric_lint.lsp.rooted import SETTINGS, Root, find_roots, may_hold, recall_roots
 from rubric_lint.lsp.schema_walk import Spot, find_spots, find_words, list_fields_at, load_once, merge, open_below
 from rubric_lint.lsp.shapes import list_bodies
@@ -40,8 +40,10 @@ def offer_by_schema(
         return
     settings = state.settings or FileSettings()
     roots = find_roots(slot.document, settings, slot.path, state.name)
+    recalled: list[Root] = []
     if before and not any(root.is_rubric for root in roots):
-        roots = [*recall_roots(before, slot), *roots]
+        recalled = list(recall_roots(before, slot))
+        roots = [*recalled, *roots]
     if not any(root.is_rubric for root in roots) and (place := find_place(slot.document, settings, slot.path)):
         schema, steps = place
         if schema.version and steps is not None:  # a list that will be a rubric
@@ -49,7 +51,7 @@ def offer_by_schema(
             roots = [Root(schema.source, schema.whole, start, is_rubric=True), *roots]
     if not roots:
         return
-    around, proof = _Place(slot, roots), Proof(settings, slot)
+    around, proof = _Place(slot, roots), Proof(settings, slot, before if recalled else None)
     if slot.is_key:
         yield from _offer_keys(state, around, proof, snippets=snippets)
     else:
@@ -83,20 +85,16 @@ def _offer_keys(state: State, place: _Place, proof: Proof, *, snippets: bool) ->
     slot = place.slot
     spots = place.find(slot.path)
     plans: dict[str, tuple[Plan, FieldFacts]] = {}
-    lost: dict[str, tuple[Plan, FieldFacts]] = {}
     for name, facts, below in _list_keys(place, spots):
         if name in slot.mapping or facts.is_deprecated:
             continue
-        plan, new = _plan_sound(proof, name, make_plan(name, below, slot))
-        if new:  # its form may depend on the fields beside it
+        first = make_plan(name, below, slot)
+        plan = _plan_sound(proof, name, first)
+        if plan is None:  # its form may depend on the fields beside it
             other = make_plan(name, open_below(place.find(slot.path, also=name), name, {}), slot)
-            plan, new = (plan, new) if other == plan else _plan_sound(proof, name, other)
-        if not new:
+            plan = None if other == first else _plan_sound(proof, name, other)
+        if plan:
             plans[name] = plan, facts
-        elif new.keys() == {LOST}:
-            lost[name] = plan, facts
-    if not plans:  # whatever is added, the system does not read this rubric
-        plans = lost
     margin = " " * (slot.column - slot.indent)
     for number, (name, (plan, facts)) in enumerate(plans.items()):
         writer = Writer(kind_of(state.name), is_flow=slot.is_flow, margin=margin, snippets=snippets)
@@ -114,16 +112,13 @@ def _offer_keys(state: State, place: _Place, proof: Proof, *, snippets: bool) ->
         yield from _offer_whole(state, place, spots, {name: plan for name, (plan, _) in plans.items()}, proof)
 
 
-def _plan_sound(proof: Proof, name: str, plan: Plan) -> tuple[Plan, Errors]:
-    """Return a plan for a field with which it adds no error; else that plan, and the errors.
-
-    If a value of another type fits instead, the plan is such a value.
-    """
+def _plan_sound(proof: Proof, name: str, plan: Plan) -> Plan | None:
+    """Return a plan for a field that fits; if a value of another type fits instead, the plan of such a value."""
     samples = plan.words or (plan.sample(),)
-    value, new = proof.find_sound(name, samples)
-    if new or any(value is each for each in samples):
-        return plan, new
-    return (Plan(items=(), is_short=True) if value == [] else Plan(is_text=True)), new
+    found = proof.find_sound(name, samples)
+    if found is None or any(found[0] is each for each in samples):
+        return found and plan
+    return Plan(items=(), is_short=True) if found[0] == [] else Plan(is_text=True)
 
 
 def _offer_whole(

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import Held, find_problems, is_enabled, severity_of
+from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.slots import Slot, follow, write_data
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.path import Part, Path
@@ -16,8 +17,8 @@ from rubric_lint.text.source import Source
 Errors = Counter[tuple[str, str]]
 """How often each rule finds an error; for a violation of the schema, also the keyword."""
 
-LOST = ("lost-rubric", "")
-"""The error for a rubric that its system does not read."""
+_OF_FIELDS = frozenset({"schema", "unknown-field", "conflicting-field", "mixing", "lost-rubric"})
+"""The rules that a field itself can break. What the others find is up to the values of all fields together."""
 
 _LACKS = frozenset({"required", "minItems", "minProperties", "contains"})
 """The keywords of the errors for what is not there."""
@@ -26,51 +27,71 @@ _OTHERS: tuple[Any, ...] = ("Says so", "says_so", 1, True, [], {})
 """Values of all types, for a field whose schema does not say enough to make one."""
 
 
-class Proof:
-    """What the linter says of the data around a slot, and of what a completion makes of it."""
+class _Seen(NamedTuple):
+    """The errors in data, and the paths of the keys that are errors."""
 
-    def __init__(self, settings: FileSettings, slot: Slot) -> None:
+    errors: Errors
+    keys: frozenset[Path]
+
+
+class Proof:
+    """What the linter says of the data around a slot, and of what a completion makes of it.
+
+    `before` is an earlier state of the document, if only that had the rubric around the slot: its errors are not new.
+    """
+
+    def __init__(self, settings: FileSettings, slot: Slot, before: Analysis | None = None) -> None:
         self._settings = settings
         self._slot = slot
-        self._cached: dict[str, tuple[Errors, frozenset[Path]]] = {}
-        self._known = self._find_errors(slot.data)[0]
+        self._seen: dict[tuple[str, Path], _Seen] = {}
+        self._excused = {each.rule for each in before.findings} if before else set()
+        self._known = self._look(slot.data, slot.holder).errors
 
     def is_sound_value(self, value: Any) -> bool:
         """Return whether there is no new error with a value in the slot."""
-        return not self.find_new(self._slot.path[-1], value)
+        return not self._find_new(self._slot.path[-1], value)[0]
 
-    def find_new(self, step: str | int, value: Any) -> Errors:
-        """Return the errors that a field or an item adds."""
-        return self._find_errors(put(self._slot.data, self._slot.holder, step, value))[0] - self._known
+    def find_sound(self, name: str, samples: Iterable[Any]) -> tuple[Any] | None:
+        """Return a value with which a field adds no error, the samples first; else one that fits the field alone.
 
-    def find_sound(self, name: str, samples: Iterable[Any]) -> tuple[Any, Errors]:
-        """Return a value with which a field adds no error, the samples first; or None, and the errors of the first.
-
-        No other value is tried if the error is in the key.
+        Return None without such a value. No other is tried if the error is in the key.
         """
-        first: Errors | None = None
+        fitting: tuple[Any] | None = None
         for value in (*samples, *_OTHERS):
-            found, keys = self._find_errors(put(self._slot.data, self._slot.holder, name, value))
-            new = found - self._known
+            new, keys = self._find_new(name, value)
             if not new:
-                return value, new
-            first = new if first is None else first
+                return (value,)
+            if fitting is None and not any(rule in _OF_FIELDS for rule, _ in new):
+                fitting = (value,)
             if (*self._slot.holder, name) in keys:
                 break
-        return None, first or Counter()
+        return fitting
 
     def is_sound_mapping(self, value: Mapping[str, Any]) -> bool:
         """Return whether there is no new error with a whole mapping in the slot."""
-        return not self._find_errors(_replace(self._slot.data, self._slot.holder, value))[0] - self._known
+        return not self._compare(self._look(_replace(self._slot.data, self._slot.holder, value), self._slot.holder))
+
+    def _find_new(self, step: str | int, value: Any) -> tuple[Errors, frozenset[Path]]:
+        """Return the errors that a field or an item adds, and the paths of all keys that are errors."""
+        holder = self._slot.holder
+        seen = self._look(put(self._slot.data, holder, step, value), (*holder, step))
+        return self._compare(seen), seen.keys
+
+    def _compare(self, seen: _Seen) -> Errors:
+        new = seen.errors - self._known
+        return Counter({each: count for each, count in new.items() if each[0] not in self._excused})
 
     @without_collections()
-    def _find_errors(self, data: Any) -> tuple[Errors, frozenset[Path]]:
-        """Return the errors in data, and the paths of the keys that are errors."""
-        source = self._slot.document.source
+    def _look(self, data: Any, added: Path) -> _Seen:
+        """Return the errors in data.
+
+        What is lacking in the value that was `added` is an error; what is lacking around it is to be written next.
+        """
         if self._settings.is_test_file:  # what a test expects must fit its rubric, which only the user knows
-            return Counter(), frozenset()
+            return _Seen(Counter(), frozenset())
+        source = self._slot.document.source
         text = write_data(data, self._slot.document.kind)
-        if text not in self._cached:
+        if (text, added) not in self._seen:
             claim = source.text[: source.text.find("\n") + 1] if source.text[:1] == "#" else ""
             documents = read_documents(Source(source.name, claim + text))[0]
             problems = [
@@ -78,12 +99,15 @@ class Proof:
                 for rule, problem, *_ in find_problems(documents, self._settings, Held([], []))
                 if is_enabled(rule, self._settings) and severity_of(rule, self._settings) is Severity.ERROR
             ]
-            is_begun = bool(self._slot.mapping)  # in an empty mapping, what it lacks is written next
-            self._cached[text] = (
-                Counter((rule, each.keyword) for rule, each in problems if is_begun or each.keyword not in _LACKS),
+            self._seen[text, added] = _Seen(
+                Counter(
+                    (rule, each.keyword)
+                    for rule, each in problems
+                    if each.keyword not in _LACKS or each.path[: len(added)] == added
+                ),
                 frozenset(each.path for _, each in problems if each.part is Part.KEY),
             )
-        return self._cached[text]
+        return self._seen[text, added]
 
 
 def _replace(data: Any, path: Path, value: Any) -> Any:

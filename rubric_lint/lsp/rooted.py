@@ -92,7 +92,7 @@ def _find(document: Document, settings: FileSettings, path: Path) -> Iterator[Ro
 
 
 def recall_roots(before: Analysis, slot: Slot) -> Iterator[Root]:
-    """Yield the schemas of the rubrics of other systems that an earlier state of the document had around a slot."""
+    """Yield the schemas of the rubrics that an earlier state of the document had around a slot."""
     path = slot.origin
     rubrics: Iterable[Rubric] = (located.rubric for located in before.rubrics)
     if slot.is_part:
@@ -105,9 +105,11 @@ def recall_roots(before: Analysis, slot: Slot) -> Iterator[Root]:
         rubrics = (rubric for document in documents for rubric in build_rubrics(document, settings))
     for rubric in rubrics:
         view = rubric.view
-        if view and path[: len(view.path)] == view.path:
-            source, _, definition = view.schema.partition("#/definitions/")
-            yield Root(source, definition or "rubrics", slot.path[: len(view.path)], is_rubric=True)
+        place = view.path if view else rubric.path
+        if path[: len(place)] == place:
+            schema = view.schema if view else f"{rubric.version}/rubric.json"
+            source, _, definition = schema.partition("#/definitions/")
+            yield Root(source, definition or "rubrics", slot.path[: len(place)], is_rubric=True)
 
 
 def _guess(document: Document) -> Dialect | None:

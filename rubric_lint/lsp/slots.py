@@ -34,8 +34,9 @@ class Slot:
 
     `document` is what is around it, without what is typed; of a long one only what matters, so that `path` is not that
     of the whole. `origin` is the path in what was read, which `is_part` of a text if that is long. `has_value`: a
-    colon follows the key. `is_flow`: the place is in braces or brackets. `is_quoted`: quotes are around the word already.
-    `tail` is the comma that what follows needs. `column` is where the word begins, `indent` where its line does.
+    colon follows the key. `is_flow`: the place is in braces or brackets. `is_quoted`: quotes are around the word
+    already. `tail` is the comma that what follows needs. `column` is where the word begins, `indent` where its line
+    does.
     """
 
     word: Span

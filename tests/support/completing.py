@@ -20,11 +20,12 @@ from lsprotocol import types
 from ruamel.yaml import YAML
 
 from rubric_lint.format.schema_files import BASE, load
-from rubric_lint.lint.engine import build_rubrics, lint
+from rubric_lint.lint.engine import Held, build_rubrics, find_problems, lint
 from rubric_lint.lsp.analysis import Analysis, State, analyse
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.positions import Text
 from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents
@@ -122,25 +123,41 @@ def errors(name: str, text: str) -> Counter[str]:
 
 
 class Said(NamedTuple):
-    """What the linter says of data: its errors with their messages, and how many rubrics it finds."""
+    """What the linter says of data: the errors that are about fields, not about what is in them all together.
 
-    messages: Counter[str]
+    `errors` has the rule of each, the keyword of the schema that it violates, and its path.
+    """
+
+    errors: list[tuple[str, str, Path]]
     rubrics: int
+
+
+ABOUT_FIELDS = {"schema", "unknown-field", "conflicting-field", "mixing", "lost-rubric"}
+LACKING = {"required", "minItems", "minProperties", "contains"}
 
 
 def says(name: str, data: Any) -> Said:
     """What the linter says of data, written as JSON."""
-    text = json.dumps(data)
-    settings = FINDER.for_file(name)
-    found = lint(name, text.encode(), settings).findings
-    (document,) = read_documents(Source(name, text))[0]
-    messages = [re.sub(r"^criterion `[^`]*`: ", "", each.message) for each in found if each.severity == "error"]
-    return Said(Counter(messages), len(build_rubrics(document, settings)))
+    documents = read_documents(Source(name, json.dumps(data)))[0]
+    held = Held([], [])
+    found = [
+        (rule, problem.keyword, problem.path)
+        for rule, problem, *_ in find_problems(documents, FINDER.for_file(name), held)
+        if rule in ABOUT_FIELDS and BY_NAME[rule].severity == "error"
+    ]
+    return Said(found, len(held.rubrics))
 
 
-def _is_allowed(name: str, data: Any, blank: Said) -> bool:
-    said = says(name, data)
-    return said.rubrics >= blank.rubrics and not any("missing" not in text for text in said.messages - blank.messages)
+def _is_allowed(said: Said, blank: Said, whole: Said, added: Path) -> bool:
+    """Whether a field adds no error to what is there; what is lacking around it may come next.
+
+    If there is no rubric without the field, its other errors are those that it had before.
+    """
+    known = Counter(each[:2] for each in blank.errors)
+    if blank.rubrics < whole.rubrics:
+        known |= Counter(each[:2] for each in whole.errors)
+    errors = (each for each in said.errors if each[1] not in LACKING or each[2][: len(added)] == added)
+    return said.rubrics >= blank.rubrics and not Counter(each[:2] for each in errors) - known
 
 
 def find_places(name: str, text: str) -> Iterator[Place]:
@@ -220,18 +237,16 @@ def _take_key(
     cut = text[:start] + _trim(text[end:], document, path)
     base = deepcopy(document.data)
     mapping = _at(base, path[:-1])
-    was = mapping.pop(path[-1])
     shown = f"{name.removesuffix('.json')}.json"
-    before = errors(shown, json.dumps(base))
-    _BASES[name, path, True] = before | errors(name, text)
-    allowed = set()
+    whole = says(shown, base)
+    was = mapping.pop(path[-1])
     blank = says(shown, base)
-    is_whole = bool(blank.rubrics) and not (before - errors(name, text) - Counter({"schema": 1}))
-    for each in (names if is_whole else {path[-1]}) - mapping.keys():
-        samples = [was] if each == path[-1] else list(_samples(holders, each))
-        for sample in samples:
+    _BASES[name, path, True] = errors(shown, json.dumps(base)) | errors(name, text)
+    allowed = set()
+    for each in names - mapping.keys():
+        for sample in ([was] if each == path[-1] else _samples(holders, each)):
             mapping[each] = sample
-            if each == path[-1] or _is_allowed(shown, base, blank):
+            if _is_allowed(says(shown, base), blank, whole, (*path[:-1], each)):
                 allowed.add(each)
             del mapping[each]
     if allowed:
