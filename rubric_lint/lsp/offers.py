@@ -40,10 +40,9 @@ def offer_by_schema(
         return
     settings = state.settings or FileSettings()
     roots = find_roots(slot.document, settings, slot.path, state.name)
-    recalled: list[Root] = []
-    if before and not any(root.is_rubric for root in roots):
-        recalled = list(recall_roots(before, slot))
-        roots = [*recalled, *roots]
+    is_found = any(root.is_rubric for root in roots)
+    recalled = [root for root in recall_roots(before, slot) if root not in roots] if before else []
+    roots = [*recalled, *roots]
     if not any(root.is_rubric for root in roots) and (place := find_place(slot.document, settings, slot.path)):
         schema, steps = place
         if schema.version and steps is not None:  # a list that will be a rubric
@@ -51,7 +50,7 @@ def offer_by_schema(
             roots = [Root(schema.source, schema.whole, start, is_rubric=True), *roots]
     if not roots:
         return
-    around, proof = _Place(slot, roots), Proof(settings, slot, before if recalled else None)
+    around, proof = _Place(slot, roots), Proof(settings, slot, before if recalled and not is_found else None)
     if slot.is_key:
         yield from _offer_keys(state, around, proof, snippets=snippets)
     else:

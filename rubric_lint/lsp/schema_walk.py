@@ -52,8 +52,19 @@ def list_fields_at(spots: list[Spot], data: Any) -> dict[str, FieldFacts]:
         for name in spot.node.get("properties", {}):
             if name not in found:
                 below = [each for one in spots if not one.is_asked for each in _named(one, name)]
-                found[name] = FieldFacts(name, merge(list(_open_all(below, _step(data, name)))))
+                facts = merge(list(_open_all(below, _step(data, name))))
+                found[name] = FieldFacts(name, {**facts, "deprecated": _is_deprecated(below)})
     return found
+
+
+def _is_deprecated(spots: list[Spot]) -> bool:
+    """Return whether a field is deprecated in each of the schemas that know it."""
+    said: dict[str, bool] = {}
+    for spot in spots:
+        home = spot.home["$id"]
+        is_deprecated = any(each.node.get("deprecated") for each in _open_all([spot], None))
+        said[home] = said.get(home, False) or is_deprecated
+    return bool(said) and all(said.values())
 
 
 def find_words(spots: list[Spot]) -> list[Any]:

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from io import StringIO
 from pathlib import Path as Path_
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from dialect_samples import SAMPLES
+from documented import read_blocks
 from lsprotocol import types
 from ruamel.yaml import YAML
 
@@ -59,29 +61,50 @@ class Count(NamedTuple):
     broken: list[tuple[Any, ...]]
 
 
-def documents() -> dict[str, str]:
-    """The suites and rubrics of the repository, each as it is, as JSON, and as YAML in braces."""
-    root = Path_(__file__).parents[2]
+ROOT = Path_(__file__).parents[2]
+
+
+def originals() -> dict[str, str]:
+    """The suites and rubrics of the repository: those of tests, examples and pages."""
     found = {f"/{sample}/{each.name}": dedent(each.text) for sample, each in SAMPLES.items()}
-    for folder in ("tests/suites", "tests/agentv", "examples"):
-        for path in sorted((root / folder).iterdir()):
-            if path.suffix in {".yaml", ".json"} and path.name not in {"expected.json", "refund.rubric-test.yaml"}:
-                found[f"/{folder}/{path.name}"] = path.read_text("utf-8")
-    forms = dict(found)
-    for name, text in found.items():
-        stem, _, suffix = name.rpartition(".")
-        read = read_documents(Source(name, text))[0]
-        if len(read) != 1 or read[0].has_aliases:
-            continue
-        if suffix != "json":
-            forms[f"{stem}.json"] = json.dumps(read[0].data, indent=1)
-        flow = StringIO()
-        writer = YAML(typ="safe", pure=True)
-        writer.default_flow_style, writer.width = True, 1 << 20
-        writer.dump(read[0].data, flow)
-        bare = stem.removesuffix(".rubric")
-        forms[f"{bare}.flow{stem[len(bare) :]}.yaml"] = flow.getvalue()
-    return forms
+    for folder in ("tests/suites", "tests/agentv", "tests/shown", "examples", "playground/examples"):
+        for path in sorted((ROOT / folder).iterdir()):
+            if path.suffix in {".yaml", ".json"} and path.name != "expected.json" and "rubric-test" not in path.name:
+                found[f"/{folder}/{path.name}"] = path.read_text("utf-8", "replace")
+    for folder in ("docs", "rubric_lint/dialects", "rubric_lint/rules", "skills"):
+        for page in sorted((ROOT / folder).rglob("*.md")):
+            for block in read_blocks(page.read_text("utf-8")):
+                if block.kind in {"yaml", "json"} and "rubric-test" not in (block.title or ""):
+                    name = block.title or f"example.{block.kind}"
+                    found[f"/{page.relative_to(ROOT)}/{block.line}/{name}"] = block.text
+    return found
+
+
+NOTATIONS = ("as written", "JSON", "braces")
+
+
+def write_in(notation: str, name: str, text: str) -> tuple[str, str] | None:
+    """The name and the text of a document in another notation; None if it has that one already, or cannot have it."""
+    if notation == "as written":
+        return name, text
+    stem, _, suffix = name.rpartition(".")
+    read = read_documents(Source(name, text))[0]
+    if len(read) != 1 or read[0].has_aliases or (notation == "JSON" and suffix == "json"):
+        return None
+    if notation == "JSON":
+        return f"{stem}.json", json.dumps(read[0].data, indent=1)
+    flow = StringIO()
+    writer = YAML(typ="safe", pure=True)
+    writer.default_flow_style, writer.width = True, 1 << 20
+    writer.dump(read[0].data, flow)
+    bare = stem.removesuffix(".rubric")
+    return f"{bare}.flow{stem[len(bare) :]}.yaml", flow.getvalue()
+
+
+def count_document(name: str, text: str, notation: str) -> Count:
+    """See what completion offers at all places of a document in a notation."""
+    written = write_in(notation, name, text)
+    return count(find_places(*written), written[1]) if written else Count(0, 0, [], 0, [])
 
 
 def state_of(text: str, name: str) -> State:
@@ -123,29 +146,33 @@ def errors(name: str, text: str) -> Counter[str]:
 
 
 class Said(NamedTuple):
-    """What the linter says of data: the errors that are about fields, not about what is in them all together.
-
-    `errors` has the rule of each, the keyword of the schema that it violates, and its path.
-    """
+    """What the linter says of a text: the rule of each error, the keyword of the schema that is violated, and its path."""
 
     errors: list[tuple[str, str, Path]]
     rubrics: int
 
 
 ABOUT_FIELDS = {"schema", "unknown-field", "conflicting-field", "mixing", "lost-rubric"}
+"""The rules whose errors are about fields, not about what is in them all together."""
+
 LACKING = {"required", "minItems", "minProperties", "contains"}
 
 
-def says(name: str, data: Any) -> Said:
-    """What the linter says of data, written as JSON."""
-    documents = read_documents(Source(name, json.dumps(data)))[0]
+def see(name: str, text: str) -> Said:
+    """What the linter says of a text, with the places in the data."""
     held = Held([], [])
-    found = [
-        (rule, problem.keyword, problem.path)
-        for rule, problem, *_ in find_problems(documents, FINDER.for_file(name), held)
-        if rule in ABOUT_FIELDS and BY_NAME[rule].severity == "error"
-    ]
+    documents, faults = read_documents(Source(name, text))
+    found: list[tuple[str, str, Path]] = [("syntax", "", ()) for _ in faults]
+    for rule, problem, *_ in find_problems(documents, FINDER.for_file(name), held):
+        if BY_NAME[rule].severity == "error":
+            found.append((rule, problem.keyword, problem.path))
     return Said(found, len(held.rubrics))
+
+
+def says(name: str, data: Any) -> Said:
+    """What the linter says about the fields in data."""
+    said = see(name, json.dumps(data))
+    return said._replace(errors=[each for each in said.errors if each[0] in ABOUT_FIELDS])
 
 
 def _is_allowed(said: Said, blank: Said, whole: Said, added: Path) -> bool:
@@ -164,9 +191,10 @@ def find_places(name: str, text: str) -> Iterator[Place]:
     """Take each field and each listed value out of the rubrics of a text, one by one."""
     settings = FINDER.for_file(name)
     source = Source(name, text)
-    (document, *others) = read_documents(source)[0]
-    if others or document.has_aliases:
+    read = read_documents(source)[0]
+    if len(read) != 1 or read[0].has_aliases:
         return
+    (document,) = read
     for rubric in build_rubrics(document, settings):
         view = rubric.view
         if view and view.is_text:
@@ -177,7 +205,8 @@ def find_places(name: str, text: str) -> Iterator[Place]:
             if path[: len(rubric.path)] != rubric.path or len(path) <= len(rubric.path):
                 continue
             nodes = list(_reach(root, path[len(rubric.path) :]))
-            if isinstance(path[-1], str):
+            is_twice = any(path == (*each.owner, each.key) for each in document.duplicates)
+            if isinstance(path[-1], str) and not is_twice:
                 holders = list(_reach(root, path[len(rubric.path) : -1]))
                 names = {
                     each
@@ -193,7 +222,10 @@ def find_places(name: str, text: str) -> Iterator[Place]:
 
 
 def count(places: Iterable[Place], whole: str = "") -> Count:
-    """See at each place whether all that is allowed is offered, typed or not, and what each offer makes of the text."""
+    """See at each place whether all that is allowed is offered, typed or not, and what each offer makes of the text.
+
+    An offer breaks the rubric if there is a new error with it, but for fields lacking beside it, which are written next.
+    """
     total, allowed, missing, offers, broken = 0, 0, [], 0, []
     known_before: Analysis | None = None
     for place in places:
@@ -213,20 +245,19 @@ def count(places: Iterable[Place], whole: str = "") -> Count:
                 at = place.at + len(typed) + place.name.endswith(".json")
                 if original not in ask(begun, place.name, at, known_before):
                     missing.append((place.name, place.path, typed, original))
-        known = errors(place.name, place.text) | _base_errors(place)
+        blank = see(place.name, place.text)
+        known = Counter(each[:2] for each in blank.errors) | _BASES[place.name, place.path, place.is_key]
         for label, item in offered.items():
             offers += 1
-            after = accept(place.text, item, place.at)
-            if new := errors(place.name, after) - known:
+            added = (*place.path[:-1], label)
+            after = see(place.name, accept(place.text, item, place.at))
+            found = (each for each in after.errors if each[1] not in LACKING or each[2][: len(added)] == added)
+            if new := Counter(each[:2] for each in found) - known:
                 broken.append((place.name, place.path, label, dict(new)))
     return Count(total, allowed, missing, offers, broken)
 
 
-def _base_errors(place: Place) -> Counter[str]:
-    return _BASES.get((place.name, place.path, place.is_key), Counter())
-
-
-_BASES: dict[tuple[str, Path, bool], Counter[str]] = {}
+_BASES: dict[tuple[str, Path, bool], Counter[tuple[str, str]]] = {}
 
 
 def _take_key(
@@ -241,10 +272,10 @@ def _take_key(
     whole = says(shown, base)
     was = mapping.pop(path[-1])
     blank = says(shown, base)
-    _BASES[name, path, True] = errors(shown, json.dumps(base)) | errors(name, text)
+    _BASES[name, path, True] = Counter(each[:2] for each in see(name, text).errors)
     allowed = set()
     for each in names - mapping.keys():
-        for sample in ([was] if each == path[-1] else _samples(holders, each)):
+        for sample in [was] if each == path[-1] else _samples(holders, each):
             mapping[each] = sample
             if _is_allowed(says(shown, base), blank, whole, (*path[:-1], each)):
                 allowed.add(each)
@@ -260,12 +291,11 @@ def _take_value(name: str, document: Document, path: Path, words: set[Any]) -> I
     holder = _at(base, path[:-1])
     was = holder[path[-1]]
     shown = f"{name.removesuffix('.json')}.json"
-    before = errors(name, text)
-    _BASES[name, path, False] = before
+    before = _BASES[name, path, False] = Counter(each[:2] for each in see(name, text).errors)
     allowed = set()
     for word in words:
         holder[path[-1]] = word
-        if not errors(shown, json.dumps(base)) - before:
+        if not Counter(each[:2] for each in see(shown, json.dumps(base)).errors) - before:
             allowed.add(word)
     holder[path[-1]] = was
     if allowed:
@@ -328,3 +358,25 @@ def _branches(spots: list[tuple[Any, Any]]) -> Iterator[tuple[Any, dict[str, Any
         for keyword in ("allOf", "anyOf", "oneOf"):
             stack += [(home, each) for each in node.get(keyword, ())]
         stack += [(home, node[keyword]) for keyword in ("then", "else") if keyword in node]
+
+
+def main() -> None:
+    """Count the places of all documents in all notations, and print the sums."""
+    tasks = [(name, text, notation) for notation in NOTATIONS for name, text in originals().items()]
+    tasks.sort(key=lambda task: -len(task[1]))
+    with ProcessPoolExecutor(2) as pool:
+        counts = list(pool.map(count_document, *zip(*tasks, strict=True)))
+    with_places = {name for (name, *_), each in zip(tasks, counts, strict=True) if each.places}
+    for each in counts:
+        for place in (*each.missing, *each.broken):
+            print(*place)
+    print(
+        f"{len(with_places)} documents ({sum(1 for each in counts if each.places)} texts in 3 notations), "
+        f"{sum(each.places for each in counts)} places: {sum(each.allowed for each in counts)} names and values allowed, "
+        f"{sum(len(each.missing) for each in counts)} of them not offered; {sum(each.offers for each in counts)} offers, "
+        f"{sum(len(each.broken) for each in counts)} break the rubric"
+    )
+
+
+if __name__ == "__main__":
+    main()
