@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from completing import NOTATIONS, accept, ask, count_document, errors, find_places, originals, state_of
+from completing import accept, ask, count_document, errors, find_places, originals, state_of, tasks
 from lsprotocol import types
 from test_lsp_text import offer
 
@@ -22,10 +22,11 @@ def test_what_the_schema_allows_is_offered_and_breaks_nothing(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("notation", NOTATIONS)
-@pytest.mark.parametrize("name", sorted(DOCUMENTS))
-def test_what_the_schema_of_any_suite_allows_is_offered_and_breaks_nothing(name, notation):
-    found = count_document(name, DOCUMENTS[name], notation)
+@pytest.mark.parametrize(
+    ("name", "text", "notation"), [pytest.param(*task, id=f"{task[0]}-{task[2]}") for task in tasks()]
+)
+def test_what_the_schema_of_any_suite_allows_is_offered_and_breaks_nothing(name, text, notation):
+    found = count_document(name, text, notation)
     assert (found.missing, found.broken) == ([], [])
 
 

@@ -17,8 +17,8 @@ from rubric_lint.text.source import Source
 Errors = Counter[tuple[str, str]]
 """How often each rule finds an error; for a violation of the schema, also the keyword."""
 
-_OF_FIELDS = frozenset({"schema", "unknown-field", "conflicting-field", "mixing", "lost-rubric"})
-"""The rules that a field itself can break. What the others find is up to the values of all fields together."""
+_OF_ALL = frozenset({"coverage"})
+"""The rules that look at all bands together: an error of theirs is not that of the band that is written now."""
 
 _LACKS = frozenset({"required", "minItems", "minProperties", "contains"})
 """The keywords of the errors for what is not there."""
@@ -52,7 +52,7 @@ class Proof:
         return not self._find_new(self._slot.path[-1], value)[0]
 
     def find_sound(self, name: str, samples: Iterable[Any]) -> tuple[Any] | None:
-        """Return a value with which a field adds no error, the samples first; else one that fits the field alone.
+        """Return a value with which a field adds no error, the samples first; else one that is right by itself.
 
         Return None without such a value. No other is tried if the error is in the key.
         """
@@ -61,7 +61,7 @@ class Proof:
             new, keys = self._find_new(name, value)
             if not new:
                 return (value,)
-            if fitting is None and not any(rule in _OF_FIELDS for rule, _ in new):
+            if fitting is None and all(rule in _OF_ALL for rule, _ in new):
                 fitting = (value,)
             if (*self._slot.holder, name) in keys:
                 break

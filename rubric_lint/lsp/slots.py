@@ -20,6 +20,7 @@ _STAND_IN = "rubric-lint-cursor"
 _KEY_BEFORE = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<word>(?:[\w$][\w$.-]*)?)")
 _FLOW_KEY_BEFORE = re.compile(r"""(?:.*[{,\s])?(?P<quote>["']?)(?P<word>(?:[\w$][\w$.:-]*)?)""")
 _KEY_AFTER = re.compile(r"""(?P<word>[\w$.-]*)(?P<quote>["']?)(?P<colon>[ \t]*:(?=[\s]|\Z)|[ \t]*=)?""")
+_NOTHING = re.compile(r"[ \t\r]*(?:(?<![^ \t])\#.*)?")
 _VALUE_BEFORE = re.compile(r"""(?:.*[\s\[{,:=])?(?P<quote>["']?)(?P<word>[^\s"'\[\]{},:=]*)""")
 _VALUE_AFTER = re.compile(r"""(?P<word>[^\s"'\[\]{},]*)(?P<quote>["']?)""")
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -189,7 +190,7 @@ def _list_trials(source: Source, offset: int, start: int, end: int) -> Iterator[
     rest = _KEY_AFTER.match(text, offset, end)
     if rest is None or kind.is_program:
         return
-    is_alone = rest["colon"] is not None or not text[rest.end() : end].strip()
+    is_alone = rest["colon"] is not None or _NOTHING.fullmatch(text, rest.end(), end) is not None
     sign = "= 0" if kind is Kind.TOML else ":"
     if not kind.is_json and is_alone and not rest["quote"] and (found := _KEY_BEFORE.fullmatch(before)):
         word = Span(start + found.start("word"), rest.end("word"))

@@ -45,8 +45,8 @@ class Plan:
 
 def make_plan(name: str, spots: list[Spot], slot: Slot) -> Plan:
     """Plan the value of a new field in a slot."""
-    if name == "score_range" and merge(spots).get("maxItems") == 2:
-        return _plan_range(*_find_gap(slot))
+    if merge(spots).get("maxItems") == 2:
+        return _plan_range(*_find_gap(slot, name))
     if name == "level" and (levels := _list_numbers(slot)):
         gate = _get_gate(slot)
         free = [number for number in range(min(levels), max(levels) + 2) if number not in levels]
@@ -231,11 +231,11 @@ def _list_siblings(slot: Slot) -> list[dict[str, Any]]:
     return [item for item in others if isinstance(item, dict)]
 
 
-def _find_gap(slot: Slot) -> tuple[int, int]:
-    """Return the first scores that no band beside the slot has; all of them if there are none left."""
+def _find_gap(slot: Slot, name: str) -> tuple[int, int]:
+    """Return the first scores that no band beside the slot has in this field; all of them if there are none left."""
     taken: set[int] = set()
     for band in _list_siblings(slot):
-        bounds = band.get("score_range")
+        bounds = band.get(name)
         if isinstance(bounds, list) and len(bounds) == 2:
             low, high = map(as_integer, bounds)
             if low is not None and high is not None:

@@ -6,6 +6,7 @@ on any branch, are tried in the data, and those that the linter has nothing new 
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -21,6 +22,7 @@ from documented import read_blocks
 from lsprotocol import types
 from ruamel.yaml import YAML
 
+from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.format.schema_files import BASE, load
 from rubric_lint.lint.engine import Held, build_rubrics, find_problems, lint
 from rubric_lint.lsp.analysis import Analysis, State, analyse
@@ -71,7 +73,7 @@ def originals() -> dict[str, str]:
         for path in sorted((ROOT / folder).iterdir()):
             if path.suffix in {".yaml", ".json"} and path.name != "expected.json" and "rubric-test" not in path.name:
                 found[f"/{folder}/{path.name}"] = path.read_text("utf-8", "replace")
-    for folder in ("docs", "rubric_lint/dialects", "rubric_lint/rules", "skills"):
+    for folder in ("docs", "rubric_lint/dialects", "skills"):
         for page in sorted((ROOT / folder).rglob("*.md")):
             for block in read_blocks(page.read_text("utf-8")):
                 if block.kind in {"yaml", "json"} and "rubric-test" not in (block.title or ""):
@@ -101,6 +103,17 @@ def write_in(notation: str, name: str, text: str) -> tuple[str, str] | None:
     return f"{bare}.flow{stem[len(bare) :]}.yaml", flow.getvalue()
 
 
+def tasks() -> list[tuple[str, str, str]]:
+    """The documents to look at, each with a notation; examples on pages only as they are written."""
+    found = originals()
+    return [
+        (name, text, notation)
+        for notation in NOTATIONS
+        for name, text in found.items()
+        if notation == NOTATIONS[0] or not re.match("/docs/|/rubric_lint/|/skills/|/tests/shown/", name)
+    ]
+
+
 def count_document(name: str, text: str, notation: str) -> Count:
     """See what completion offers at all places of a document in a notation."""
     written = write_in(notation, name, text)
@@ -118,7 +131,11 @@ def ask(text: str, name: str, at: int, before: Analysis | None = None) -> dict[s
     return {item.label: item for item in complete(state, position, snippets=True, before=before)}
 
 
-def accept(text: str, item: types.CompletionItem, at: int) -> str:
+FILLINGS = (r"Names part \1 of the answer", r"names_part_\1")
+"""What an author may write at an empty stop: a sentence, or a name."""
+
+
+def accept(text: str, item: types.CompletionItem, at: int, words: str = FILLINGS[0]) -> str:
     """The text as an editor leaves it, with every stop filled in."""
     start, end = Text.of(text).span(item.text_edit.range)
     assert start <= at <= end
@@ -127,15 +144,16 @@ def accept(text: str, item: types.CompletionItem, at: int) -> str:
     margin = line[: len(line) - len(line.lstrip(" "))]
     inserted = item.text_edit.new_text
     if item.insert_text_format == types.InsertTextFormat.Snippet:
-        inserted = fill(inserted)
+        inserted = fill(inserted, words)
     return text[:start] + inserted.replace("\n", f"\n{margin}") + text[end:]
 
 
-def fill(snippet: str) -> str:
-    """A snippet with the first choice, what it suggests, or a text of its own at each stop."""
+def fill(snippet: str, words: str) -> str:
+    """A snippet with the first choice, what it suggests, or other words at each stop."""
+    snippet = re.sub(r"\{\$\d+\}", "{}", snippet)
     snippet = re.sub(r"\$\{\d+\|((?:\\.|[^,|])*)(?:\\.|[^|])*\|\}", r"\1", snippet)
     snippet = re.sub(r"\$\{\d+:((?:\\.|[^}\\])*)\}", r"\1", snippet)
-    snippet = re.sub(r"(?<!\\)\$(\d+)", r"Names part \1 of the answer", snippet)
+    snippet = re.sub(r"(?<!\\)\$(\d+)", words, snippet)
     return re.sub(r"\\([\\$},|])", r"\1", snippet)
 
 
@@ -146,14 +164,14 @@ def errors(name: str, text: str) -> Counter[str]:
 
 
 class Said(NamedTuple):
-    """What the linter says of a text: the rule of each error, the keyword of the schema that is violated, and its path."""
+    """The errors in a text: the rule of each, the keyword of the schema that is violated, and the path."""
 
     errors: list[tuple[str, str, Path]]
     rubrics: int
 
 
-ABOUT_FIELDS = {"schema", "unknown-field", "conflicting-field", "mixing", "lost-rubric"}
-"""The rules whose errors are about fields, not about what is in them all together."""
+ABOUT_ALL = {"coverage"}
+"""The rules that look at all bands together, and so at what is not written yet."""
 
 LACKING = {"required", "minItems", "minProperties", "contains"}
 
@@ -172,7 +190,7 @@ def see(name: str, text: str) -> Said:
 def says(name: str, data: Any) -> Said:
     """What the linter says about the fields in data."""
     said = see(name, json.dumps(data))
-    return said._replace(errors=[each for each in said.errors if each[0] in ABOUT_FIELDS])
+    return said._replace(errors=[each for each in said.errors if each[0] not in ABOUT_ALL])
 
 
 def _is_allowed(said: Said, blank: Said, whole: Said, added: Path) -> bool:
@@ -224,7 +242,7 @@ def find_places(name: str, text: str) -> Iterator[Place]:
 def count(places: Iterable[Place], whole: str = "") -> Count:
     """See at each place whether all that is allowed is offered, typed or not, and what each offer makes of the text.
 
-    An offer breaks the rubric if there is a new error with it, but for fields lacking beside it, which are written next.
+    An offer breaks the rubric if there is a new error with it. Fields that are lacking beside it are written next.
     """
     total, allowed, missing, offers, broken = 0, 0, [], 0, []
     known_before: Analysis | None = None
@@ -250,14 +268,27 @@ def count(places: Iterable[Place], whole: str = "") -> Count:
         for label, item in offered.items():
             offers += 1
             added = (*place.path[:-1], label)
-            after = see(place.name, accept(place.text, item, place.at))
-            found = (each for each in after.errors if each[1] not in LACKING or each[2][: len(added)] == added)
-            if new := Counter(each[:2] for each in found) - known:
-                broken.append((place.name, place.path, label, dict(new)))
+            found = []
+            for words in FILLINGS:
+                after = see(place.name, accept(place.text, item, place.at, words))
+                errors = (each for each in after.errors if each[1] not in LACKING or each[2][: len(added)] == added)
+                found.append(Counter(each[:2] for each in errors) - known)
+                if not found[-1]:
+                    break
+            else:
+                broken.append((place.name, place.path, label, dict(found[0])))
     return Count(total, allowed, missing, offers, broken)
 
 
 _BASES: dict[tuple[str, Path, bool], Counter[tuple[str, str]]] = {}
+
+
+def _with_claim(document: Document) -> Any:
+    """The data of a document, in which also a field says which schema it follows, if a comment does."""
+    span = find_claim_span(document)
+    if span and isinstance(document.data, dict):
+        return {"$schema": document.source.slice(span), **deepcopy(document.data)}
+    return deepcopy(document.data)
 
 
 def _take_key(
@@ -266,7 +297,7 @@ def _take_key(
     text = document.source.text
     start, end = document.span(path, Part.KEY).start, document.span(path).end
     cut = text[:start] + _trim(text[end:], document, path)
-    base = deepcopy(document.data)
+    base = _with_claim(document)
     mapping = _at(base, path[:-1])
     shown = f"{name.removesuffix('.json')}.json"
     whole = says(shown, base)
@@ -287,7 +318,7 @@ def _take_key(
 def _take_value(name: str, document: Document, path: Path, words: set[Any]) -> Iterator[Place]:
     text = document.source.text
     start, end = document.span(path)
-    base = deepcopy(document.data)
+    base = _with_claim(document)
     holder = _at(base, path[:-1])
     was = holder[path[-1]]
     shown = f"{name.removesuffix('.json')}.json"
@@ -361,21 +392,18 @@ def _branches(spots: list[tuple[Any, Any]]) -> Iterator[tuple[Any, dict[str, Any
 
 
 def main() -> None:
-    """Count the places of all documents in all notations, and print the sums."""
-    tasks = [(name, text, notation) for notation in NOTATIONS for name, text in originals().items()]
-    tasks.sort(key=lambda task: -len(task[1]))
+    """Count the places of all documents, and print what is not as it should be, and the sums."""
     with ProcessPoolExecutor(2) as pool:
-        counts = list(pool.map(count_document, *zip(*tasks, strict=True)))
-    with_places = {name for (name, *_), each in zip(tasks, counts, strict=True) if each.places}
-    for each in counts:
-        for place in (*each.missing, *each.broken):
-            print(*place)
-    print(
-        f"{len(with_places)} documents ({sum(1 for each in counts if each.places)} texts in 3 notations), "
+        counts = list(pool.map(count_document, *zip(*tasks(), strict=True)))
+    wrong = [place for each in counts for place in (*each.missing, *each.broken)]
+    with_places = {name for (name, *_), each in zip(tasks(), counts, strict=True) if each.places}
+    summary = (
+        f"{len(with_places)} documents ({sum(bool(each.places) for each in counts)} texts in 3 notations), "
         f"{sum(each.places for each in counts)} places: {sum(each.allowed for each in counts)} names and values allowed, "
-        f"{sum(len(each.missing) for each in counts)} of them not offered; {sum(each.offers for each in counts)} offers, "
-        f"{sum(len(each.broken) for each in counts)} break the rubric"
+        f"{sum(len(each.missing) for each in counts)} not offered; "
+        f"{sum(each.offers for each in counts)} offers, {sum(len(each.broken) for each in counts)} break the rubric"
     )
+    sys.stdout.write("".join(f"{line}\n" for line in (*wrong, summary)))
 
 
 if __name__ == "__main__":
