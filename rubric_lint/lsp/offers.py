@@ -117,7 +117,10 @@ def _plan_sound(proof: Proof, name: str, plan: Plan) -> Plan | None:
     found = proof.find_sound(name, samples)
     if found is None or any(found[0] is each for each in samples):
         return found and plan
-    return Plan(items=(), is_short=True) if found[0] == [] else Plan(is_text=True)
+    (value,) = found
+    if isinstance(value, dict | list):
+        return Plan(fields={}) if value == {} else Plan(items=(), is_short=True)
+    return Plan(is_text=True) if isinstance(value, str) else Plan(suggestion=value)
 
 
 def _offer_whole(

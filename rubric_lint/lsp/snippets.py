@@ -178,7 +178,9 @@ class Writer:
             return self._choose([write_value(word, self._kind) for word in plan.words])
         if plan.suggestion is not None:
             return self._stop(write_value(plan.suggestion, self._kind))
-        return f'"{self._stop("")}"' if plan.is_text and self._kind is not Kind.YAML else self._stop("")
+        if self._kind is Kind.YAML:
+            return self._stop("")
+        return self._stop("null") if self._kind.is_json and not plan.is_text else f'"{self._stop("")}"'
 
     def _write_item(self, plan: Plan, margin: str) -> str:
         return self._write(plan, margin) if plan.fields is None else self._join(plan.fields, f"{margin}    ")

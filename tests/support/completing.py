@@ -303,7 +303,9 @@ def _take_key(
     whole = says(shown, base)
     was = mapping.pop(path[-1])
     blank = says(shown, base)
-    _BASES[name, path, True] = Counter(each[:2] for each in see(name, text).errors)
+    _BASES[name, path, True] = Counter(each[:2] for each in see(name, text).errors) | Counter(
+        each[:2] for each in see(shown, json.dumps(base)).errors
+    )
     allowed = set()
     for each in names - mapping.keys():
         for sample in [was] if each == path[-1] else _samples(holders, each):
@@ -399,7 +401,8 @@ def main() -> None:
     with_places = {name for (name, *_), each in zip(tasks(), counts, strict=True) if each.places}
     summary = (
         f"{len(with_places)} documents ({sum(bool(each.places) for each in counts)} texts in 3 notations), "
-        f"{sum(each.places for each in counts)} places: {sum(each.allowed for each in counts)} names and values allowed, "
+        f"{sum(each.places for each in counts)} places: "
+        f"{sum(each.allowed for each in counts)} names and values allowed, "
         f"{sum(len(each.missing) for each in counts)} not offered; "
         f"{sum(each.offers for each in counts)} offers, {sum(len(each.broken) for each in counts)} break the rubric"
     )
