@@ -1,5 +1,6 @@
 """At every place of realistic suites, editors are offered what the schema allows there, and nothing that breaks it."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,8 @@ from test_lsp_text import offer
 
 from rubric_lint.lsp.completion import complete
 from rubric_lint.rules import BY_NAME
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 DOCUMENTS = originals()
 QUICK = ("/rar/rows.json", "/tolokaforge/grading.yaml", "/examples/explanation.rubric.yaml")
@@ -122,3 +125,44 @@ def test_settings_that_are_invalid_while_they_are_typed_are_completed():
     state = replace(state_of("ignore = 1\n\n", "/rubric-lint.toml"), settings=None, obstacle="rubric-lint.toml: ...")
     offered = complete(state, types.Position(1, 0), snippets=True)
     assert "severity" in {item.label for item in offered}
+
+
+CHECKLIST = "  - id: c{0}\n    expected_outcome: Names part {0} of the answer\n    weight: 2\n"
+RANGES = "  - id: r{0}\n    score_ranges:\n      0: Leaves out part {0}\n      6: Names part {0}\n"
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".json"])
+@pytest.mark.parametrize("around", [CHECKLIST, RANGES])
+@pytest.mark.parametrize("begun", ["", "  - id: begun\n", "  - id: begun\n    weight: 1\n"])
+def test_a_long_rubric_is_completed_as_a_short_one(suffix, around, begun):
+    offered = []
+    for number in (3, 1_500):
+        criteria = [around.format(at) for at in range(number)]
+        half = number // 2
+        text = "".join(["rubrics:\n", *criteria[:half], begun or "  - id: other\n", *criteria[half:]])
+        if suffix == ".json":
+            (document,) = read_documents(Source("a.yaml", text))[0]
+            text = json.dumps(document.data, indent=1)
+            at = text.rindex('"id"', 0, text.index('"begun"' if begun else '"other"'))
+            offered.append(set(ask(f'{text[:at]}""\n{text[at:]}', "/a.rubric.json", at + 1)))
+        else:
+            at = text.index("id: begun" if begun else "id: other")
+            text = f"{text[:at]}\n    {text[at:]}"
+            offered.append(set(ask(text, "/a.rubric.yaml", at)))
+    assert offered[0] == offered[1]
+    assert offered[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("rubrics:\n  - id: a\n    weight: " + "9" * 5_000 + "\n    ", "/a.rubric.yaml"),
+        ("rubrics: " + "[" * 5_000, "/a.rubric.yaml"),
+        ('{"rubrics": [{"id": "a", ' + '"x": [' * 20_000, "/a.rubric.json"),
+        ('rubrics:\n  - id: "a\\x7f\\u2028"\n    ', "/a.rubric.yaml"),
+        ("rubrics:\n  - id: &a b\n    more: *a\n    ", "/a.rubric.yaml"),
+        ("a: [1\nrubrics:\n  - ", "/a.rubric.yaml"),
+    ],
+)
+def test_completion_in_odd_texts_does_not_crash(text, name):
+    assert isinstance(ask(text, name, len(text)), dict)
