@@ -8,7 +8,9 @@ from completing import accept, ask, count_document, errors, find_places, origina
 from lsprotocol import types
 from test_lsp_text import offer
 
+from rubric_lint.lsp.analysis import analyse
 from rubric_lint.lsp.completion import complete
+from rubric_lint.lsp.hover import make_hover
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
@@ -166,3 +168,18 @@ def test_a_long_rubric_is_completed_as_a_short_one(suffix, around, begun):
 )
 def test_completion_in_odd_texts_does_not_crash(text, name):
     assert isinstance(ask(text, name, len(text)), dict)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("ig¦nore = []\n", "/rubric-lint.toml", "**`ignore`**: list\n\nRules to skip, even if `select` names them."),
+        ('ignore = ["cov¦erage"]\n', "/rubric-lint.toml", f"**coverage**: {BY_NAME['coverage'].summary}"),
+        ('[severity]\ncov¦erage = "hint"\n', "/rubric-lint.toml", f"**coverage**: {BY_NAME['coverage'].summary}"),
+        ('[severity]\ncoverage = "hi¦nt"\n', "/rubric-lint.toml", None),
+        ("[tool.other]\nig¦nore = []\n", "/pyproject.toml", None),
+    ],
+)
+def test_settings_and_the_rules_in_them_are_explained(text, name, expected):
+    hover = make_hover(analyse(state_of(text.replace("¦", ""), name)), text.index("¦"))
+    assert (hover.contents.value if hover else None) == expected

@@ -12,7 +12,11 @@ from rubric_lint.lsp.analysis import Analysis, Located, is_on_key
 from rubric_lint.lsp.cards import word_criterion, word_field, word_rubric
 from rubric_lint.lsp.effects import describe_effects
 from rubric_lint.lsp.fields import find_field, find_suite_field
+from rubric_lint.lsp.rooted import SETTINGS, find_roots, is_settings_file, list_rule_names
+from rubric_lint.lsp.schema_walk import find_spots, list_fields_at
+from rubric_lint.lsp.slots import follow
 from rubric_lint.lsp.tested_rubric import list_criteria, names_criteria
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -59,16 +63,39 @@ def explain(finding: Finding) -> str:
     return "\n\n".join(paragraphs)
 
 
+def _describe_setting(document: Document, path: Path, name: str, *, is_key: bool) -> str:
+    """Return the card of a setting or of a rule that it names; an empty string for anything else."""
+    roots = find_roots(document, FileSettings(), path[:-1], name)
+    if not roots:
+        return ""
+    if (word := path[-1] if is_key else document.value(path)) in list_rule_names(roots[0], path):
+        return f"**{word}**: {BY_NAME[str(word)].summary}"
+    holder = follow(document.data, path[:-1])
+    spots = find_spots(SETTINGS, "", follow(document.data, roots[0].path), path[len(roots[0].path) : -1])
+    field = list_fields_at(spots, holder).get(str(path[-1]))
+    return word_field(field) if field and is_key else ""
+
+
 def _describe(
     analysis: Analysis, document: Document, path: Path, offset: int, *, effects: bool
 ) -> Iterator[tuple[Span, str]]:
-    if analysis.state.settings and analysis.state.settings.is_test_file:
-        if is_on_key(document, path, offset) and (field := find_field(schema_of_tests(), path, str(path[-1]))):
+    is_key = is_on_key(document, path, offset)
+    if is_settings_file(analysis.state.name):
+        if card := _describe_setting(document, path, analysis.state.name, is_key=is_key):
+            yield document.span(path, Part.KEY if is_key else Part.VALUE), card
+    elif analysis.state.settings and analysis.state.settings.is_test_file:
+        if is_key and (field := find_field(schema_of_tests(), path, str(path[-1]))):
             yield document.span(path, Part.KEY), word_field(field)
             if names_criteria(path[:-1]):
                 cards = (each.card for each in list_criteria(analysis.state, document.data) if each.id == path[-1])
                 yield from ((document.span(path, Part.KEY), card) for card in cards)
-        return
+    else:
+        yield from _describe_in_suite(analysis, document, path, offset, effects=effects)
+
+
+def _describe_in_suite(
+    analysis: Analysis, document: Document, path: Path, offset: int, *, effects: bool
+) -> Iterator[tuple[Span, str]]:
     located = _find_rubric(analysis, document, path)
     if located is None:
         yield from _describe_suite_field(analysis, document, path, offset)

@@ -12,7 +12,7 @@ from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.cursor import find_place
 from rubric_lint.lsp.fields import FieldFacts
 from rubric_lint.lsp.proof import Proof, put
-from rubric_lint.lsp.rooted import SETTINGS, Root, find_roots, may_hold, recall_roots
+from rubric_lint.lsp.rooted import Root, find_roots, list_rule_names, may_hold, recall_roots
 from rubric_lint.lsp.schema_walk import Spot, find_spots, find_words, list_fields_at, load_once, merge, open_below
 from rubric_lint.lsp.shapes import list_bodies
 from rubric_lint.lsp.slots import Slot, find_slot, follow
@@ -22,9 +22,6 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.text.kinds import kind_of
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Source
-
-_OF_RULES = frozenset({"select", "ignore", "severity", "per-file-ignores"})
-"""The settings that name rules."""
 
 
 def offer_by_schema(
@@ -243,12 +240,12 @@ def _list_kinds(place: _Place) -> Iterator[str]:
                 yield from load_once(root.source).get("x-known", {}).get("assertion", ())
 
 
-def _list_rules(place: _Place) -> Iterator[str]:
-    """Yield the names of the rules where the settings take one."""
-    path = place.slot.path[len(place.roots[-1].path) :]
-    is_settings = place.roots[-1].source == SETTINGS
-    if is_settings and path and (path == ("severity",) if place.slot.is_key else isinstance(path[-1], int)):
-        yield from sorted(BY_NAME) if path[0] in _OF_RULES else ()
+def _list_rules(place: _Place) -> list[str]:
+    """Return the names of the rules where the settings take one."""
+    slot = place.slot
+    path = (*slot.path, "") if slot.is_key else slot.path
+    is_value_of_rule = not slot.is_key and not isinstance(slot.path[-1], int)
+    return [] if is_value_of_rule else list_rule_names(place.roots[-1], path)
 
 
 def _list_gates(slot: Slot, facts: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:

@@ -17,6 +17,7 @@ from rubric_lint.lsp.slots import Slot
 from rubric_lint.lsp.thinning import open_window
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import NAMES
+from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
@@ -37,6 +38,18 @@ class Root(NamedTuple):
     definition: str
     path: Path
     is_rubric: bool = False
+
+
+_OF_RULES = frozenset({"select", "ignore", "severity", "per-file-ignores"})
+"""The settings that name rules."""
+
+
+def list_rule_names(root: Root, path: Path) -> list[str]:
+    """Return the names of the rules if the settings take one at a path: as a key of `severity`, or in a list."""
+    steps = path[len(root.path) :]
+    if root.source != SETTINGS or len(steps) < 2 or steps[0] not in _OF_RULES:
+        return []
+    return sorted(BY_NAME) if steps[0] == "severity" or isinstance(steps[-1], int) else []
 
 
 def is_settings_file(name: str) -> bool:
