@@ -243,9 +243,10 @@ def _list_kinds(place: _Place) -> Iterator[str]:
 def _list_rules(place: _Place) -> list[str]:
     """Return the names of the rules where the settings take one."""
     slot = place.slot
-    path = (*slot.path, "") if slot.is_key else slot.path
-    is_value_of_rule = not slot.is_key and not isinstance(slot.path[-1], int)
-    return [] if is_value_of_rule else list_rule_names(place.roots[-1], path)
+    if slot.is_key:
+        return list_rule_names(place.roots[-1], (*slot.path, ""))
+    is_item = bool(slot.path) and isinstance(slot.path[-1], int)
+    return list_rule_names(place.roots[-1], slot.path) if is_item else []
 
 
 def _list_gates(slot: Slot, facts: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:

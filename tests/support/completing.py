@@ -395,10 +395,11 @@ def _branches(spots: list[tuple[Any, Any]]) -> Iterator[tuple[Any, dict[str, Any
 
 def main() -> None:
     """Count the places of all documents, and print what is not as it should be, and the sums."""
+    found = tasks()
     with ProcessPoolExecutor(2) as pool:
-        counts = list(pool.map(count_document, *zip(*tasks(), strict=True)))
+        counts = list(pool.map(count_document, *zip(*found, strict=True)))
     wrong = [place for each in counts for place in (*each.missing, *each.broken)]
-    with_places = {name for (name, *_), each in zip(tasks(), counts, strict=True) if each.places}
+    with_places = {name for (name, *_), each in zip(found, counts, strict=True) if each.places}
     summary = (
         f"{len(with_places)} documents ({sum(bool(each.places) for each in counts)} texts in 3 notations), "
         f"{sum(each.places for each in counts)} places: "
