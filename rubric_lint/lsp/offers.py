@@ -50,7 +50,7 @@ def offer_by_schema(
     around, proof = _Place(slot, roots), Proof(settings, slot, before if recalled and not is_found else None)
     if slot.is_key:
         yield from _offer_keys(state, around, proof, snippets=snippets)
-    else:
+    elif slot.path:
         yield from _offer_values(state, around, proof)
 
 
@@ -222,7 +222,7 @@ def _list_values(place: _Place, proof: Proof) -> Iterator[tuple[Any, str]]:
     """Yield the values that fit, each with what it means."""
     slot = place.slot
     spots = place.find(slot.path)
-    there = slot.find(slot.holder) if slot.path and isinstance(slot.path[-1], int) else ()
+    there = slot.find(slot.holder) if isinstance(slot.path[-1], int) else ()
     words = [(word, "") for word in (*find_words(spots), *_list_kinds(place))]
     words += [(name, BY_NAME[name].summary) for name in _list_rules(place)]
     gates = _list_gates(slot, merge(spots)) if place.is_in_rubric else []
@@ -245,8 +245,7 @@ def _list_rules(place: _Place) -> list[str]:
     slot = place.slot
     if slot.is_key:
         return list_rule_names(place.roots[-1], (*slot.path, ""))
-    is_item = bool(slot.path) and isinstance(slot.path[-1], int)
-    return list_rule_names(place.roots[-1], slot.path) if is_item else []
+    return list_rule_names(place.roots[-1], slot.path) if isinstance(slot.path[-1], int) else []
 
 
 def _list_gates(slot: Slot, facts: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
