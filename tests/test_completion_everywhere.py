@@ -2,9 +2,10 @@
 
 import json
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
-from completing import accept, ask, count_document, errors, find_places, originals, state_of, tasks
+from completing import NOTATIONS, accept, ask, count_document, errors, find_places, originals, state_of, suites
 from lsprotocol import types
 from test_lsp_text import offer
 
@@ -27,11 +28,10 @@ def test_what_the_schema_allows_is_offered_and_breaks_nothing(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "text", "notation"), [pytest.param(*task, id=f"{task[0]}-{task[2]}") for task in tasks()]
-)
-def test_what_the_schema_of_any_suite_allows_is_offered_and_breaks_nothing(name, text, notation):
-    found = count_document(name, text, notation)
+@pytest.mark.parametrize(("name", "notation"), zip(suites(), cycle(NOTATIONS)))
+def test_what_the_schema_of_any_suite_allows_is_offered_and_breaks_nothing(name, notation):
+    """Each suite in one notation; `python tests/support/completing.py` takes all notations, and the pages."""
+    found = count_document(name, DOCUMENTS[name], notation)
     assert (found.missing, found.broken) == ([], [])
 
 

@@ -103,14 +103,17 @@ def write_in(notation: str, name: str, text: str) -> tuple[str, str] | None:
     return f"{bare}.flow{stem[len(bare) :]}.yaml", flow.getvalue()
 
 
+def suites() -> list[str]:
+    """The names of the documents that are no examples on pages."""
+    return [name for name in originals() if not re.match("/docs/|/rubric_lint/|/skills/|/tests/shown/", name)]
+
+
 def tasks() -> list[tuple[str, str, str]]:
     """The documents to look at, each with a notation; examples on pages only as they are written."""
-    found = originals()
+    found, written = originals(), suites()
     return [
-        (name, text, notation)
-        for notation in NOTATIONS
-        for name, text in found.items()
-        if notation == NOTATIONS[0] or not re.match("/docs/|/rubric_lint/|/skills/|/tests/shown/", name)
+        *((name, text, NOTATIONS[0]) for name, text in found.items()),
+        *((name, found[name], notation) for notation in NOTATIONS[1:] for name in written),
     ]
 
 
