@@ -28,7 +28,7 @@ def test_what_the_schema_allows_is_offered_and_breaks_nothing(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "notation"), zip(suites(), cycle(NOTATIONS)))
+@pytest.mark.parametrize(("name", "notation"), list(zip(suites(), cycle(NOTATIONS))))
 def test_what_the_schema_of_any_suite_allows_is_offered_and_breaks_nothing(name, notation):
     """Each suite in one notation; `python tests/support/completing.py` takes all notations, and the pages."""
     found = count_document(name, DOCUMENTS[name], notation)
