@@ -30,6 +30,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/export/fields.py": "the patterns of the schemas for names, one repetition each",
     "dialects/export/criteria.py": "the patterns of two schemas for ids, one repetition each",
     "lsp/cases.py": "a line end before a fixed number of spaces",
+    "lsp/schema_walk.py": "the patterns of the schemas for names, one repetition each",
     "scoring/fences.py": "a run of one character alone on its line",
     "scoring/sql/fields.py": "the patterns of the schema of judge outputs, on the names of --field",
     "text/source.py": "one byte order mark, repeated",

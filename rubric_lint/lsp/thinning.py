@@ -17,7 +17,7 @@ _FAR = 2
 _INNER = 2
 """How many lists around the cursor count as near: the criteria of a rubric, and the bands of a criterion."""
 
-_FIELD = re.compile(r"[\w$.-]+(?=[\"']?:\s)")
+_FIELD = re.compile(r"(?<![\w$.-])[\w$.-]++(?=[\"']?:\s)")
 
 
 class Window(NamedTuple):
