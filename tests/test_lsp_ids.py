@@ -225,6 +225,23 @@ def test_a_quoted_id_is_renamed_from_a_record(folder):
     assert (folder / "refund.rubric-test.yaml").read_text("utf-8") == TESTS.replace("tone é", "tone")
 
 
+@pytest.mark.parametrize("name", ["right: period", 'a "b" c', "what's left", "[x", "a, b", "#1", "a\\nb", "*", "- a"])
+def test_an_id_that_is_not_plain_is_quoted_wherever_it_is_written(folder, monkeypatch, name):
+    monkeypatch.chdir(folder)
+    change(folder, "refund.rubric-test.yaml", "accuracy: false", "'accuracy': false")
+
+    async def task(asking):
+        apply(await asking.rename(name))
+
+    ask(folder, "refund.rubric.yaml", "accuracy   #", task)
+    assert read_rubrics(folder / "refund.rubric.yaml")["refund"].criteria[0].id == name
+    mine = (folder / "refund.judged.jsonl").read_text("utf-8").splitlines()[0]
+    old, new = json.dumps("accuracy"), json.dumps(name)
+    assert json.loads(mine) == json.loads(json.dumps(make_record(folder)).replace(old, new))
+    after = CliRunner().invoke(rubric_test, [], standalone_mode=False)
+    assert (after.return_value, after.output) == (0, "2 tests passed.\n")
+
+
 def change(folder, name, old, new):
     path = folder / name
     text = path.read_text("utf-8")
@@ -274,7 +291,8 @@ def change(folder, name, old, new):
             "x",
             "refund.rubric-test.yaml:13: this output is a string, in which ids cannot be renamed",
         ),
-        ("", "", "", 'a"b', "refund.judged.jsonl: it would have a syntax error"),
+        ("", "", "", "a\x7fb", "refund.rubric.yaml: it would have a syntax error"),
+        ("", "", "", "a\ud83d", "an id cannot contain half a surrogate pair"),
     ],
     ids=[
         "collides",
@@ -286,7 +304,8 @@ def change(folder, name, old, new):
         "broken test",
         "broken record",
         "text",
-        "quote",
+        "control",
+        "half a character",
     ],
 )
 def test_a_rename_that_cannot_be_proved_is_refused_with_the_reason(folder, name, old, new, wanted, reason):

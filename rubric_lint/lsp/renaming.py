@@ -19,6 +19,7 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.id_sites import Site
 from rubric_lint.lsp.ids import Meaning, Target, Use, find_uses, list_targets, read_meaning
 from rubric_lint.lsp.library import Library, Reading
+from rubric_lint.lsp.pieces import replace_surrogates
 from rubric_lint.lsp.test_values import write_scalar
 from rubric_lint.scoring.testing.recordings import HASHES
 from rubric_lint.text.document import Document
@@ -74,6 +75,8 @@ def rename(library: Library, target: Target, name: str, also: str = "") -> list[
     old = target.criterion.id
     if not name.strip() or name != name.strip():
         raise RefusedError("an id cannot be empty, or begin or end with a space")
+    if replace_surrogates(name) != name:
+        raise RefusedError("an id cannot contain half a surrogate pair")
     if name == old:
         return []
     _check_rubric(target, name)

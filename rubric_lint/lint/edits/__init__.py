@@ -1,5 +1,6 @@
 """Turn intents of a rule into edits that leave every other byte of the text alone."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 
@@ -226,7 +227,7 @@ _ANCHOR = re.compile(r"&([^\s,\[\]{}]+)[ \t]+(?:![^\s,\[\]{}]*[ \t]+)?$")
 
 
 def _rename(document: Document, path: Path, name: str) -> Edit:
-    """Rename a key, and keep its quotes."""
+    """Rename a key; keep its quotes, or quote a name that is not plain."""
     text = document.source.text
     start, end = document.span(path, Part.KEY)
     written = text[start:end]
@@ -234,11 +235,16 @@ def _rename(document: Document, path: Path, name: str) -> Edit:
         raise ObstacleError(f"its key is the alias `{written}`; write the key out")
     if (anchor := _search_before(_ANCHOR, "&", text, start)) and f"*{anchor[1]}" in text:
         raise ObstacleError(f"its key has the anchor `&{anchor[1]}`, which aliases repeat; write the keys out")
-    if written[:1] in ('"', "'"):
-        return Edit(Span(start + 1, end - 1), name)
+    if written[:1] == '"':
+        return Edit(Span(start + 1, end - 1), json.dumps(name, ensure_ascii=False)[1:-1])
+    if written[:1] == "'":
+        return Edit(Span(start + 1, end - 1), name.replace("'", "''"))
     if written[:1] in ("|", ">") and "#" in written.partition("\n")[0]:
         raise ObstacleError("its key is a text block with a comment; write the key on one line")
-    return Edit(Span(start, end), name)
+    return Edit(Span(start, end), name if _PLAIN_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False))
+
+
+_PLAIN_KEY = re.compile(r"[\w./~][\w ./-]*")  # surely read as it is by YAML, in brackets too
 
 
 def _search_before(pattern: re.Pattern[str], sign: str, text: str, end: int) -> re.Match[str] | None:
