@@ -27,6 +27,7 @@ FILES = {
         "x: &x {}\ny: *x\nrubrics:\n"
         + "".join(f"- {{id: c{number}, description: Cites {number} sources}}\n" for number in range(count))
     ),
+    "repeated.yaml": lambda count: "rubrics:\n- id: a\n" + "  id: a\n" * count,
     "c.yaml": lambda count: "rubrics:\n" + "- Yes # rubric-lint: ignore[vague-outcome]\n" * count,
 }
 

@@ -38,6 +38,7 @@ class Reader:
         self.has_long_decimals = False
         self.merging: dict[MappingNode, dict[str, Any]] = {}
         self._made: dict[Any, Any] = {}  # collections by node, for aliases
+        self._earlier: dict[Any, dict[Any, Any]] = {}  # keys by mapping node, for those that they repeat
 
     def read(self, node: Any) -> Any:
         """Return the value of a node; recursive, as trees are at most `MAX_DEPTH` deep."""
@@ -119,13 +120,19 @@ class Reader:
         return found
 
     def _note_repeated(self, node: Any, key: str, second: Any, shadowed: Any) -> None:
-        earlier = (other for other, _ in node.value if self.name_key(other) == key)
-        first = second
-        for other in earlier:
-            if other is second:
-                break
-            first = other
-        self.repeated.append(Repeated(node, key, first, second, shadowed))
+        earlier = self._earlier.get(node)
+        if earlier is None:
+            earlier = self._earlier[node] = dict(self._find_earlier(node))
+        self.repeated.append(Repeated(node, key, earlier.get(second, second), second, shadowed))
+
+    def _find_earlier(self, node: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield each key of a mapping that repeats one, with the last one above it that it repeats."""
+        last: dict[str, Any] = {}
+        for key, _ in node.value:
+            name = self.name_key(key)
+            if name in last:
+                yield key, last[name]
+            last[name] = key
 
     def name_key(self, node: Any) -> str:
         """Return the text of a key: of a scalar, of the string behind an alias, or else its source text."""
