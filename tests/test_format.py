@@ -168,6 +168,40 @@ tests:
       - *c
 """,
     ),
+    "bands that share a score, and an outcome": (
+        """\
+rubrics:
+  - id: a
+    score_ranges:
+      - {score_range: [5, 10], expected_outcome: Names it}
+      - {score_range: [0, 5], expected_outcome: Names it}
+""",
+        """\
+rubrics:
+  - id: a
+    score_ranges:
+      - {score_range: [0, 5], expected_outcome: Names it}
+      - {score_range: [5, 10], expected_outcome: Names it}
+""",
+    ),
+    "three bands of which one overlap is reported in another order": (
+        """\
+rubrics:
+  - {score_range: [4, 9], expected_outcome: Names one}
+  - {score_range: [0, 5], expected_outcome: Names none}
+  - {score_range: [5, 10], expected_outcome: Names all}
+""",
+        """\
+rubrics:
+  - {score_range: [0, 5], expected_outcome: Names none}
+  - {score_range: [4, 9], expected_outcome: Names one}
+  - {score_range: [5, 10], expected_outcome: Names all}
+""",
+    ),
+    "comments between brackets about what stays": (
+        "rubrics:\n  - { # all\n    expected_outcome: x,\n    id: a,\n    # half\n    weight: 2 # w\n    } # too\n",
+        "rubrics:\n  - { # all\n    id: a,\n    expected_outcome: x,\n    # half\n    weight: 2 # w\n    } # too\n",
+    ),
     "values that are not written, explicit keys and tags": (
         "rubrics:\n  - weight:\n    ? expected_outcome\n    : !!str Names it\n    id: a\n  - a string\n",
         "rubrics:\n  - id: a\n    ? expected_outcome\n    : !!str Names it\n    weight:\n  - a string\n",
@@ -267,6 +301,30 @@ LEFT_ALONE = {
     "a comment between brackets": (
         "rubrics:\n  - {weight: 2, # double\n     id: a}\n",
         (2, f"the keys cannot be sorted: there are comments between them; {BY_HAND}"),
+    ),
+    "a comment on the line of the last between brackets": (
+        "rubrics:\n  - {\n    expected_outcome: x,\n    id: a # its name\n    }\n",
+        (3, f"the keys cannot be sorted: it is unclear which of them a comment is about; {BY_HAND}"),
+    ),
+    "a comment after the comma of the last that moves": (
+        "rubrics:\n  - {\n    expected_outcome: x,\n    id: a, # its name\n    weight: 2}\n",
+        (3, f"the keys cannot be sorted: it is unclear which of them a comment is about; {BY_HAND}"),
+    ),
+    "a comment below the last between brackets": (
+        "rubrics:\n  - {\n    expected_outcome: x,\n    id: a\n    # its name?\n    }\n",
+        (3, f"the keys cannot be sorted: it is unclear which of them a comment is about; {BY_HAND}"),
+    ),
+    "a comment above the first between brackets": (
+        "rubrics:\n  - {\n    # what is asked\n    expected_outcome: x,\n    id: a}\n",
+        (4, f"the keys cannot be sorted: it is unclear which of them a comment is about; {BY_HAND}"),
+    ),
+    "blank lines that are text": (
+        "rubrics:\n  - weight: 2\n    id: a\n    expected_outcome: |+\n      x\n\n  - id: b\n",
+        (2, f"the keys cannot be sorted: the text of one of them ends in blank lines; {BY_HAND}"),
+    ),
+    "a block of text that ends the file without a line end": (
+        "rubrics:\n  - weight: 2\n    id: a\n    expected_outcome: |\n      x",
+        (2, "the keys cannot be sorted: one of them ends the file without a line end; add one"),
     ),
     "a comment in a range": (
         "rubrics:\n  - score_range:\n    - 0\n    - 10 # all\n    expected_outcome: Names it\n",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from rubric_lint.finding import Intent, Reorder, Repair, Replace, Result, pointer
+from rubric_lint.finding import Finding, Intent, Reorder, Repair, Replace, Result, pointer
 from rubric_lint.fix import Applied, Fixed, find_new, splice
 from rubric_lint.fix.following import DataChange, move, name_findings
 from rubric_lint.fix.proof import find_doubt
@@ -240,11 +240,39 @@ def _make_change(sharing: Sharing, step: _Step) -> DataChange:
 
 
 def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> str:
-    """Return why the findings differ apart from those about order; empty if they do not."""
-    if doubt := find_new(before, after, move(name_findings(before.findings), changes), is_safe=True):
+    """Return why the findings differ apart from those about order; empty if they do not.
+
+    A finding about two bands, such as an overlap, is at the later of them, so another one may have it afterwards.
+    """
+    lists = [change.pointer for change in changes if any(map(_sorts_bands, change.intents))]
+    pairs = _find_pairs(before.findings, lists)
+    kept = [finding for finding in after.findings if (finding.rule, _find_list(finding, lists)) in pairs]
+    known = move(name_findings(before.findings), changes) | name_findings(kept)
+    if doubt := find_new(before, after, known, is_safe=True):
         return doubt
-    then, now = (Counter(each.rule for each in result.findings) for result in (before, after))
+    then, now = (_count(result.findings, lists) for result in (before, after))
     if new := sorted(now - then):
         return f"there would be a new finding of {new[0]}"
     lost = sorted(set(then - now) - _ORDER_RULES)
     return f"a finding of {lost[0]} would be lost" if lost else ""
+
+
+def _sorts_bands(intent: Intent) -> bool:
+    return isinstance(intent, Reorder) and (isinstance(intent.steps[0], int) or intent.path[-1:] == ("score_ranges",))
+
+
+def _find_list(finding: Finding, lists: Sequence[str]) -> str:
+    """Return which of the lists of bands a finding about two places is in; empty if none."""
+    within = (each for each in lists if finding.related and finding.pointer.startswith(f"{each}/"))
+    return next(within, "")
+
+
+def _find_pairs(findings: Sequence[Finding], lists: Sequence[str]) -> set[tuple[str, str]]:
+    """Return the rules of the findings about two bands, with their lists."""
+    return {(finding.rule, within) for finding in findings if (within := _find_list(finding, lists))}
+
+
+def _count(findings: Sequence[Finding], lists: Sequence[str]) -> Counter[str]:
+    """Count findings by rule; those about two bands once for each list, as their number depends on the order."""
+    single = Counter(finding.rule for finding in findings if not _find_list(finding, lists))
+    return single + Counter(rule for rule, _ in _find_pairs(findings, lists))

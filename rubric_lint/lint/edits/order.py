@@ -1,5 +1,6 @@
 """Reorder the items of a list or the fields of a mapping, each in the place of another."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -8,7 +9,9 @@ from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start, 
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
-from rubric_lint.text.tree import AliasNode, walk_nodes
+from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, ScalarNode, walk_nodes
+
+_NEW_LINE = re.compile(r"[\r\n]")
 
 
 def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[Edit]:
@@ -35,12 +38,16 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
         if text[spans[first].start : spans[last - 1].end] != code[spans[first].start : spans[last - 1].end]:
             raise ObstacleError("there are comments between them; sort them by hand")
         spans = spans[first:last]
+        if _has_comment_beside(document, spans):
+            raise ObstacleError("it is unclear which of them a comment is about; sort them by hand")
         columns = {span.start - line_start(text, span.start) for span in spans if "\n" in text[slice(*span)]}
         if len(columns) > 1:
             raise ObstacleError("they are indented differently; sort them by hand")
     else:
         is_list = isinstance(value, list)
         spans = _with_comments(document, spans, first, last, is_list=is_list)
+        for step in old[first:last]:
+            _check_end(document, (*path, step))
     pieces = {step: text[slice(*span)] for step, span in zip(old[first:last], spans, strict=True)}
     edits = [
         Edit(span, pieces[step])
@@ -51,6 +58,21 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
         if new.startswith("#") and text[line_start(text, span.start) : span.start].strip():
             raise ObstacleError("a comment would come between a dash and its first key; sort them by hand")
     return edits
+
+
+def _has_comment_beside(document: Document, spans: Sequence[Span]) -> bool:
+    """Return whether a comment between brackets may be about the first or the last of some children only.
+
+    That is one above the first, one on the line of the last, and one between the last of all and its bracket.
+    """
+    text, code = document.source.text, document.tree.code
+    start, end = spans[0].start, spans[-1].end
+    if not _NEW_LINE.search(text, start, end):
+        return False
+    above = line_end(text, len(code[:start].rstrip())).end
+    following = end + len(code[end:]) - len(code[end:].lstrip(", \t\r\n"))
+    below = following if code[following] in "]}" else min(line_end(text, end).start, following)
+    return text[above:start] != code[above:start] or text[end:below] != code[end:below]
 
 
 def _with_comments(document: Document, spans: Sequence[Span], first: int, last: int, *, is_list: bool) -> list[Span]:
@@ -77,6 +99,19 @@ def _with_comments(document: Document, spans: Sequence[Span], first: int, last: 
     if last == len(spans) and has_comment_below(document, found[-1].end, _column(text, found[-1])):
         raise ObstacleError("it is unclear whether the comment below them is about the last one; sort them by hand")
     return found
+
+
+def _check_end(document: Document, path: Path) -> None:
+    """Raise an error if a child ends in a block scalar whose text depends on what follows it."""
+    text, child = document.source.text, document.child(path)
+    *_, last = walk_nodes(child.site or child.node)
+    if type(last) is not ScalarNode or last.style not in BLOCK_STYLES:
+        return
+    if last.value.endswith("\n\n"):
+        raise ObstacleError("the text of one of them ends in blank lines; sort them by hand")
+    header = text[last.start_mark.index : line_end(text, last.start_mark.index).start]
+    if last.end_mark.index == len(text) and text[-1] not in "\r\n" and "-" not in header:
+        raise ObstacleError("one of them ends the file without a line end; add one")
 
 
 def find_comments(document: Document, start: int, limit: int, *, has_line: bool) -> tuple[int, bool]:
