@@ -318,6 +318,27 @@ def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch):
     assert "unknown choice 'uper-keeps'; did you mean `upper-keeps`?" in errors
 
 
+REFUSED = """\
+rubrics:
+  - Names it
+  - Says it
+  - id: b
+    score_ranges:
+      0: Names none
+      6: |+
+        Names one
+
+
+"""
+
+
+def test_a_finding_whose_choice_was_refused_is_not_counted_as_fixable_by_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.rubric.yaml").write_text(REFUSED, "utf-8")
+    output, _, code = call("--choose=own-rubric", "a.rubric.yaml", program=PROGRAM)
+    assert (output.splitlines()[-2:], code) == (["Nothing to fix in 1 file.", "1 finding left to fix by hand."], 0)
+
+
 def test_every_choice_of_a_finding_is_one_of_its_rule():
     for rule in RULES:
         assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", name) and told for name, told in rule.choices.items())

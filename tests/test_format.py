@@ -320,11 +320,19 @@ LEFT_ALONE = {
     ),
     "blank lines that are text": (
         "rubrics:\n  - weight: 2\n    id: a\n    expected_outcome: |+\n      x\n\n  - id: b\n",
-        (2, f"the keys cannot be sorted: the text of one of them ends in blank lines; {BY_HAND}"),
+        (2, f"the keys cannot be sorted: the blank lines below one of them may be part of its text; {BY_HAND}"),
+    ),
+    "blank lines that would be text": (
+        "rubrics:\n  - expected_outcome: >+\n      x\n    id: a\n\n  - id: b\n",
+        (2, f"the keys cannot be sorted: the blank lines below one of them may be part of its text; {BY_HAND}"),
     ),
     "a block of text that ends the file without a line end": (
         "rubrics:\n  - weight: 2\n    id: a\n    expected_outcome: |\n      x",
-        (2, "the keys cannot be sorted: one of them ends the file without a line end; add one"),
+        (2, "the keys cannot be sorted: the file ends without a line end; add one"),
+    ),
+    "a block of text that would end the file without a line end": (
+        "rubrics:\n  - expected_outcome: | # -\n      x\n    id: a",
+        (2, "the keys cannot be sorted: the file ends without a line end; add one"),
     ),
     "a comment in a range": (
         "rubrics:\n  - score_range:\n    - 0\n    - 10 # all\n    expected_outcome: Names it\n",

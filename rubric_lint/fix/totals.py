@@ -64,7 +64,7 @@ class FixTotals:
         if not outcome.fixed.doubt:
             self.left += sum(1 for _ in outcome.fixed.left(**outcome.wish._asdict()))
             if not outcome.wish.unsafe:
-                findings = outcome.fixed.result.findings
+                findings = [each for each in outcome.fixed.result.findings if not outcome.wish.pick(each)]
                 self.unsafe += sum(not each.fix.safe for each in findings if each.fix)
                 self.open += sum(1 for each in findings if each.choices and not each.fix)
         if outcome.is_changed:

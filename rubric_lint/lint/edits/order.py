@@ -12,6 +12,7 @@ from rubric_lint.text.source import Span
 from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, ScalarNode, walk_nodes
 
 _NEW_LINE = re.compile(r"[\r\n]")
+_BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
 
 
 def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[Edit]:
@@ -47,7 +48,7 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
         is_list = isinstance(value, list)
         spans = _with_comments(document, spans, first, last, is_list=is_list)
         for step in old[first:last]:
-            _check_end(document, (*path, step))
+            _check_end(document, (*path, step), spans)
     pieces = {step: text[slice(*span)] for step, span in zip(old[first:last], spans, strict=True)}
     edits = [
         Edit(span, pieces[step])
@@ -101,17 +102,17 @@ def _with_comments(document: Document, spans: Sequence[Span], first: int, last: 
     return found
 
 
-def _check_end(document: Document, path: Path) -> None:
-    """Raise an error if a child ends in a block scalar whose text depends on what follows it."""
+def _check_end(document: Document, path: Path, spans: Sequence[Span]) -> None:
+    """Raise an error if a child ends in a block scalar whose text depends on which of `spans` is its place."""
     text, child = document.source.text, document.child(path)
     *_, last = walk_nodes(child.site or child.node)
     if type(last) is not ScalarNode or last.style not in BLOCK_STYLES:
         return
-    if last.value.endswith("\n\n"):
-        raise ObstacleError("the text of one of them ends in blank lines; sort them by hand")
-    header = text[last.start_mark.index : line_end(text, last.start_mark.index).start]
-    if last.end_mark.index == len(text) and text[-1] not in "\r\n" and "-" not in header:
-        raise ObstacleError("one of them ends the file without a line end; add one")
+    header = text[last.start_mark.index : line_end(text, last.start_mark.index).start].split("#")[0]
+    if "+" in header and any(_BLANK_LINE.match(text, line_end(text, span.end).end) for span in spans):
+        raise ObstacleError("the blank lines below one of them may be part of its text; sort them by hand")
+    if "-" not in header and spans[-1].end == len(text):
+        raise ObstacleError("the file ends without a line end; add one")
 
 
 def find_comments(document: Document, start: int, limit: int, *, has_line: bool) -> tuple[int, bool]:
