@@ -202,6 +202,10 @@ rubrics:
         "rubrics:\n  - { # all\n    expected_outcome: x,\n    id: a,\n    # half\n    weight: 2 # w\n    } # too\n",
         "rubrics:\n  - { # all\n    id: a,\n    expected_outcome: x,\n    # half\n    weight: 2 # w\n    } # too\n",
     ),
+    "bands with something else among them": (
+        "rubrics:\n- {score_range: [5, 10], expected_outcome: a}\n- [0]\n- {score_range: [0, 4], expected_outcome: }\n",
+        "rubrics:\n- {score_range: [5, 10], expected_outcome: a}\n- [0]\n- {score_range: [0, 4], expected_outcome: }\n",
+    ),
     "values that are not written, explicit keys and tags": (
         "rubrics:\n  - weight:\n    ? expected_outcome\n    : !!str Names it\n    id: a\n  - a string\n",
         "rubrics:\n  - id: a\n    ? expected_outcome\n    : !!str Names it\n    weight:\n  - a string\n",

@@ -4,12 +4,14 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ruamel.yaml.nodes import ScalarNode
+
 from rubric_lint.finding import Edit
 from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start, whole_field
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
-from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, ScalarNode, walk_nodes
+from rubric_lint.text.tree import BLOCK_STYLES, AliasNode, walk_nodes
 
 _NEW_LINE = re.compile(r"[\r\n]")
 _BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
@@ -27,7 +29,7 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
     text, code = document.source.text, document.tree.code
     value = document.value(path)
     old = list(value) if isinstance(value, dict) else list(range(len(value)))
-    moved = [at for at, (one, other) in enumerate(zip(old, steps, strict=True)) if one != other]
+    moved = _find_moved(old, steps)
     if not moved:
         return []
     first, last = moved[0], moved[-1] + 1
@@ -59,6 +61,12 @@ def reorder(document: Document, path: Path, steps: Sequence[str | int]) -> list[
         if new.startswith("#") and text[line_start(text, span.start) : span.start].strip():
             raise ObstacleError("a comment would come between a dash and its first key; sort them by hand")
     return edits
+
+
+def _find_moved(old: Sequence[str | int], steps: Sequence[str | int]) -> list[int]:
+    if len(old) != len(steps):
+        raise ObstacleError("there is something else among them; sort them by hand")
+    return [at for at, (one, other) in enumerate(zip(old, steps, strict=True)) if one != other]
 
 
 def _has_comment_beside(document: Document, spans: Sequence[Span]) -> bool:
