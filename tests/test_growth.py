@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubric_lint.fix import fix
+from rubric_lint.fix.formatting import format_file
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.run.filters.changed_lines import ChangedLinesFilter
@@ -67,6 +68,34 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
     text = text if name.endswith(".jsonl") else f"---\n{text}"
     once, twice = (work(fix, name, text * count) for count in (100, 200))
     assert twice < 2.2 * once
+
+
+UNSORTED = """\
+  - rubrics:
+      - weight: 2
+        score_ranges:
+          - {{score_range: [5, 10], expected_outcome: Names part {0}}}
+          - {{expected_outcome: Names no part, score_range: [0, 5]}}
+        id: r{0}
+"""
+MIXED = """\
+  - assertions:
+      - type: rubrics
+        criteria:
+          - {{id: a, outcome: Names part {0}}}
+          - {{id: b, score_ranges: [{{score_range: [0, 10], outcome: Names part {0}}}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("run", "case"),
+    [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)],
+    ids=["sorted", "moved"],
+)
+def test_twice_the_lists_are_twice_the_work_to_rearrange(run, case):
+    once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (60, 120))
+    assert run("a.yaml", twice.encode()).applied
+    assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
 
 
 def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():

@@ -55,25 +55,80 @@ def move(known: Known, changes: Iterable[DataChange]) -> Known:
         moved |= {(rule, f"{place}/{name}") for rule, place in known}
     for old, name in {(str(intent.path[-1]), intent.name) for intent in intents if isinstance(intent, RenameKey)}:
         moved |= {(rule, "/".join(name if step == old else step for step in place.split("/"))) for rule, place in moved}
-    each = [(intent, change) for change in changes for intent in change.intents]
-    shifts = [(intent, change) for intent, change in each if isinstance(intent, Reorder | InsertItems)]
-    for shift, change in shifts:
-        moved |= {(rule, _follow(place, shift, change)) for rule, place in moved}
-    for intent, change in each:
-        new = set(_find_placeholders(intent, change))
-        for shift, other in shifts if new else ():
-            if shift is not intent:
-                new |= {(rule, _follow(place, shift, other)) for rule, place in new}
-        moved |= new
-    moves = [(intent, change) for intent, change in each if isinstance(intent, MoveItems)]
-    for intent, change in reversed(moves):  # the places of those further up stay valid
-        moved = {(rule, _follow_move(place, intent, change)) for rule, place in moved}
-    return frozenset(moved)
+    return _follow_all(moved, changes)
 
 
-def _follow_move(place: str, intent: MoveItems, change: DataChange) -> str:
-    """Return the path of a value after items of a list have moved into a copy of what holds the list."""
-    steps, above = place.split("/"), _point(intent.path, change).split("/")
+def _follow_all(known: Iterable[tuple[str, str]], changes: Iterable[DataChange]) -> Known:
+    """Return findings after all changes of lists, and those of new placeholders."""
+    each = list(enumerate((intent, change) for change in changes for intent in change.intents))
+    places = _Places((*entry, None) for entry in known)
+    for number, (intent, change) in each:
+        for rule, place in _find_placeholders(intent, change):
+            places.add((rule, place, number))
+    for number, (intent, change) in each:
+        if isinstance(intent, Reorder | InsertItems):
+            above = _point(intent.path[:-1] if isinstance(intent, InsertItems) else intent.path, change)
+            for rule, place, writer in places.below(above):
+                if writer != number:
+                    places.add((rule, _follow(place, intent, above), writer))
+    for _, (intent, change) in reversed(each):  # the places of those further up stay valid
+        if isinstance(intent, MoveItems):
+            above = _point(intent.path, change)
+            for entry in places.below(_find_reach(intent, above)):
+                places.replace(entry, entry._replace(place=_follow_move(entry.place, intent, above)))
+    return frozenset((rule, place) for rule, place, _ in places)
+
+
+class _Entry(NamedTuple):
+    """A finding by rule and JSON Pointer; for a new placeholder, also the number of the intent that writes it."""
+
+    rule: str
+    place: str
+    writer: int | None
+
+
+class _Places:
+    """Findings, and for each place those below it."""
+
+    def __init__(self, entries: Iterable[tuple[str, str, int | None]]) -> None:
+        self._below: dict[str, dict[_Entry, None]] = {"": {}}
+        for entry in entries:
+            self.add(entry)
+
+    def __iter__(self) -> Iterator[_Entry]:
+        return iter(self._below[""])
+
+    def add(self, entry: tuple[str, str, int | None]) -> None:
+        made = _Entry(*entry)
+        for above in list_above(made.place):
+            self._below.setdefault(above, {})[made] = None
+
+    def replace(self, entry: _Entry, new: _Entry) -> None:
+        for above in list_above(entry.place):
+            del self._below[above][entry]
+        self.add(new)
+
+    def below(self, place: str) -> list[_Entry]:
+        return list(self._below.get(place, ()))
+
+
+def list_above(place: str) -> Iterator[str]:
+    """Yield the pointers of all that is above a place, and "" in any case."""
+    yield ""
+    at = place.find("/", 1)
+    while at > 0:
+        yield place[:at]
+        at = place.find("/", at + 1)
+
+
+def _find_reach(intent: MoveItems, above: str) -> str:
+    """Return the place below which items of the list `above` move: the list of holders, or all documents."""
+    return above.rsplit("/", len(intent.path) - len(intent.holder) + 1)[0] if intent.holder else ""
+
+
+def _follow_move(place: str, intent: MoveItems, items: str) -> str:
+    """Return the path of a value after items of the list `items` have moved into a copy of what holds the list."""
+    steps, above = place.split("/"), items.split("/")
     holder = len(above) - len(intent.path) + len(intent.holder)  # the steps to the holder
     depth, index = len(above), _read_index(steps, above)
     is_moved = index in intent.steps
@@ -98,10 +153,9 @@ def _read_index(steps: Sequence[str], above: Sequence[str]) -> int | None:
     return int(steps[depth]) if is_below else None
 
 
-def _follow(place: str, intent: Reorder | InsertItems, change: DataChange) -> str:
-    """Return the path of a value after the items of a list above it were reordered, or others were inserted."""
-    items = intent.path[:-1] if isinstance(intent, InsertItems) else intent.path
-    steps, above = place.split("/"), _point(items, change).split("/")
+def _follow(place: str, intent: Reorder | InsertItems, items: str) -> str:
+    """Return the path of a value after items of the list `items` above it were reordered, or others were inserted."""
+    steps, above = place.split("/"), items.split("/")
     depth, index = len(above), _read_index(steps, above)
     if index is None:
         return place

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Finding, Intent, Reorder, Repair, Replace, Result, pointer
 from rubric_lint.fix import Applied, Fixed, find_new, splice
-from rubric_lint.fix.following import DataChange, move, name_findings
+from rubric_lint.fix.following import DataChange, list_above, move, name_findings
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.canonical import Ordering, list_orderings, list_ranges
 from rubric_lint.format.rubric import Rubric
@@ -244,7 +244,7 @@ def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> st
 
     A finding about two bands, such as an overlap, is at the later of them, so another one may have it afterwards.
     """
-    lists = [change.pointer for change in changes if any(map(_sorts_bands, change.intents))]
+    lists = frozenset(change.pointer for change in changes if any(map(_sorts_bands, change.intents)))
     pairs = _find_pairs(before.findings, lists)
     kept = [finding for finding in after.findings if (finding.rule, _find_list(finding, lists)) in pairs]
     known = move(name_findings(before.findings), changes) | name_findings(kept)
@@ -261,18 +261,18 @@ def _sorts_bands(intent: Intent) -> bool:
     return isinstance(intent, Reorder) and (isinstance(intent.steps[0], int) or intent.path[-1:] == ("score_ranges",))
 
 
-def _find_list(finding: Finding, lists: Sequence[str]) -> str:
+def _find_list(finding: Finding, lists: frozenset[str]) -> str:
     """Return which of the lists of bands a finding about two places is in; empty if none."""
-    within = (each for each in lists if finding.related and finding.pointer.startswith(f"{each}/"))
+    within = (each for each in list_above(finding.pointer) if finding.related and each in lists)
     return next(within, "")
 
 
-def _find_pairs(findings: Sequence[Finding], lists: Sequence[str]) -> set[tuple[str, str]]:
+def _find_pairs(findings: Sequence[Finding], lists: frozenset[str]) -> set[tuple[str, str]]:
     """Return the rules of the findings about two bands, with their lists."""
     return {(finding.rule, within) for finding in findings if (within := _find_list(finding, lists))}
 
 
-def _count(findings: Sequence[Finding], lists: Sequence[str]) -> Counter[str]:
+def _count(findings: Sequence[Finding], lists: frozenset[str]) -> Counter[str]:
     """Count findings by rule; those about two bands once for each list, as their number depends on the order."""
     single = Counter(finding.rule for finding in findings if not _find_list(finding, lists))
     return single + Counter(rule for rule, _ in _find_pairs(findings, lists))
