@@ -52,13 +52,18 @@ def cut(text: str, least: int = _LEAST) -> Cut | None:
     found = _FIRST_CASE.match(text, starts[begin], end)
     if found is None:
         return None
+    cases = _split(text, found, "- ", end, least)
+    return None if cases is None else Cut(text[: found.start(1)], cases, text[end:], len(found[1]))
+
+
+def _split(text: str, found: re.Match[str], mark: str, end: int, least: int) -> tuple[str, ...] | None:
+    """Return the cases that begin with `mark` in the column of the first one, which `found`; None if not worth it."""
     first, indent = found.start(1), len(found[1])
-    bounds = [each.end() for each in re.finditer(rf"\n(?= {{{indent}}}- )", text[first:end])]
+    bounds = [each.end() for each in re.finditer(rf"\n(?= {{{indent}}}{re.escape(mark)})", text[first:end])]
     if (first + len(text) - end + least) * (len(bounds) + 1) > 2 * len(text):
         return None
     places = [first, *(first + bound for bound in bounds), end]
-    cases = tuple(text[start:stop] for start, stop in pairwise(places))
-    return Cut(text[:first], cases, text[end:], indent)
+    return tuple(text[start:stop] for start, stop in pairwise(places))
 
 
 _TOP_LINE_OF_JSON = re.compile(r'\n *(?=")')
@@ -78,15 +83,10 @@ def cut_json(text: str) -> Cut | None:
     end = text.rfind(f"{top}]", starts[begin], starts[begin + 1]) + 1
     if opened is None or opened.end() >= end:
         return None
-    first, indent = opened.start(1), len(opened[1])
-    bounds = [each.end() for each in re.finditer(rf"\n(?= {{{indent}}}\{{)", text[first:end])]
-    if (first + len(text) - end + _LEAST) * (len(bounds) + 1) > 2 * len(text):
+    cases = _split(text, opened, "{", end, _LEAST)
+    if cases is None or [case.rstrip()[-1:] for case in cases] != [*"," * (len(cases) - 1), "}"]:
         return None
-    places = [first, *(first + bound for bound in bounds), end]
-    cases = tuple(text[start:stop] for start, stop in pairwise(places))
-    if [case.rstrip()[-1:] for case in cases] != [*"," * len(bounds), "}"]:
-        return None
-    return Cut(text[:first], cases, text[end:], indent, Kind.JSON)
+    return Cut(text[: opened.start(1)], cases, text[end:], len(opened[1]), Kind.JSON)
 
 
 def _may_depend(text: str) -> bool:
