@@ -46,19 +46,6 @@ def find_field(schema: RubricSchema, steps: Path, name: str) -> FieldFacts | Non
     return FieldFacts(name, node) if "description" in node else None
 
 
-def list_fields(schema: RubricSchema, steps: Path) -> list[FieldFacts]:
-    """List the fields that a mapping at `steps` below a `rubrics` value may have."""
-    properties = schema.find(steps).get("properties", {})
-    return [FieldFacts(name, resolve(schema.contents, field)) for name, field in properties.items()]
-
-
-def needed_fields(schema: RubricSchema, steps: Path) -> list[FieldFacts]:
-    """List the fields that this mapping must have, unless a deprecated one replaces them."""
-    node = schema.find(steps)
-    needed = {*node.get("required", ()), *node.get("then", {}).get("required", ())}
-    return [field for field in list_fields(schema, steps) if field.name in needed]
-
-
 def find_suite_field(source: str, name: str) -> FieldFacts | None:
     """Return a field of a suite that may lead to rubrics, such as its list of cases, if a schema defines it."""
     contents = load(source)

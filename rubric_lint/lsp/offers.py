@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from lsprotocol import types
 
+from rubric_lint.dialects.search.agentv_suites import EVALUATORS
 from rubric_lint.finding import Edit
 from rubric_lint.format.bands import HIGHEST, as_integer
 from rubric_lint.lsp.analysis import Analysis, State
@@ -12,7 +13,7 @@ from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.cursor import find_place
 from rubric_lint.lsp.fields import FieldFacts
 from rubric_lint.lsp.proof import Proof, put
-from rubric_lint.lsp.rooted import Root, find_roots, list_rule_names, may_hold, recall_roots
+from rubric_lint.lsp.rooted import Root, find_roots, generalise, list_rule_names, may_hold, recall_roots
 from rubric_lint.lsp.schema_walk import Spot, find_spots, find_words, list_fields_at, load_once, merge, open_below
 from rubric_lint.lsp.shapes import list_bodies
 from rubric_lint.lsp.slots import Slot, find_slot, follow
@@ -196,10 +197,10 @@ def _list_known(place: _Place) -> Iterator[str]:
             for entry in contents.get("x-not-loaded", ())
             if "enum" not in entry and "beside" not in entry
             for way in entry["paths"]
-            if way.rpartition("/")[0] == "/".join("*" if isinstance(step, int) else step for step in path)
+            if way.rpartition("/")[0] == "/".join(generalise(path))
         }
         yield from (name for name in known.get(part, ()) if name not in refused)
-        if len(path) > 1 and isinstance(path[-1], int) and path[-2] in {"assert", "assertions", "evaluators"}:
+        if len(path) > 1 and isinstance(path[-1], int) and path[-2] in EVALUATORS:
             yield from contents.get("x-beside-rubrics", {})
 
 
@@ -234,7 +235,7 @@ def _list_values(place: _Place, proof: Proof) -> Iterator[tuple[Any, str]]:
 def _list_kinds(place: _Place) -> Iterator[str]:
     """Yield the types of assertions that a dialect lists."""
     path = place.slot.path
-    if len(path) > 2 and path[-1] == "type" and path[-3] in {"assert", "assertions", "evaluators"}:
+    if len(path) > 2 and path[-1] == "type" and path[-3] in EVALUATORS:
         for root in place.roots:
             if not root.definition:
                 yield from load_once(root.source).get("x-known", {}).get("assertion", ())

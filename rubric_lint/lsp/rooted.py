@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.agentv_suites import find_cases, is_current, is_of_agentv, is_whole_case
+from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, find_cases, is_current, is_of_agentv, is_whole_case
 from rubric_lint.dialects.search.locate import find_claim, locate
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists
@@ -27,7 +27,6 @@ SETTINGS = "config/v1.json"
 """The schema of the settings."""
 
 _TABLE = ("tool", "rubric-lint")
-_EVAL_FILES = (".eval.yaml", ".eval.yml")
 _HOLDERS = frozenset({"defaultTest", "default_test", "turns", "assert", "assertions", "scenarios", "config"})
 
 
@@ -132,7 +131,7 @@ def _guess(document: Document) -> Dialect | None:
     cases = list(find_cases(document))
     if is_current(document):
         return A7
-    is_named = document.source.name.lower().endswith(_EVAL_FILES)
+    is_named = document.source.name.lower().endswith(EVAL_FILES)
     is_told = is_named or any(is_whole_case(case) or is_of_agentv(document, path) for path, case in cases if path)
     return A6 if is_told else None
 
@@ -147,9 +146,10 @@ def may_hold(document: Document, path: Path, name: str) -> bool:
     holder = path[-2] if len(path) > 1 and isinstance(path[-1], int) else path[-1]
     if holder in case_lists() or holder in _HOLDERS:
         return True
-    pattern = _generalise(path)
-    return any(name in mapping and _generalise(other) == pattern for other, mapping in document.mappings)
+    pattern = generalise(path)
+    return any(name in mapping and generalise(other) == pattern for other, mapping in document.mappings)
 
 
-def _generalise(path: Path) -> tuple[str, ...]:
+def generalise(path: Path) -> tuple[str, ...]:
+    """Return a path with `*` for the index of each item."""
     return tuple("*" if isinstance(step, int) else step for step in path)

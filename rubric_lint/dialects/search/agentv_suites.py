@@ -9,6 +9,9 @@ from rubric_lint.text.path import Path
 EVALUATORS = ("assert", "assertions", "evaluators")
 """The names of lists of assertions."""
 
+EVAL_FILES = (".eval.yaml", ".eval.yml")
+"""How the names of files end that AgentV looks for."""
+
 LISTS_OF_A_CASE = (("assertions",), ("assert",), ("execution", "evaluators"), ("evaluators",), ("execution", "assert"))
 """Where a case has its assertions: before AgentV 5.1, the first of these that is there counts."""
 
@@ -16,7 +19,6 @@ _OF_SUITES = ("assertions", "assert")
 _CASES = "tests"
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
-_FILE_NAMES = (".eval.yaml", ".eval.yml")
 _TEMPLATES = ".agentv/templates/"
 
 # These tell a suite of AgentV from one of promptfoo, and AgentV 5 from earlier releases: both systems have `vars` and
@@ -110,7 +112,7 @@ def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]
     """
     cases = list(find_cases(document))
     name = document.source.name.replace("\\", "/").lower()
-    is_named = name.endswith(_FILE_NAMES) or _TEMPLATES in name
+    is_named = name.endswith(EVAL_FILES) or _TEMPLATES in name
     if not (is_told or is_named or _has_case(document, _WHOLE) or is_current(document)):
         return
     for place in _find_lists(document, cases):
