@@ -74,8 +74,10 @@ def _follow_all(known: Iterable[tuple[str, str]], changes: Iterable[DataChange])
     for _, (intent, change) in reversed(each):  # the places of those further up stay valid
         if isinstance(intent, MoveItems):
             above = _point(intent.path, change)
-            for entry in places.below(_find_reach(intent, above)):
-                places.replace(entry, entry._replace(place=_follow_move(entry.place, intent, above)))
+            there = places.below(_find_reach(intent, above))
+            places.remove(there)  # all of them first: one may move to where another was
+            for entry in there:
+                places.add(entry._replace(place=_follow_move(entry.place, intent, above)))
     return frozenset((rule, place) for rule, place, _ in places)
 
 
@@ -103,10 +105,10 @@ class _Places:
         for above in list_above(made.place):
             self._below.setdefault(above, {})[made] = None
 
-    def replace(self, entry: _Entry, new: _Entry) -> None:
-        for above in list_above(entry.place):
-            del self._below[above][entry]
-        self.add(new)
+    def remove(self, entries: Iterable[_Entry]) -> None:
+        for entry in entries:
+            for above in list_above(entry.place):
+                del self._below[above][entry]
 
     def below(self, place: str) -> list[_Entry]:
         return list(self._below.get(place, ()))
