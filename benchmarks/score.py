@@ -1,4 +1,4 @@
-"""Times rubric-score on JSON Lines beside the bare cost of parsing the same lines, and holds it to its promises.
+"""Times one process of rubric-score beside the bare cost of parsing the same lines, and holds it to its promises.
 
 Run it with the Python that rubric-lint is installed for. All times are CPU seconds of whole processes, user and system,
 of which each runs on one core; the exit code is 1 when a promise is missed.
@@ -115,7 +115,7 @@ def main() -> int:
         rubric = folder / "judge.rubric.yaml"
         rubric.write_text(RUBRIC, "utf-8")
         files = {form: str(write(folder / form, options.outputs, form)) for form in ("object", "raw text")}
-        score = (PROGRAM, str(rubric))
+        score = (PROGRAM, str(rubric), "--jobs", "1")
         field = {
             OBJECTS: (*score, files["object"], "--fail-on", "never"),
             FENCED: (*score, files["raw text"], "--fail-on", "never"),
