@@ -480,7 +480,7 @@ def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
             action.edit = None
             assert (await editor.resolve(action)).edit is None
             assert [each.message for each in editor.client.messages] == [
-                "rubric-lint: no ignore comment can be placed here to silence overlap"
+                "rubric-lint: the text has changed, and overlap is no longer reported there"
             ]
             editor.client.messages.clear()
 

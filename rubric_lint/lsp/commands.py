@@ -17,7 +17,7 @@ from lsprotocol import types
 from rubric_lint.lsp.lenses import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, find_outputs, find_test_files
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.protocol import Connection
-from rubric_lint.lsp.workspace import uri_of
+from rubric_lint.lsp.uris import uri_of
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.scoring.testing.reading import is_test_file
 from rubric_lint.text.source import stem_of

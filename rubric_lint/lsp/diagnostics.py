@@ -14,7 +14,7 @@ from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.options import When
 from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.templates import Template
-from rubric_lint.lsp.workspace import uri_of
+from rubric_lint.lsp.uris import uri_of
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.kinds import Kind, kind_of

@@ -64,7 +64,7 @@ class Formatting:
     ) -> list[types.TextEdit] | None:
         """Return the edits, or None if nothing changes; the editor's log says why something is left unchanged."""
         uri = params.text_document.uri
-        if not self._desk.options_for(uri).formatting:
+        if not (await self._desk.options_for(uri)).formatting:
             return None
         state = await self._desk.state(uri)
         if state is None or state.settings is None:

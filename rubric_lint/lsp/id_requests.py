@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.uris import to_fs_path
 
 from rubric_lint.lsp.id_sites import list_record_sites, list_records, list_test_sites
 from rubric_lint.lsp.ids import Target, find_targets, find_uses
@@ -13,6 +12,7 @@ from rubric_lint.lsp.library import Library, Reading, UnreadError
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.renaming import FileEdit, RefusedError, check_target, rename
+from rubric_lint.lsp.uris import path_of
 from rubric_lint.text.source import Span
 
 Handler = Callable[[Any], Awaitable[Any]]
@@ -42,18 +42,23 @@ class IdRequests:
             types.TEXT_DOCUMENT_RENAME: self._rename,
         }
         for name, answer in features.items():
-            refusable = name in (types.TEXT_DOCUMENT_PREPARE_RENAME, types.TEXT_DOCUMENT_RENAME)
-            connection.feature(name)(_refuse_aloud(answer, guard) if refusable else guard(answer))
+            aloud = name in (types.TEXT_DOCUMENT_PREPARE_RENAME, types.TEXT_DOCUMENT_RENAME)
+            connection.feature(name)(guard(_answer_refusals(answer, aloud=aloud)))
 
     async def _ask(self, params: Any, task: Callable[[_Found], Any], *, quick: bool = False) -> Any:
-        """Run a task on what is at the place of a request; return None if the document is not an open file.
+        """Run a task on what is at the place of a request; return None if the document is not open.
 
         `quick`: syntax errors in it do not matter, so what is known of it is not read again.
+
+        Raises:
+            RefusedError: if the document is not a file, or cannot be read.
         """
         await self._desk.wait_for_settings()
-        path, position = to_fs_path(params.text_document.uri), params.position
+        path, position = path_of(params.text_document.uri), params.position
         opened = self._desk.find_open_files()
-        if path is None or path not in opened or self._desk.is_switched_off(path):
+        if path is None:
+            raise RefusedError("save this document as a file first; ids are looked up in files")
+        if path not in opened or self._desk.is_switched_off(path):
             return None
         encoding = self._connection.workspace.position_encoding or "utf-16"
         library = Library(self._desk.workspace, opened, encoding)
@@ -64,8 +69,8 @@ class IdRequests:
                 library.know(analysis, path)
             try:
                 reading = library.read(path)
-            except UnreadError:
-                return None
+            except UnreadError as fault:
+                raise RefusedError(str(fault)) from None
             targets = find_targets(library, reading, reading.text.offset(position))
             return task(_Found(library, reading, targets))
 
@@ -132,23 +137,16 @@ class IdRequests:
         )
 
 
-def _refuse_aloud(handle: Handler, guard: Callable[[Handler], Handler]) -> Handler:
-    """Return a handler that answers a refusal with an error, which editors show; other errors are only logged."""
+def _answer_refusals(handle: Handler, *, aloud: bool) -> Handler:
+    """Return a handler that answers a refusal with an error, which editors show, or with None if not `aloud`."""
 
     async def answer(params: Any) -> Any:
-        refusals: list[RefusedError] = []
-
-        async def attempt(params: Any) -> Any:
-            try:
-                return await handle(params)
-            except RefusedError as fault:
-                refusals.append(fault)
+        try:
+            return await handle(params)
+        except RefusedError as fault:
+            if not aloud:
                 return None
-
-        result = await guard(attempt)(params)
-        if refusals:
-            raise JsonRpcException(f"rubric-lint: {refusals[0]}", _REQUEST_FAILED)
-        return result
+            raise JsonRpcException(f"rubric-lint: {fault}", _REQUEST_FAILED) from None
 
     return answer
 

@@ -14,7 +14,8 @@ from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.open_documents import OpenText
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.workspace import Origin, Workspace, uri_of
+from rubric_lint.lsp.uris import uri_of
+from rubric_lint.lsp.workspace import Origin, Workspace
 from rubric_lint.project.files import File, Unreadable, find, read
 from rubric_lint.project.settings import FileSettings, claim_by_name
 from rubric_lint.project.settings_file import SettingsError

@@ -16,7 +16,7 @@ from rubric_lint.format.schema_files import catalogue
 from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.id_sites import inside_quotes
 from rubric_lint.lsp.tested_rubric import find_rubrics
-from rubric_lint.lsp.workspace import uri_of
+from rubric_lint.lsp.uris import uri_of
 from rubric_lint.project.settings_file import NAMES
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.scoring.testing.reading import list_needed, split_reference

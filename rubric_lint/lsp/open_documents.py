@@ -24,6 +24,7 @@ from rubric_lint.lsp.threads import Answer, WorkerThreads
 from rubric_lint.lsp.workspace import Folder, Origin, Workspace, find_origin
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.report.visible import visible
 from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
@@ -143,12 +144,14 @@ class OpenDocuments:
             self._connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def end(self) -> None:
-        """Remove all documents."""
+        """Remove all documents; requests that wait for the settings are answered without any."""
         for uri in list(self._documents):
             self._drop(uri)
+        self._is_ready.set()
 
-    def options_for(self, uri: str) -> Options:
-        """Return the editor's settings for a document."""
+    async def options_for(self, uri: str) -> Options:
+        """Return the editor's settings for a document, once they are known."""
+        await self._wait_for(uri)
         document = self._documents.get(uri)
         return self._folder_of(document).options if document else Options()
 
@@ -159,14 +162,19 @@ class OpenDocuments:
         return expand(folder.options.configuration, folder.path) if folder and folder.options.configuration else None
 
     async def state(self, uri: str) -> State | None:
-        """Return the current state of a document, or None if it is not open."""
+        """Return the current state of a document once the editor's settings are known, or None if it is not open."""
+        await self._wait_for(uri)
         document = self._documents.get(uri)
         if document is None:
             return None
         return await self.run(document.text, self._read_state, document, document.version, document.text)
 
     async def analysis(self, uri: str) -> Analysis | None:
-        """Return the analysis of the current state of a document, or None if it is not open."""
+        """Return the analysis of the current state of a document once the editor's settings are known.
+
+        It is computed if necessary, or None if the document is not open.
+        """
+        await self._wait_for(uri)
         while document := self._documents.get(uri):
             job = document.job
             if job is None:
@@ -178,6 +186,10 @@ class OpenDocuments:
                 self._tell_lacking(document, found)
                 return found
         return None
+
+    async def _wait_for(self, uri: str) -> None:
+        if uri in self._documents:
+            await self.wait_for_settings()
 
     async def wait_for_settings(self) -> None:
         """Wait until the settings of the editor are known."""
@@ -299,7 +311,7 @@ class OpenDocuments:
         known, self._lacking[paths] = self._lacking.get(paths, ()), found.lacking
         for file, reason in found.lacking:
             if (file, reason) not in known:
-                message = f"{file}: {reason}; `judged` or `labels` in the settings names it"
+                message = f"{visible(file)}: {reason}; `judged` or `labels` in the settings names it"
                 self._connection.log(message, types.MessageType.Warning)
 
     def report(self, fault: Exception, uri: str) -> None:

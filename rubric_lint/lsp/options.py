@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
+from rubric_lint.lsp.pieces import replace_surrogates
+
 SECTION = "rubric-lint"
 """The prefix of the settings' names in an editor."""
 
@@ -66,8 +68,14 @@ def _find_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         elif type(value) is not type(default):
             kind = {bool: "true or false", str: "a string", int: "an integer"}[type(default)]
             yield field, f"is {value!r}, expected {kind}"
+        elif type(value) is str and not _is_path(value):
+            yield field, f"is {value!r}, expected a path; no path has a null character or half a surrogate pair"
         elif type(value) is int and not 0 <= value <= _LONGEST_DEBOUNCE:
             yield field, f"is {value}, expected 0 to {_LONGEST_DEBOUNCE} milliseconds"
+
+
+def _is_path(text: str) -> bool:
+    return "\0" not in text and replace_surrogates(text) == text
 
 
 def expand(path: str, folder: str | None) -> str:

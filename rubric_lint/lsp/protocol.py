@@ -5,13 +5,21 @@ import json
 import posixpath
 import re
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from cattrs import ClassValidationError, transform_error
 from lsprotocol import types
 from pygls.capabilities import get_capability
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcServerNotInitialized
+from pygls.exceptions import (
+    FeatureRequestError,
+    JsonRpcException,
+    JsonRpcInternalError,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcServerNotInitialized,
+)
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -21,6 +29,19 @@ _LONGEST_WAIT = 10.0
 _MAGIC = re.compile(r"[*?{}\[\]!,]")  # the special characters of glob patterns
 
 _REFRESHED = {types.WORKSPACE_INLAY_HINT_REFRESH: "inlay_hint", types.WORKSPACE_CODE_LENS_REFRESH: "code_lens"}
+
+
+def as_data(value: Any) -> Any:
+    """Convert untyped values from a client to plain data; pygls turns some of them into objects."""
+    if isinstance(value, Mapping):
+        return {str(key): as_data(each) for key, each in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return as_data(value._asdict())
+    return value
+
+
+class AnsweredError(JsonRpcException):
+    """An error in a message that has reached whoever waits for an answer, so that nothing else has to report it."""
 
 
 class Written(NamedTuple):
@@ -68,13 +89,18 @@ class Protocol(LanguageServerProtocol):
         super()._execute_handler(msg_id, handler, finish, args, kwargs)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Parse a message; answer requests with invalid parameters too, which pygls does not."""
+        """Parse a message; unlike pygls, answer invalid requests, and wait no longer for an answer that is invalid."""
         try:
             return super().structure_message(data)
         except JsonRpcException as fault:
+            named = _word_faults(data.get("method"), fault)
             if "id" in data and "method" in data:
-                self._send_response(data["id"], error=fault.to_response_error())
-            raise
+                self._send_response(data["id"], error=named.to_response_error())
+                raise AnsweredError from fault
+            if isinstance(number := data.get("id"), str) and (asked := self._request_futures.pop(number, None)):
+                asked.set_exception(named)
+                raise AnsweredError from fault
+            raise named from fault
 
     def handle_message(self, message: Any) -> None:
         """Handle a message; reject a request that comes too early or too late, so that the client does not wait."""
@@ -153,9 +179,11 @@ class Connection(LanguageServer):
         """Show a message to the user."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"rubric-lint: {message}"))
 
-    def report_server_error(self, error: Exception, _source: Any) -> None:
-        """Log an error in handling a message."""
-        self.log(f"{type(error).__name__}: {error}")
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log an error in handling a message, unless it is the answer to a request and no fault of the server."""
+        is_fault = isinstance(error, JsonRpcInternalError) or not isinstance(error, JsonRpcException)
+        if is_fault or not (source is FeatureRequestError or isinstance(error, AnsweredError)):
+            self.log(f"{type(error).__name__}: {error}")
 
     def run(self) -> bool:
         """Serve until the client exits or disconnects; return whether it shut down in order."""
@@ -227,9 +255,19 @@ class Connection(LanguageServer):
             return await asyncio.wait_for(self.protocol.send_request_async(method, params), _LONGEST_WAIT)
         except Exception as fault:
             self.log(
-                f"no answer from the editor to {method}: {fault or type(fault).__name__}", types.MessageType.Warning
+                f"no answer from the editor to {method}: {str(fault) or type(fault).__name__}",
+                types.MessageType.Warning,
             )
             return None
+
+
+def _word_faults(method: Any, fault: JsonRpcException) -> JsonRpcException:
+    """Return an error that says which parameters of a message are invalid, or the same one if it is another."""
+    if not isinstance(fault.__cause__, ClassValidationError):
+        return fault
+    faults = "; ".join(transform_error(fault.__cause__))
+    as_sent = re.sub(r"(?<=[a-z])_([a-z])", lambda letter: letter[1].upper(), faults)
+    return JsonRpcInvalidParams(f"{method}: {as_sent}" if method else as_sent)
 
 
 def _make_watch(name: str, patterns: list[str]) -> types.Registration:

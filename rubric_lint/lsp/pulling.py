@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from lsprotocol import types
-from pygls.uris import to_fs_path
 
 from rubric_lint.lsp.diagnostics import SOURCE
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.protocol import Connection, Written
 from rubric_lint.lsp.unopened import NOTHING, Report, UnopenedFiles
+from rubric_lint.lsp.uris import path_of
 from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
 
 _PATIENCE = 1.0  # seconds of work before it is shown
@@ -76,7 +76,7 @@ class Pulling:
             if params.previous_result_id == known.id:
                 return Written(json.dumps({"kind": "unchanged", "resultId": known.id}))
             return Written(f'{{"kind": "full", "resultId": {json.dumps(known.id)}, "items": {known.diagnostics}}}')
-        path = to_fs_path(uri)
+        path = path_of(uri)
         report = await self._desk.run_behind(self._files.look_at, path, uri) if path else None
         return Written(f'{{"kind": "full", "items": {report.diagnostics if report else NOTHING}}}')
 
@@ -97,7 +97,7 @@ class Pulling:
         until there is, if the client reports changes of files.
         """
         await self._desk.wait_for_settings()
-        previous = {to_fs_path(each.uri) or each.uri: each for each in params.previous_result_ids}
+        previous = {path_of(each.uri) or each.uri: each for each in params.previous_result_ids}
         token = params.partial_result_token
         while True:
             self._news.clear()
@@ -152,7 +152,7 @@ class Pulling:
     def _note_close(self, uri: str) -> None:
         """Report a file anew: the editor may show the findings of a text that was not saved."""
         self._known.pop(uri, None)
-        if path := to_fs_path(uri):
+        if path := path_of(uri):
             self._files.forget(path)
         self._news.set()
 

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
-from rubric_lint.lsp.actions import KINDS, Abilities, Deferred, find_edit, make_actions
-from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.action_requests import ActionRequests
 from rubric_lint.lsp.commands import CAN_RUN, Commands
 from rubric_lint.lsp.commands import NAMES as COMMANDS
 from rubric_lint.lsp.completion import complete
@@ -23,7 +23,7 @@ from rubric_lint.lsp.links import make_links
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.options import SECTION, Options, read_options
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.protocol import Connection, Written
+from rubric_lint.lsp.protocol import Connection, Written, as_data
 from rubric_lint.lsp.pulling import Pulling
 from rubric_lint.lsp.symbols import write_folds, write_outline
 from rubric_lint.lsp.workspace import build_workspace
@@ -34,11 +34,6 @@ SCHEMA_SERVER = "rubric-lint/schemaServer"
 """The notification that a server with our JSON Schemas has started or stopped."""
 
 Handler = Callable[[Any], Awaitable[Any]]
-
-_REFUSALS = {
-    Deferred.IGNORE: "no ignore comment can be placed here to silence {}",
-    Deferred.FIX_ALIKE: "the fixes of {} conflict with each other; apply them one by one",
-}
 
 
 class Server:
@@ -53,6 +48,7 @@ class Server:
         self._pulls = False
         self._options: dict[str, Options] = {}
         self._given: Any = None
+        self._faults: set[str] = set()
         self._register()
 
     def run(self) -> bool:
@@ -85,8 +81,6 @@ class Server:
             types.INITIALIZED: self._start,
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configure,
             types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._read_configuration,
-            types.TEXT_DOCUMENT_CODE_ACTION: self._act,
-            types.CODE_ACTION_RESOLVE: self._resolve,
             types.TEXT_DOCUMENT_HOVER: self._hover,
             types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._outline,
             types.TEXT_DOCUMENT_FOLDING_RANGE: self._fold,
@@ -96,7 +90,6 @@ class Server:
             types.TEXT_DOCUMENT_CODE_LENS: self._offer,
         }
         options: dict[str, Any] = {
-            types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(KINDS, resolve_provider=True),
             types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" ", "[", "/", "#"]),
         }
         for name, note in notes.items():
@@ -107,11 +100,16 @@ class Server:
             self._connection.command(name)(self._guard_command(name))
 
     def _guard(self, handle: Handler) -> Handler:
-        """Return a handler that logs errors and answers None, because some editors show errors as pop-ups."""
+        """Return a handler that logs crashes and answers None, because some editors show errors as pop-ups.
+
+        A refusal is an answer, so the client gets it.
+        """
 
         async def answer(params: Any) -> Any:
             try:
                 return await handle(params)
+            except JsonRpcException:
+                raise
             except Exception as fault:
                 document = getattr(params, "text_document", None)
                 self._desk.report(fault, document.uri if document else "")
@@ -135,9 +133,10 @@ class Server:
         self._commands = Commands(self._connection, self._desk)
         self._pulling = Pulling(self._connection, self._desk)
         self._pulls = self._pulling.register(self._guard)
+        ActionRequests(self._connection, self._desk, self._guard)
         IdRequests(self._connection, self._desk, self._guard)
         WorkspaceSymbols(self._connection, self._desk, self._guard)
-        given = _as_data(params.initialization_options)
+        given = as_data(params.initialization_options)
         if isinstance(given, Mapping):
             self._desk.has_schema_server = given.get("schemaServer") is True
             self._given = given.get("settings", given)
@@ -156,7 +155,7 @@ class Server:
         await self._desk.run(Text.of(""), _warm_up)
 
     async def _configure(self, params: types.DidChangeConfigurationParams) -> None:
-        given = _as_data(params.settings)
+        given = as_data(params.settings)
         if isinstance(given, Mapping):
             self._given = given.get(SECTION, given)
         await self._read_configuration(None)
@@ -170,11 +169,15 @@ class Server:
             items += [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in uris]
             answer = await self._connection.ask(types.WORKSPACE_CONFIGURATION, types.ConfigurationParams(items))
             if isinstance(answer, list | tuple) and len(answer) == len(values):
-                values = [self._given if value is None else _as_data(value) for value in answer]
+                values = [self._given if value is None else as_data(value) for value in answer]
+        faults: dict[str, None] = {}
         for uri, value in zip(["", *uris], values, strict=True):
-            self._options[uri], faults = read_options(value)
-            for fault in faults:
+            self._options[uri], found = read_options(value)
+            faults |= dict.fromkeys(found)
+        for fault in faults:
+            if fault not in self._faults:
                 self._connection.log(f"the setting {fault}; using its default", types.MessageType.Warning)
+        self._faults = set(faults)
         self._reload(None)
         await self._formatting.offer(is_on=any(options.formatting for options in self._options.values()))
 
@@ -195,7 +198,7 @@ class Server:
         self._pulling.note_files()
 
     def _note_schema_server(self, params: Any) -> None:
-        active = _as_data(params)
+        active = as_data(params)
         self._desk.has_schema_server = isinstance(active, Mapping) and active.get("active") is True
         self._desk.look_again()
 
@@ -222,56 +225,17 @@ class Server:
 
     # Requests
 
-    async def _act(self, params: types.CodeActionParams) -> list[types.CodeAction] | None:
-        found = await self._desk.analysis(params.text_document.uri)
-        if found is None:
-            return None
-        asked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
-        text, wanted = found.state.text, params.context.only
-        place = text.span(params.range)
-        return await self._desk.run(
-            text, lambda: list(make_actions(found, place, wanted, self._abilities, asked=asked)) or None
-        )
-
-    async def _resolve(self, action: types.CodeAction) -> types.CodeAction:
-        """Compute the edit of an action that the user selected."""
-        data = _as_data(action.data)
-        if action.edit or not isinstance(data, Mapping):
-            return action  # Neovim also sends actions that already have their edit
-        kind = Deferred(data["action"])
-        if found := await self._desk.analysis(data["uri"]):
-            action.edit = await self._desk.run(found.state.text, self._find_edit, found, kind, data)
-        if action.edit is None:
-            self._connection.tell(_REFUSALS[kind].format(data["rule"]))
-        return action
-
-    def _find_edit(self, found: Analysis, kind: Deferred, data: Mapping[str, Any]) -> types.WorkspaceEdit | None:
-        for finding in found.findings:
-            if finding.rule == data["rule"] and (kind is Deferred.FIX_ALIKE or finding.pointer == data["pointer"]):
-                return find_edit(found, kind, finding, str(data.get("choice", "")), self._abilities)
-        return None
-
-    @property
-    def _abilities(self) -> Abilities:
-        can = self._connection.can
-        later = can("text_document.code_action.resolve_support.properties") or ()
-        return Abilities(
-            versioned=bool(can("workspace.workspace_edit.document_changes")),
-            lazy="edit" in later and bool(can("text_document.code_action.data_support")),
-            confirms=bool(can("workspace.workspace_edit.change_annotation_support")),
-        )
-
     async def _hover(self, params: types.HoverParams) -> types.Hover | None:
         found = await self._desk.analysis(params.text_document.uri)
         if found is None:
             return None
         text = found.state.text
-        effects = self._desk.options_for(params.text_document.uri).score_hover
+        effects = (await self._desk.options_for(params.text_document.uri)).score_hover
         return await self._desk.run(text, partial(make_hover, effects=effects), found, text.offset(params.position))
 
     async def _hint(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
         uri = params.text_document.uri
-        options = self._desk.options_for(uri)
+        options = await self._desk.options_for(uri)
         if not (options.share_hints or options.verdict_hints or options.range_hints):
             return None
         found = await self._desk.analysis(uri)
@@ -282,7 +246,10 @@ class Server:
 
     async def _offer(self, params: types.CodeLensParams) -> list[types.CodeLens] | None:
         uri = params.text_document.uri
-        if not (CAN_RUN and self._desk.options_for(uri).lenses) or (found := await self._desk.analysis(uri)) is None:
+        if not (CAN_RUN and (await self._desk.options_for(uri)).lenses):
+            return None
+        found = await self._desk.analysis(uri)
+        if found is None:
             return None
         return await self._desk.run(found.state.text, make_lenses, found) or None
 
@@ -305,7 +272,7 @@ class Server:
 
     async def _complete(self, params: types.CompletionParams) -> list[types.CompletionItem] | None:
         uri = params.text_document.uri
-        when = self._desk.options_for(uri).completion
+        when = (await self._desk.options_for(uri)).completion
         state = await self._desk.state(uri)
         if state is None or when == "never":
             return None
@@ -320,15 +287,6 @@ class Server:
 def _prepare() -> None:
     logging.getLogger("pygls").setLevel(logging.CRITICAL)  # `Connection` writes its errors to the client's log
     gc.freeze()  # keep everything loaded so far out of garbage collection
-
-
-def _as_data(value: Any) -> Any:
-    """Convert untyped values from a client to plain data; pygls turns some of them into objects."""
-    if isinstance(value, Mapping):
-        return {str(key): _as_data(each) for key, each in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return _as_data(value._asdict())
-    return value
 
 
 def _warm_up() -> None:

@@ -1,7 +1,7 @@
 """Lint the files of the editor's folders that are not open, and keep the findings until a file changes."""
 
 # Paths are str here, as in project/files.py.
-# ruff: noqa: PTH100, PTH110, PTH116
+# ruff: noqa: PTH100, PTH110
 
 import os
 import time
@@ -14,8 +14,10 @@ from rubric_lint.lsp.analysis import CRASHED, Analysis, State
 from rubric_lint.lsp.diagnostics import write_diagnostics
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.workspace import Folder, Origin, uri_of
+from rubric_lint.lsp.uris import uri_of
+from rubric_lint.lsp.workspace import Folder, Origin
 from rubric_lint.project.files import File, Unreadable, find
+from rubric_lint.project.opening import stat_path
 from rubric_lint.project.settings_file import SettingsError
 
 _SLICE = 0.05  # seconds of work in the background before open documents have their turn
@@ -141,7 +143,7 @@ def find_files(folder: Folder) -> list[Found]:
 def _list_stamps(paths: Iterator[str] | list[str]) -> Iterator[tuple[int, ...]]:
     for path in paths:
         try:
-            status = os.stat(path)
+            status = stat_path(path)
             yield status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
         except OSError:
             yield 0, 0, 0, 0

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from pygls.uris import from_fs_path, to_fs_path
-
 from rubric_lint.finding import Result
 from rubric_lint.lsp.options import Options, expand
+from rubric_lint.lsp.uris import path_of
 from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.run.filters.baseline import Baselines
@@ -39,12 +38,12 @@ class Origin(NamedTuple):
 
 def find_origin(uri: str, language: str) -> Origin:
     """Return the origin of the document at a URI; an unsaved document is named by its language."""
-    try:
-        path, name = to_fs_path(uri), os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
-    except ValueError:  # not a URI
-        path, name = None, "untitled"
-    if path:
+    if path := path_of(uri):
         return Origin(path, path)
+    try:
+        name = os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
+    except ValueError:  # not a URI
+        name = "untitled"
     is_named = name.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
     return Origin(None, name if is_named else name + _SUFFIX_OF.get(language, ".yaml"))
 
@@ -61,7 +60,7 @@ class Folder:
     @classmethod
     def of(cls, uri: str, options: Options) -> "Folder":
         """Create a folder with the editor's settings for it."""
-        path = to_fs_path(uri) if uri else None
+        path = path_of(uri)
         file = expand(options.configuration, path) if options.configuration else None
         try:
             return cls(uri, path, options, SettingsFinder(file=file, here=path))
@@ -154,8 +153,3 @@ def build_workspace(uris: Iterable[str], options: dict[str, Options]) -> Workspa
     """Build the workspace of these folders; `options` are by folder URI, with "" for files outside them."""
     default = options.get("", Options())
     return Workspace(Folder.of("", default), tuple(Folder.of(uri, options.get(uri, default)) for uri in uris))
-
-
-def uri_of(path: str) -> str:
-    """Return the URI of a file."""
-    return from_fs_path(os.path.abspath(path)) or ""  # noqa: PTH100

@@ -43,7 +43,7 @@ def read_file(path: str, limit: int) -> bytes:
         RefusedError: if it is larger, or not a regular file.
         OSError: if the system cannot read it.
     """
-    _require(path, os.stat(path).st_mode, stat.S_ISREG, "not a regular file")
+    _require(path, stat_path(path).st_mode, stat.S_ISREG, "not a regular file")
     descriptor = os.open(path, _READING)  # `open` would take twice as many system calls
     try:
         status = os.fstat(descriptor)
@@ -64,7 +64,7 @@ def read_head(path: str, limit: int, chunk: int = 1 << 22) -> Iterator[bytes]:
     Raises:
         OSError: as in `read_file`.
     """
-    _require(path, os.stat(path).st_mode, stat.S_ISREG, "not a regular file")
+    _require(path, stat_path(path).st_mode, stat.S_ISREG, "not a regular file")
     descriptor = os.open(path, _READING)
     try:
         yield from _read_on(descriptor, chunk, limit)
@@ -80,10 +80,23 @@ def open_stream(path: str) -> Iterator[BinaryIO]:
         RefusedError: if it is a folder, a device or a socket.
         OSError: if the system cannot open it.
     """
-    _require(path, os.stat(path).st_mode, _is_streamed, "neither a file nor a pipe")
+    _require(path, stat_path(path).st_mode, _is_streamed, "neither a file nor a pipe")
     with open(path, "rb") as stream:  # noqa: PTH123
         _require(path, os.fstat(stream.fileno()).st_mode, _is_streamed, "neither a file nor a pipe")
         yield stream
+
+
+def stat_path(path: str) -> os.stat_result:
+    """Return the status of a file.
+
+    Raises:
+        RefusedError: if no file can have this path.
+        OSError: if the system cannot tell.
+    """
+    try:
+        return os.stat(path)
+    except ValueError:
+        raise RefusedError(path, "no path has a null character or half a surrogate pair") from None
 
 
 def _is_streamed(mode: int) -> bool:

@@ -1,15 +1,13 @@
 """Read files of results and labels once, and hand out the records of each rubric."""
 
 # Paths are str here, as in settings.py.
-# ruff: noqa: PTH116
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from rubric_lint.project.opening import open_stream
+from rubric_lint.project.opening import open_stream, stat_path
 from rubric_lint.scoring.agreement.reading import Invalid
 from rubric_lint.scoring.decoding import decode_entry
 from rubric_lint.scoring.extract import OutputError
@@ -87,7 +85,7 @@ class Shelf:
         Raises:
             OSError: if it cannot be read.
         """
-        status = os.stat(path)
+        status = stat_path(path)
         stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         kept = self._kept.get(path)
         if kept is None or kept[0] != stamp:

@@ -1,0 +1,104 @@
+"""What an editor asks for directly after it has opened a file is answered as later, whatever is known by then."""
+
+import asyncio
+import json
+
+from embedded import Client
+
+RUBRIC = """\
+rubrics:
+  - id: tone
+    weight: 2
+    expected_outcome: Is good
+    wieght: 1
+  - id: sound
+    score_ranges: {0: Says nothing of it, 5: Names the fault}
+    expected_outcome:
+"""
+SOUND = """\
+rubrics:
+  - expected_outcome: Names the period of thirty days
+    id: period
+"""
+TESTS = "rubric: b.rubric.yaml\ntests:\n  - {id: a, answer: Thirty, expect: {criteria: {period: true}}}\n"
+SETTINGS = {"configuration": "strict.toml", "formatting": True, "rangeHints": False}
+WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+REQUESTS = [
+    ("textDocument/codeAction", {"range": WHOLE, "context": {"diagnostics": []}}),
+    ("textDocument/hover", {}),
+    ("textDocument/inlayHint", {"range": WHOLE}),
+    ("textDocument/codeLens", {}),
+    ("textDocument/definition", {}),
+    ("textDocument/references", {"context": {"includeDeclaration": True}}),
+    ("textDocument/documentHighlight", {}),
+    ("textDocument/prepareRename", {}),
+    ("textDocument/rename", {"newName": "days"}),
+    ("textDocument/formatting", {"options": {"tabSize": 2, "insertSpaces": True}}),
+    ("textDocument/rangeFormatting", {"range": WHOLE, "options": {"tabSize": 2, "insertSpaces": True}}),
+    ("textDocument/documentSymbol", {}),
+    ("textDocument/foldingRange", {}),
+    ("textDocument/documentLink", {}),
+    ("textDocument/completion", {"position": {"line": 3, "character": 0}}),
+    ("textDocument/diagnostic", {}),
+]
+EDITOR = {
+    "workspace": {"configuration": True, "diagnostics": {"refreshSupport": True}},
+    "textDocument": {"diagnostic": {}},
+}
+
+
+def ask(client, uri, place):
+    known = {"textDocument": {"uri": uri}, "position": place}
+    return [client.request(method, {**known, **more}) for method, more in REQUESTS]
+
+
+async def session(folder):
+    is_known = asyncio.Event()
+
+    async def configure(params):
+        await is_known.wait()
+        return [SETTINGS for _ in params["items"]]
+
+    client = Client({"workspace/configuration": configure})
+    await client.start(folder.as_uri(), capabilities=EDITOR, options=SETTINGS)
+    asked = []
+    for name, text, place in (
+        ("a.rubric.yaml", RUBRIC, {"line": 1, "character": 8}),
+        ("b.rubric.yaml", SOUND, {"line": 2, "character": 8}),
+        ("b.rubric-test.yaml", TESTS, {"line": 2, "character": 55}),
+    ):
+        (folder / name).write_text(text)
+        uri = (folder / name).as_uri()
+        client.open(uri, text)
+        asked.append((uri, place, ask(client, uri, place)))
+    await asyncio.sleep(0.1)
+    assert not any(each.done() for _, _, requests in asked for each in requests[:1])
+    is_known.set()
+    for uri, place, requests in asked:
+        first = [without_ids(await each) for each in requests]
+        later = [without_ids(await each) for each in ask(client, uri, place)]
+        yield dict(zip((method for method, _ in REQUESTS), zip(first, later, strict=True), strict=True))
+    await client.end()
+    assert client.logged == []
+
+
+def without_ids(answer):
+    """The answer, without the number of its request."""
+    return {name: value for name, value in answer.items() if name != "id"}
+
+
+def test_requests_that_come_with_the_file_are_answered_as_later(tmp_path):
+    (tmp_path / "strict.toml").write_text('ignore = ["unknown-field"]\n')
+
+    async def collect():
+        return [each async for each in session(tmp_path)]
+
+    found = asyncio.run(asyncio.wait_for(collect(), 60))
+    for answers in found:
+        for first, later in answers.values():
+            assert first == later
+    answered = {method for answers in found for method, (first, _) in answers.items() if first.get("result")}
+    assert answered == {method for method, _ in REQUESTS}
+    titles = json.dumps(found[0]["textDocument/codeAction"])
+    assert "unknown-field" not in titles
+    assert "vague-outcome" in titles

@@ -1,0 +1,185 @@
+"""What the language server cannot do is an answer, and one that says why; it is never reported as a crash as well."""
+
+import asyncio
+import os
+
+import pytest
+from embedded import EDITOR, Client
+
+FAULTY = "rubrics:\n  - id: a\n    expected_outcome: Says so\n    wieght: 2\n"
+UNKNOWN = "criterion `a`: unknown field `wieght`; did you mean `weight`?"
+FOREIGN = (
+    "codeAction/resolve: `data` is not that of an action from rubric-lint; expected one that "
+    "textDocument/codeAction returned"
+)
+NO_PATH = "no path has a null character or half a surrogate pair"
+PULL = {
+    "workspace": {**EDITOR["workspace"], "diagnostics": {"refreshSupport": True}},
+    "textDocument": {**EDITOR["textDocument"], "diagnostic": {}},
+}
+
+
+def run(session):
+    return asyncio.run(asyncio.wait_for(session, 60))
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "a.rubric.yaml"
+    path.write_text(FAULTY)
+    return path
+
+
+async def begin(*paths, answers=None, capabilities=EDITOR):
+    """A client in the folder of the first of some files, which are open."""
+    client = Client(answers)
+    await client.start(paths[0].parent.as_uri(), capabilities=capabilities)
+    for path in paths:
+        client.open(path.as_uri(), path.read_text())
+    return client
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code", "message"),
+    [
+        ("textDocument/prepareRename", {"line": 0}, -32803, "rubric-lint: put the cursor on the id of a criterion"),
+        (
+            "textDocument/rename",
+            {"line": 1, "newName": " "},
+            -32803,
+            "rubric-lint: an id cannot be empty, or begin or end with a space",
+        ),
+        ("textDocument/nothing", {}, -32601, "Method Not Found: textDocument/nothing"),
+        (
+            "textDocument/hover",
+            {"character": -1},
+            -32602,
+            "textDocument/hover: invalid value @ $.params.position",
+        ),
+        (
+            "workspace/executeCommand",
+            {"command": "nothing"},
+            -32602,
+            "Invalid Params: Command name 'nothing' is not defined",
+        ),
+        *(
+            ("codeAction/resolve", {"title": "Fix", "data": data}, -32602, FOREIGN)
+            for data in ({"action": "other"}, {"x": 1}, [1], "x", 5, {"action": "ignore", "uri": 1, "rule": []})
+        ),
+    ],
+)
+def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, code, message):
+    async def session():
+        client = await begin(file)
+        place = {"line": params.get("line", 1), "character": params.get("character", 8)}
+        answer = await client.ask(method, {"textDocument": {"uri": file.as_uri()}, "position": place, **params})
+        error = answer["error"]
+        await client.end()
+        return error["code"], error["message"], client.logged, client.told
+
+    assert run(session()) == (code, message, [], [])
+
+
+@pytest.mark.parametrize(
+    ("settings", "logged"),
+    [
+        ({"debounce": "soon"}, ["the setting rubric-lint.debounce is 'soon', expected an integer; using its default"]),
+        *(
+            (
+                {"configuration": path},
+                [f"the setting rubric-lint.configuration is {path!r}, expected a path; {NO_PATH}; using its default"],
+            )
+            for path in ("a\0b", "a\ud800")
+        ),
+    ],
+)
+def test_a_setting_that_is_invalid_is_logged_once_until_it_changes(file, settings, logged):
+    given = [settings]
+
+    async def session():
+        configure = {"workspace/configuration": lambda params: given * len(params["items"])}
+        client = await begin(file, answers=configure)
+        changed = ("workspace/didChangeConfiguration", {"settings": None})
+        messages = [[each["message"] for each in await client.diagnostics(file.as_uri())]]
+        for value in (settings, {}, settings):
+            given[:] = [value]
+            client.notify(*changed)
+            messages.append([each["message"] for each in await client.diagnostics(file.as_uri())])
+        return messages, client.logged
+
+    assert run(session()) == ([[UNKNOWN]] * 4, logged * 2)
+
+
+def test_settings_that_name_no_possible_file_are_listed_with_the_reason(file):
+    (file.parent / "rubric-lint.toml").write_text('judged = ["a\\u0000b"]\nbaseline = "c\\u0000d"\n')
+
+    async def session():
+        client = await begin(file)
+        (notice,) = await client.diagnostics(file.as_uri())
+        return notice["message"], client.logged
+
+    message, logged = run(session())
+    folder = file.parent
+    assert message == f"not checked: {folder}/c\\x00d: the baseline cannot be read: {NO_PATH}"
+    assert logged == [f"{folder}/a\\x00b: {NO_PATH}; `judged` or `labels` in the settings names it"]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file:///a%00b.rubric.yaml",
+        "file:///\ud800.rubric.yaml",
+        "http://[::1",
+        "untitled:Untitled-1",
+        "vscode-vfs://github/o/r/a.rubric.yaml",
+        "",
+    ],
+)
+def test_a_document_that_is_no_file_is_checked_and_says_why_it_cannot_rename(file, uri):
+    async def session():
+        client = await begin(file)
+        client.open(uri, FAULTY)
+        assert [each["message"] for each in await client.diagnostics(uri)] == [UNKNOWN]
+        assert (await client.at("definition", uri, 1, 8))["result"] is None
+        assert (await client.at("hover", uri, 1, 8))["result"]["contents"]["value"].startswith("**a**: ")
+        error = (await client.at("rename", uri, 1, 8, newName="b"))["error"]
+        await client.end()
+        return error["message"], client.logged
+
+    message = "rubric-lint: save this document as a file first; ids are looked up in files"
+    assert run(session()) == (message, [])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file names are Unicode there")
+def test_a_file_name_that_is_not_utf_8_hides_no_other_file(file):
+    (file.parent / os.fsdecode(b"x\xff.rubric.yaml")).write_text(FAULTY)
+
+    async def session():
+        client = Client()
+        await client.start(file.parent.as_uri(), capabilities=PULL)
+        found = (await client.ask("workspace/diagnostic", {"previousResultIds": []}))["result"]["items"]
+        symbols = (await client.ask("workspace/symbol", {"query": "a"}))["result"]
+        other = f"{file.parent.as_uri()}/x%FF.rubric.yaml"
+        client.open(other, FAULTY)
+        renamed = (await client.at("rename", other, 1, 8, newName="b"))["result"]
+        await client.end()
+        return [
+            sorted(each["uri"] for each in found),
+            sorted(each["location"]["uri"] for each in symbols),
+            [each["textDocument"]["uri"] for each in renamed["documentChanges"]],
+            client.logged,
+        ]
+
+    both = [file.as_uri(), f"{file.parent.as_uri()}/x%FF.rubric.yaml"]
+    assert run(session()) == [both, both, both[1:], []]
+
+
+def test_an_editor_that_answers_nonsense_is_not_waited_for(file):
+    async def session():
+        client = await begin(file, answers={"workspace/configuration": lambda _: None})
+        async with asyncio.timeout(5):
+            messages = [each["message"] for each in await client.diagnostics(file.as_uri())]
+        return messages, client.logged
+
+    reason = "invalid value for type, expected Sequence @ $.result"
+    assert run(session()) == ([UNKNOWN], [f"no answer from the editor to workspace/configuration: {reason}"])
