@@ -1,10 +1,12 @@
 """The lenses above rubrics and tests, and the commands behind them."""
 
+import asyncio
 import shutil
 from pathlib import Path
 
 import pytest
 from editor import start, uri_of
+from embedded import Client
 from lsprotocol import types
 from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
 from test_lsp import run
@@ -182,3 +184,40 @@ def test_lenses_can_be_switched_off(folder):
             assert await editor.end() == 0
 
     run(session())
+
+
+def test_a_file_is_saved_if_only_its_mark_and_line_ends_are_not_those_of_the_editor(tmp_path):
+    path = tmp_path / "a.rubric.yaml"
+    path.write_bytes("\ufeffrubrics:\r\n  - Names the cause é\n".encode("utf-16-le"))
+
+    async def session(text):
+        client = Client()
+        await client.start(tmp_path.as_uri())
+        client.open(path.as_uri(), text)
+        arguments = [path.as_uri(), ""]
+        answer = await client.ask("workspace/executeCommand", {"command": SHOW_PROMPT, "arguments": arguments})
+        await client.end()
+        assert client.logged[1:] == []
+        return "are not saved" in answer["result"]
+
+    assert not asyncio.run(session("rubrics:\n  - Names the cause é\n"))
+    assert asyncio.run(session("rubrics:\n  - Names the cause e\n"))
+
+
+def test_a_program_ends_by_itself_even_if_it_does_more_after_it_has_printed(tmp_path, monkeypatch):
+    path, marker = tmp_path / "a.rubric.yaml", tmp_path / "ended"
+    path.write_text("rubrics: [Names the cause]\n", "utf-8")
+    late = f"sys.stdout.flush(), os.close(1), os.close(2), time.sleep(0.2), open({str(marker)!r}, 'w').close()"
+    (tmp_path / "sitecustomize.py").write_text(f"import atexit, os, sys, time\natexit.register(lambda: ({late}))\n")
+
+    async def session():
+        client = Client()
+        await client.start(tmp_path.as_uri())
+        client.open(path.as_uri(), path.read_text())
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        arguments = [path.as_uri(), ""]
+        answer = await client.ask("workspace/executeCommand", {"command": SHOW_PROMPT, "arguments": arguments})
+        await client.end()
+        return "Names the cause" in answer["result"], marker.exists()
+
+    assert asyncio.run(session()) == (True, True)

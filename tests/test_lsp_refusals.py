@@ -183,3 +183,29 @@ def test_an_editor_that_answers_nonsense_is_not_waited_for(file):
 
     reason = "invalid value for type, expected Sequence @ $.result"
     assert run(session()) == ([UNKNOWN], [f"no answer from the editor to workspace/configuration: {reason}"])
+
+
+def test_an_editor_of_a_newer_protocol_is_served(file):
+    newer = {
+        "workspace": {**EDITOR["workspace"], "symbol": {"symbolKind": {"valueSet": [1, 99]}}},
+        "textDocument": {
+            "hover": {"contentFormat": ["html", "markdown"]},
+            "publishDiagnostics": {"tagSupport": {"valueSet": [1, 2, 3]}},
+        },
+    }
+
+    async def session():
+        client = await begin(file, capabilities=newer)
+        (found,) = await client.diagnostics(file.as_uri())
+        theirs = {"range": found["range"], "message": "theirs", "severity": 9, "tags": [1, 9]}
+        place = {"textDocument": {"uri": file.as_uri()}, "range": found["range"]}
+        actions = await client.ask(
+            "textDocument/codeAction", {**place, "context": {"diagnostics": [theirs], "triggerKind": 9}}
+        )
+        own = {"title": "theirs", "diagnostics": [theirs], "edit": {}}
+        assert (await client.ask("codeAction/resolve", own))["result"] == own
+        unknown = [await client.ask("textDocument/nothing", *params) for params in ([None], [])]
+        await client.end()
+        return actions["result"][0]["title"], [each["error"]["code"] for each in unknown], client.logged
+
+    assert run(session()) == ("Rename `wieght` to `weight` (unsafe)", [-32601, -32601], [])

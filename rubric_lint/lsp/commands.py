@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 from lsprotocol import types
 
+from rubric_lint.lsp.analysis import State
 from rubric_lint.lsp.lenses import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, find_outputs, find_test_files
 from rubric_lint.lsp.open_documents import OpenDocuments
 from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.uris import uri_of
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.scoring.testing.reading import is_test_file
-from rubric_lint.text.source import stem_of
+from rubric_lint.text.source import Source, UndecodableError, stem_of
 
 NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)
 """The commands that the server runs for the editor."""
@@ -79,6 +80,7 @@ class Commands:
         self._desk = desk
         self._reports: TemporaryDirectory[str] | None = None
         self._running: set[asyncio.subprocess.Process] = set()
+        self._is_over = False
 
     async def run(self, command: str, arguments: Sequence[Any]) -> str | None:
         """Run a command on the URI of an open file and the name of a rubric; return the report, which is shown too."""
@@ -97,7 +99,9 @@ class Commands:
         settings = self._desk.settings_file_for(uri)
         call = call._replace(arguments=(*call.arguments, *(("--config", settings) if settings else ())))
         printed = await self._call(call, os.path.dirname(state.name))
-        changed = state.text.content.encode("utf-8", "surrogatepass") != read_file(state.name, LIMIT)
+        if self._is_over:
+            return None
+        changed = await self._desk.run(state.text, _differs_from_disk, state)
         note = f"{os.path.basename(state.name)} has changes that are not saved; this is about the file on disk.\n\n"
         report = f"$ {call.line}\n\n{note if changed else ''}{printed}"
         await self._show(call.title, report)
@@ -105,6 +109,7 @@ class Commands:
 
     def end(self) -> None:
         """End what runs, and remove the reports."""
+        self._is_over = True
         for process in self._running:
             with suppress(ProcessLookupError):  # it has just ended
                 process.kill()
@@ -125,6 +130,8 @@ class Commands:
         try:
             async with asyncio.timeout(_LONGEST):
                 printed, end = await _read(process), ""
+                if len(printed) <= _MOST:
+                    await process.wait()
         except TimeoutError:
             printed, end = b"", f"stopped after {_LONGEST:.0f} seconds; run it in a terminal instead\n"
         finally:
@@ -149,6 +156,15 @@ class Commands:
             file.write(report)
         params = types.ShowDocumentParams(uri_of(path), take_focus=True)
         await self._connection.ask(types.WINDOW_SHOW_DOCUMENT, params)
+
+
+def _differs_from_disk(state: State) -> bool:
+    """Return whether a text has changes that are not saved, apart from line ends, which editors make alike."""
+    try:
+        saved = Source.from_bytes(state.name, read_file(state.name, LIMIT)).text
+    except (OSError, UndecodableError):
+        return True
+    return state.text.body.splitlines() != saved.splitlines()
 
 
 async def _read(process: asyncio.subprocess.Process) -> bytes:

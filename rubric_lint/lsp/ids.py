@@ -15,7 +15,7 @@ from rubric_lint.lsp.library import Library, Reading, UnreadError
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.meaning import hash_told
 from rubric_lint.scoring.records import read_judged_by
-from rubric_lint.scoring.testing.reading import is_test_file, list_needed, split_reference
+from rubric_lint.scoring.testing.reading import find_recordings, is_test_file, list_needed, split_reference
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Span, stem_of
@@ -105,7 +105,7 @@ def find_uses(library: Library, target: Target, also: str = "") -> Uses:
     """Find the uses of an id in all files that belong to its rubric; `also` is another file with records of it."""
     uses = Uses([], [])
     path, name = target.reading.path, target.criterion.id
-    linked = {each: False for each in [*library.find_judged(path), also] if each}
+    linked = {each: False for each in [*library.find_judged(path), find_recordings(path), also] if each}
     tests = [each for each in library.list_files(path) if is_test_file(each)]
     for file in tests:
         try:
@@ -153,7 +153,17 @@ def _is_tested(target: Target, file: str, document: Document) -> bool:
     if not isinstance(reference, str):
         return False
     path, name = split_reference(file, reference)
-    return os.path.realpath(path) == os.path.realpath(target.reading.path) and name in ("", target.loaded.name)
+    if not _is_same_file(path, target.reading.path):
+        return False
+    names = {target.loaded.name} if name else {each.loaded.name for each in list_targets(target.reading)}
+    return names == {name or target.loaded.name}
+
+
+def _is_same_file(first: str, second: str) -> bool:
+    try:
+        return os.path.realpath(first) == os.path.realpath(second)
+    except ValueError:  # no file can have this path
+        return False
 
 
 def _add_test(uses: Uses, reading: Reading, document: Document, name: str) -> None:

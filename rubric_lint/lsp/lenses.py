@@ -16,10 +16,10 @@ from rubric_lint.lsp.scored_rubrics import is_sound
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.loading import RubricSite, find_names
-from rubric_lint.scoring.testing.reading import RECORDINGS, is_test_file, list_needed, split_reference
+from rubric_lint.scoring.testing.reading import find_recordings, is_test_file, list_needed, split_reference
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, UndecodableError, stem_of
+from rubric_lint.text.source import Source, UndecodableError
 
 RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT = (f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt"))
 """The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them."""
@@ -135,8 +135,11 @@ def find_test_files(path: str) -> list[TestFile]:
 
 def find_outputs(path: str, files: list[TestFile]) -> list[str]:
     """Return the files with recorded outputs of the rubrics of a file: beside it, or named by its tests."""
-    beside = os.path.join(os.path.dirname(path), stem_of(path) + RECORDINGS)
-    return [each for each in dict.fromkeys([beside, *(file.outputs for file in files)]) if os.path.isfile(each)]
+    return [
+        each
+        for each in dict.fromkeys([find_recordings(path), *(file.outputs for file in files)])
+        if os.path.isfile(each)
+    ]
 
 
 @lru_cache(maxsize=_MOST_FILES)

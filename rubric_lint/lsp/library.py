@@ -4,6 +4,7 @@
 # ruff: noqa: PTH100, PTH118, PTH120, PTH208
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -23,6 +24,8 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError
+
+_ESCAPES = (b"\\u", b"\\U", b"\\x", b"\\\n", b"\\\r", b"\0")  # of letters, in JSON or YAML; and of UTF-16
 
 
 class UnreadError(Exception):
@@ -103,14 +106,18 @@ class Library:
         named = self._workspace.folder_of(path).find_judged(Origin(path, path))
         return [*named[0], *named[1]] if named else []
 
-    def may_hold(self, path: str, *words: str) -> bool:
-        """Return whether the bytes of a file have one of these words, or escapes that may write it.
+    def may_hold(self, path: str, text: str) -> bool:
+        """Return whether the bytes of a file have the words of a text, or escapes that may write them.
+
+        What is between its words may be written in several ways: as an escape, as two quotes, as the end of a line.
 
         Raises:
             UnreadError: if it cannot be read.
         """
         data = self._read_bytes(path)
-        return b"\\u" in data or b"\0" in data or any(word.encode() in data for word in words)
+        return any(escape in data for escape in _ESCAPES) or all(
+            word.encode("utf-8", "surrogatepass") in data for word in re.findall(r"\w+", text)
+        )
 
     def holds(self, path: str, word: str) -> bool:
         """Return whether the bytes of a file have a word.

@@ -6,6 +6,7 @@ import posixpath
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
+from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -21,7 +22,7 @@ from pygls.exceptions import (
     JsonRpcServerNotInitialized,
 )
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from rubric_lint.version import __version__
 
@@ -90,6 +91,8 @@ class Protocol(LanguageServerProtocol):
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Parse a message; unlike pygls, answer invalid requests, and wait no longer for an answer that is invalid."""
+        if isinstance(method := data.get("method"), str) and self.get_message_type(method) is None:
+            data = {"params": None, **data}  # pygls requires them of a method that it does not know
         try:
             return super().structure_message(data)
         except JsonRpcException as fault:
@@ -166,6 +169,7 @@ class Connection(LanguageServer):
             __version__,
             text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
             protocol_cls=Protocol,
+            converter_factory=_make_converter,
         )
 
         self._watched: set[str] = set()
@@ -259,6 +263,23 @@ class Connection(LanguageServer):
                 types.MessageType.Warning,
             )
             return None
+
+
+def _make_converter() -> Any:
+    """Make a converter of messages that keeps values which a newer version of the protocol may have."""
+
+    def read(value: Any, kind: type[Enum]) -> Any:
+        try:
+            return kind(value)
+        except ValueError:
+            return value
+
+    converter = default_converter()  # type: ignore[no-untyped-call]
+    for kind in vars(types).values():
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            converter.register_structure_hook(kind, read)
+            converter.register_unstructure_hook(kind, lambda value: getattr(value, "value", value))
+    return converter
 
 
 def _word_faults(method: Any, fault: JsonRpcException) -> JsonRpcException:

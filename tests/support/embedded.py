@@ -27,7 +27,7 @@ class Client:
         self.give = Server().attach(self.take)
         self.is_open = True
         self._answers = {"workspace/configuration": lambda params: [None] * len(params["items"]), **(answers or {})}
-        self.asked = 0
+        self._asked = 0
 
     async def start(self, *folders, capabilities=EDITOR, options=None):
         """Begin a session in folders, given by their URIs; the answer to `initialize`."""
@@ -61,16 +61,16 @@ class Client:
         item = {"uri": uri, "languageId": language, "version": version, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
 
-    async def ask(self, method, params):
+    async def ask(self, method, *params):
         """Send a request at once; the message that answers it, once it comes."""
-        return await asyncio.wait_for(self.request(method, params), 30)
+        return await asyncio.wait_for(self.request(method, *params), 30)
 
-    def request(self, method, params):
-        """Send a request, whose number is `asked`; a future with the message that answers it."""
-        self.asked += 1
-        self._results[self.asked] = asyncio.get_running_loop().create_future()
-        self.send({"id": self.asked, "method": method, "params": params})
-        return self._results[self.asked]
+    def request(self, method, *params):
+        """Send a request, perhaps without parameters; a future with the message that answers it."""
+        self._asked += 1
+        self._results[self._asked] = asyncio.get_running_loop().create_future()
+        self.send({"id": self._asked, "method": method, **dict(zip(["params"], params, strict=False))})
+        return self._results[self._asked]
 
     async def at(self, method, uri, line, character, **more):
         """The answer to a request about a place in a document."""

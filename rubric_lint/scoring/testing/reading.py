@@ -12,7 +12,7 @@ from rubric_lint.scoring.judge.prompt import JudgedCase
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, UndecodableError
+from rubric_lint.text.source import Source, UndecodableError, stem_of
 
 RECORDINGS = ".judged.jsonl"
 """What the name of the recorded outputs has instead of `.rubric-test.yaml`, if the file does not name them."""
@@ -62,6 +62,11 @@ def locate_outputs(name: str) -> str:
     """Return the path of the recorded outputs of a test file that does not name them."""
     suffix = next(suffix for suffix in TEST_SUFFIXES if name.lower().endswith(suffix))
     return name[: -len(suffix)] + RECORDINGS
+
+
+def find_recordings(rubric: str) -> str:
+    """Return the path that recorded outputs of a rubric file have beside it, if there are some."""
+    return os.path.join(os.path.dirname(rubric), stem_of(rubric) + RECORDINGS)  # noqa: PTH118, PTH120
 
 
 def read_tests(name: str, document: Document) -> RubricTests:

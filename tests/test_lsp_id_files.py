@@ -1,0 +1,93 @@
+"""Which files belong to a rubric in a search for an id and in a rename, however they write the id."""
+
+import asyncio
+import json
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from embedded import EDITOR, Client
+
+RUBRIC = "rubrics:\n  - id: {id}\n    expected_outcome: Names the period\n"
+TESTS = "rubric: a.rubric.yaml\ntests:\n  - id: t\n    answer: Thirty days\n    expect: {{criteria: {{{id}: true}}}}\n"
+
+
+def write_records(name, count=1):
+    checks = [{"id": name, "satisfied": True}]
+    return "".join(json.dumps({"id": str(number), "output": {"checks": checks}}) + "\n" for number in range(count))
+
+
+async def ask(folder, name, line, character):
+    """The references of what is at a place, and the edits of a rename, both by file name."""
+    client = Client()
+    await client.start(folder.as_uri(), capabilities=EDITOR)
+    uri = (folder / name).as_uri()
+    client.open(uri, (folder / name).read_text("utf-8"))
+    found = (await client.at("references", uri, line, character, context={"includeDeclaration": True}))["result"]
+    renamed = await client.at("rename", uri, line, character, newName="b")
+    await client.end()
+    assert client.logged == []
+    edits = {
+        name_of(each["textDocument"]["uri"]): [edit["newText"] for edit in each["edits"]]
+        for each in renamed.get("result", {}).get("documentChanges", ())
+    }
+    places = [(name_of(each["uri"]), each["range"]["start"]["line"]) for each in found or ()]
+    return places, edits or renamed["error"]["message"]
+
+
+def name_of(uri):
+    return Path(unquote(urlsplit(uri).path)).name
+
+
+def fill(folder, **texts):
+    for name, text in texts.items():
+        path = folder / name.replace("__", "-").replace("_", ".")
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "in_rubric", "in_tests", "edits"),
+    [
+        ('a"c', "'a\"c'", "'a\"c'", ("'b'", "b")),
+        ("what's", "'what''s'", '"what\'s"', ("'b'", "b")),
+        ("a\\c", "a\\c", "'a\\c'", ("b", "b")),
+        ("acc", "acc", '"\\x61cc"', ("b", "b")),
+        ("acc", "acc", '"\\U00000061cc"', ("b", "b")),
+        ("right period", "right\n      period", "right period", ("b", "b")),
+    ],
+    ids=["quote", "apostrophe", "backslash", "escape", "long escape", "two lines"],
+)
+def test_a_use_is_found_however_it_is_written(tmp_path, name, in_rubric, in_tests, edits):
+    fill(
+        tmp_path,
+        a_rubric_yaml=RUBRIC.format(id=in_rubric),
+        a_rubric__test_yaml=TESTS.format(id=in_tests),
+        a_judged_jsonl=write_records(name),
+    )
+    assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 1, 9)) == (
+        [("a.rubric.yaml", 1), ("a.rubric-test.yaml", 4), ("a.judged.jsonl", 0)],
+        {"a.rubric.yaml": [edits[0]], "a.rubric-test.yaml": [edits[1]], "a.judged.jsonl": ['"b"']},
+    )
+
+
+def test_recorded_outputs_beside_a_rubric_belong_to_it_from_both_sides(tmp_path):
+    fill(tmp_path, a_rubric_yaml=RUBRIC.format(id="acc"), a_judged_jsonl=write_records("acc", 2))
+    expected = (
+        [("a.rubric.yaml", 1), ("a.judged.jsonl", 0), ("a.judged.jsonl", 1)],
+        {"a.rubric.yaml": ["b"], "a.judged.jsonl": ['"b"', '"b"']},
+    )
+    assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 1, 8)) == expected
+    character = write_records("acc").index("acc")
+    assert asyncio.run(ask(tmp_path, "a.judged.jsonl", 1, character)) == expected
+
+
+def test_tests_that_name_no_rubric_of_several_belong_to_none(tmp_path):
+    two = RUBRIC.format(id="acc") + "---\n" + RUBRIC.format(id="acc")
+    fill(tmp_path, a_rubric_yaml=two, a_rubric__test_yaml=TESTS.format(id="acc"))
+    assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 5, 8)) == ([("a.rubric.yaml", 5)], {"a.rubric.yaml": ["b"]})
+
+
+def test_tests_of_a_file_that_cannot_exist_are_in_nobody_s_way(tmp_path):
+    impossible = TESTS.format(id="acc").replace("a.rubric.yaml", '"a\\0b.yaml" # a.rubric.yaml')
+    fill(tmp_path, a_rubric_yaml=RUBRIC.format(id="acc"), a_rubric__test_yaml=impossible)
+    assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 1, 8)) == ([("a.rubric.yaml", 1)], {"a.rubric.yaml": ["b"]})
