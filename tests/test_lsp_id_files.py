@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -17,20 +18,22 @@ def write_records(name, count=1):
     return "".join(json.dumps({"id": str(number), "output": {"checks": checks}}) + "\n" for number in range(count))
 
 
-async def ask(folder, name, line, character):
-    """The references of what is at a place, and the edits of a rename, both by file name."""
+async def ask(folder, name, line, character, opened=None):
+    """The references of what is at a place, and the edits of a rename, both by file name.
+
+    The file is opened in the folder `opened`, which leads to the same files.
+    """
     client = Client()
     await client.start(folder.as_uri(), capabilities=EDITOR)
-    uri = (folder / name).as_uri()
+    uri = ((opened or folder) / name).as_uri()
     client.open(uri, (folder / name).read_text("utf-8"))
     found = (await client.at("references", uri, line, character, context={"includeDeclaration": True}))["result"]
     renamed = await client.at("rename", uri, line, character, newName="b")
     await client.end()
     assert client.logged == []
-    edits = {
-        name_of(each["textDocument"]["uri"]): [edit["newText"] for edit in each["edits"]]
-        for each in renamed.get("result", {}).get("documentChanges", ())
-    }
+    changes = renamed.get("result", {}).get("documentChanges", ())
+    edits = {name_of(each["textDocument"]["uri"]): [edit["newText"] for edit in each["edits"]] for each in changes}
+    assert len(edits) == len(changes)
     places = [(name_of(each["uri"]), each["range"]["start"]["line"]) for each in found or ()]
     return places, edits or renamed["error"]["message"]
 
@@ -85,6 +88,30 @@ def test_tests_that_name_no_rubric_of_several_belong_to_none(tmp_path):
     two = RUBRIC.format(id="acc") + "---\n" + RUBRIC.format(id="acc")
     fill(tmp_path, a_rubric_yaml=two, a_rubric__test_yaml=TESTS.format(id="acc"))
     assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 5, 8)) == ([("a.rubric.yaml", 5)], {"a.rubric.yaml": ["b"]})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_file_that_several_paths_lead_to_is_changed_once(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    fill(
+        real,
+        a_rubric_yaml=RUBRIC.format(id="acc"),
+        a_rubric__test_yaml=TESTS.format(id="acc"),
+        a_judged_jsonl=write_records("acc"),
+    )
+    expected = (
+        [("a.rubric.yaml", 1), ("a.rubric-test.yaml", 4), ("a.judged.jsonl", 0)],
+        {"a.rubric.yaml": ["b"], "a.rubric-test.yaml": ["b"], "a.judged.jsonl": ['"b"']},
+    )
+    for place in (
+        ("a.rubric.yaml", 1, 8),
+        ("a.rubric-test.yaml", 4, 24),
+        ("a.judged.jsonl", 0, write_records("acc").index("acc")),
+    ):
+        for folder, opened in (real, link), (link, real):
+            assert asyncio.run(ask(folder, *place, opened=opened)) == expected
 
 
 def test_tests_of_a_file_that_cannot_exist_are_in_nobody_s_way(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.lsp.id_sites import Site, find_texts, list_record_sites, list_records, list_test_sites
-from rubric_lint.lsp.library import Library, Reading, UnreadError
+from rubric_lint.lsp.library import Library, Reading, UnreadError, identify
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.meaning import hash_told
 from rubric_lint.scoring.records import read_judged_by
@@ -106,8 +106,7 @@ def find_uses(library: Library, target: Target, also: str = "") -> Uses:
     uses = Uses([], [])
     path, name = target.reading.path, target.criterion.id
     linked = {each: False for each in [*library.find_judged(path), find_recordings(path), also] if each}
-    tests = [each for each in library.list_files(path) if is_test_file(each)]
-    for file in tests:
+    for file in library.list_once(filter(is_test_file, library.list_files(path))):
         try:
             if not library.may_hold(file, name) and not library.may_hold(file, os.path.basename(path)):
                 continue
@@ -122,8 +121,9 @@ def find_uses(library: Library, target: Target, also: str = "") -> Uses:
                 linked |= dict.fromkeys(list_needed(file, document)[1:], True)
                 _add_test(uses, reading, document, name)
     meaning = read_meaning(target.reading, target.loaded.name)
-    for file in dict.fromkeys([*linked, *_find_by_hash(library, path, meaning.hash)]):
-        _add_records(uses, library, file, _Linked(target, meaning, linked.get(file)))
+    recorded = {identify(file): is_recorded for file, is_recorded in sorted(linked.items(), key=lambda each: each[1])}
+    for file in library.list_once([*linked, *_find_by_hash(library, path, meaning.hash)]):
+        _add_records(uses, library, file, _Linked(target, meaning, recorded.get(identify(file))))
     return uses
 
 
@@ -153,17 +153,10 @@ def _is_tested(target: Target, file: str, document: Document) -> bool:
     if not isinstance(reference, str):
         return False
     path, name = split_reference(file, reference)
-    if not _is_same_file(path, target.reading.path):
+    if identify(path) != identify(target.reading.path):
         return False
     names = {target.loaded.name} if name else {each.loaded.name for each in list_targets(target.reading)}
     return names == {name or target.loaded.name}
-
-
-def _is_same_file(first: str, second: str) -> bool:
-    try:
-        return os.path.realpath(first) == os.path.realpath(second)
-    except ValueError:  # no file can have this path
-        return False
 
 
 def _add_test(uses: Uses, reading: Reading, document: Document, name: str) -> None:
@@ -237,7 +230,7 @@ def _find_tested(library: Library, file: str, document: Document) -> list[Target
         return []
     path, name = split_reference(file, reference)
     try:
-        targets = list_targets(library.read(os.path.abspath(path)), claimed=True)
+        targets = list_targets(library.read(library.find(os.path.abspath(path))), claimed=True)
     except UnreadError:
         return []
     names = {target.loaded.name for target in targets}
@@ -259,13 +252,13 @@ def _find_in_records(library: Library, reading: Reading, offset: int) -> Iterato
 
 
 def _find_judged(library: Library, file: str, record: dict[str, Any], name: str) -> list[Target]:
-    files = library.list_files(file)
+    files = library.list_once(library.list_files(file))
     found: list[Target] = []
     for path in files:
         try:
             if is_test_file(path) and (reading := library.read(path)).documents:
                 document = reading.documents[0]
-                if file in map(os.path.abspath, list_needed(path, document)[1:]):
+                if identify(file) in map(identify, list_needed(path, document)[1:]):
                     found += _find_tested(library, path, document)
         except UnreadError:
             continue

@@ -5,7 +5,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,6 +30,14 @@ _ESCAPES = (b"\\u", b"\\U", b"\\x", b"\\\n", b"\\\r", b"\0")  # of letters, in J
 
 class UnreadError(Exception):
     """A file that cannot be read, with the reason."""
+
+
+def identify(path: str) -> str:
+    """Return the path of a file without links; the same path if no file can have it."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
 
 
 class Reading(NamedTuple):
@@ -100,6 +108,21 @@ class Library:
         except OSError:
             beside = []
         return list(dict.fromkeys([*self.files, *(each for each in beside if os.path.isfile(each))]))  # noqa: PTH113
+
+    def find(self, path: str) -> str:
+        """Return the path by which a file is open, which may lead there by a link; the same path if it is not open."""
+        return self._open_paths.get(identify(path), path)
+
+    def list_once(self, paths: Iterable[str]) -> list[str]:
+        """Return each file once, however many paths lead to it."""
+        found: dict[str, str] = {}
+        for path in paths:
+            found.setdefault(identify(path), self.find(path))
+        return list(found.values())
+
+    @cached_property
+    def _open_paths(self) -> dict[str, str]:
+        return {identify(path): path for path in self._opened}
 
     def find_judged(self, path: str) -> list[str]:
         """Return the files of judge outputs and labels that the settings of a file name."""
