@@ -102,3 +102,29 @@ def test_requests_that_come_with_the_file_are_answered_as_later(tmp_path):
     titles = json.dumps(found[0]["textDocument/codeAction"])
     assert "unknown-field" not in titles
     assert "vague-outcome" in titles
+
+
+def test_settings_that_come_late_do_not_replace_newer_ones(tmp_path):
+    asked = []
+
+    async def configure(params):
+        asked.append(asyncio.get_running_loop().create_future())
+        return [await asked[-1] for _ in params["items"]]
+
+    async def session():
+        client = Client({"workspace/configuration": configure})
+        await client.start(tmp_path.as_uri())
+        client.notify("workspace/didChangeConfiguration", {"settings": None})
+        client.open("file:///a.rubric.yaml", RUBRIC)
+        while len(asked) < 2:
+            await asyncio.sleep(0.01)
+        asked[1].set_result({"enable": False})
+        assert await client.diagnostics("file:///a.rubric.yaml") == []
+        asked[0].set_result({"enable": True})
+        await asyncio.sleep(0.05)
+        place = {"textDocument": {"uri": "file:///a.rubric.yaml"}, "range": WHOLE}
+        actions = await client.ask("textDocument/codeAction", {**place, "context": {"diagnostics": []}})
+        await client.end()
+        return actions["result"]
+
+    assert asyncio.run(asyncio.wait_for(session(), 60)) is None

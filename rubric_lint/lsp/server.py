@@ -49,6 +49,7 @@ class Server:
         self._options: dict[str, Options] = {}
         self._given: Any = None
         self._faults: set[str] = set()
+        self._turn = 0
         self._register()
 
     def run(self) -> bool:
@@ -161,7 +162,8 @@ class Server:
         await self._read_configuration(None)
 
     async def _read_configuration(self, _params: Any) -> None:
-        """Request the settings of each folder, unless the client can only send them."""
+        """Request the settings of each folder, unless the client can only send them; the last request counts."""
+        turn = self._turn = self._turn + 1
         uris = self._folder_uris()
         values: Any = [self._given] * (len(uris) + 1)
         if self._connection.can("workspace.configuration"):
@@ -170,6 +172,8 @@ class Server:
             answer = await self._connection.ask(types.WORKSPACE_CONFIGURATION, types.ConfigurationParams(items))
             if isinstance(answer, list | tuple) and len(answer) == len(values):
                 values = [self._given if value is None else as_data(value) for value in answer]
+        if turn != self._turn:
+            return
         faults: dict[str, None] = {}
         for uri, value in zip(["", *uris], values, strict=True):
             self._options[uri], found = read_options(value)
