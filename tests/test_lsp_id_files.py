@@ -114,6 +114,12 @@ def test_a_file_that_several_paths_lead_to_is_changed_once(tmp_path):
             assert asyncio.run(ask(folder, *place, opened=opened)) == expected
 
 
+def test_a_rename_in_a_text_with_a_syntax_error_says_where_that_is(tmp_path):
+    fill(tmp_path, a_rubric_yaml=RUBRIC.format(id="acc") + "  - id: [\n")
+    reason = "rubric-lint: a.rubric.yaml:4: this `[` is never closed"
+    assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 1, 8)) == ([], reason)
+
+
 def test_tests_of_a_file_that_cannot_exist_are_in_nobody_s_way(tmp_path):
     impossible = TESTS.format(id="acc").replace("a.rubric.yaml", '"a\\0b.yaml" # a.rubric.yaml')
     fill(tmp_path, a_rubric_yaml=RUBRIC.format(id="acc"), a_rubric__test_yaml=impossible)

@@ -111,14 +111,14 @@ class IdRequests:
 
     async def _prepare(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
         def task(found: _Found) -> types.PrepareRenamePlaceholder:
-            target = check_target([target for target, _ in found.targets])
+            target = _choose(found)
             return types.PrepareRenamePlaceholder(found.reading.text.range(found.targets[0][1]), target.criterion.id)
 
         return await self._ask(params, task)  # type: ignore[no-any-return]
 
     async def _rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
         def task(found: _Found) -> list[FileEdit]:
-            target = check_target([target for target, _ in found.targets])
+            target = _choose(found)
             return rename(found.library, target, params.new_name, _records_in(found, target))
 
         files = await self._ask(params, task)
@@ -135,6 +135,18 @@ class IdRequests:
                 for file in files
             ]
         )
+
+
+def _choose(found: _Found) -> Target:
+    """Return the criterion to rename.
+
+    Raises:
+        RefusedError: if there is none, perhaps because of a syntax error, or it cannot be renamed.
+    """
+    reading = found.reading
+    if reading.faults and not found.targets:
+        raise RefusedError(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
+    return check_target([target for target, _ in found.targets])
 
 
 def _answer_refusals(handle: Handler, *, aloud: bool) -> Handler:
