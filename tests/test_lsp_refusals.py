@@ -142,6 +142,7 @@ def test_a_document_that_is_no_file_is_checked_and_says_why_it_cannot_rename(fil
         assert [each["message"] for each in await client.diagnostics(uri)] == [UNKNOWN]
         assert (await client.at("definition", uri, 1, 8))["result"] is None
         assert (await client.at("hover", uri, 1, 8))["result"]["contents"]["value"].startswith("**a**: ")
+        client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri, "type": 2}]})
         error = (await client.at("rename", uri, 1, 8, newName="b"))["error"]
         await client.end()
         return error["message"], client.logged

@@ -23,12 +23,17 @@ from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
 
 
+def _find_none(_path: str) -> None:
+    """Return None: no other file is open."""
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """A document at one moment.
 
     `settings` are None if rubric-lint ignores the document. `obstacle` says why the settings are unknown, and
-    `obstacle_file` is the settings file to fix. Of an excerpt, `around` is what its source has.
+    `obstacle_file` is the settings file to fix. Of an excerpt, `around` is what its source has. `find_open` returns the
+    text of another file if it is open.
     """
 
     uri: str
@@ -40,6 +45,7 @@ class State:
     obstacle: str = ""
     obstacle_file: str = ""
     around: frozenset[str] = frozenset()
+    find_open: Callable[[str], str | None] = _find_none
 
     def under(self, settings: FileSettings | None) -> "State":
         """Return this state with its settings."""

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.lsp.id_sites import Site, find_texts, list_record_sites, list_records, list_test_sites
-from rubric_lint.lsp.library import Library, Reading, UnreadError, identify
+from rubric_lint.lsp.library import Library, Reading, UnreadError
+from rubric_lint.lsp.uris import identify
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.meaning import hash_told
 from rubric_lint.scoring.records import read_judged_by

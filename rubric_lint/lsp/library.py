@@ -15,7 +15,7 @@ from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.open_documents import OpenText
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.uris import uri_of
+from rubric_lint.lsp.uris import identify, uri_of
 from rubric_lint.lsp.workspace import Origin, Workspace
 from rubric_lint.project.files import File, Unreadable, find, read
 from rubric_lint.project.settings import FileSettings, claim_by_name
@@ -30,14 +30,6 @@ _ESCAPES = (b"\\u", b"\\U", b"\\x", b"\\\n", b"\\\r", b"\0")  # of letters, in J
 
 class UnreadError(Exception):
     """A file that cannot be read, with the reason."""
-
-
-def identify(path: str) -> str:
-    """Return the path of a file without links; the same path if no file can have it."""
-    try:
-        return os.path.realpath(path)
-    except ValueError:
-        return path
 
 
 class Reading(NamedTuple):

@@ -21,6 +21,7 @@ from rubric_lint.lsp.positions import Change, Text
 from rubric_lint.lsp.protocol import Connection
 from rubric_lint.lsp.reuse import Memory
 from rubric_lint.lsp.threads import Answer, WorkerThreads
+from rubric_lint.lsp.uris import identify
 from rubric_lint.lsp.workspace import Folder, Origin, Workspace, find_origin
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings_file import SettingsError
@@ -294,11 +295,18 @@ class OpenDocuments:
         return replace(analyse(state, document.memory, sift, also), lacking=lacking)
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:
-        state = State(document.uri, document.origin.name, document.language, version, text, None)
+        name = document.origin.name
+        state = State(document.uri, name, document.language, version, text, None, find_open=self._find_text)
         try:
             return state.under(self._folder_of(document).settings_for(document.origin, document.language))
         except SettingsError as fault:
             return state.blocked(fault)
+
+    def _find_text(self, path: str) -> str | None:
+        """Return the text of a file if it is open, however its path is written."""
+        real = identify(path)
+        opened = ((document.origin.path, document.text) for document in list(self._documents.values()))
+        return next((text.body for each, text in opened if each and identify(each) == real), None)
 
     def _tell_fault(self, document: Open, found: Analysis) -> None:
         if found.fault and str(found.fault) not in document.told:

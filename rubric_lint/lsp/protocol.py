@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from cattrs import ClassValidationError, transform_error
 from lsprotocol import types
@@ -228,7 +228,7 @@ class Connection(LanguageServer):
 
     def is_watched_by_name(self, uri: str) -> bool:
         """Return whether a change of a file was to be reported because of its name, and not for its kind alone."""
-        return not self._watches_kinds or posixpath.basename(unquote(urlsplit(uri).path)) in self._watched
+        return not self._watches_kinds or unquote(posixpath.basename(uri)) in self._watched
 
     async def register(self, registrations: list[types.Registration]) -> None:
         """Register for features that the client enables on request."""

@@ -40,12 +40,13 @@ def names_criteria(path: Path) -> bool:
 
 
 def find_rubrics(state: State, reference: str) -> list[Loaded]:
-    """Return the rubrics of the file that a test file refers to, faulty or not; none if it cannot be read."""
+    """Return the rubrics of the file that a test file refers to, as typed if it is open; none if it cannot be read."""
     path, _ = split_reference(state.name, reference)
     if state.settings is None:
         return []
     settings = state.settings._replace(claimed=True, is_test_file=False)
-    data = read(File(path, settings))
+    text = state.find_open(path)
+    data = read(File(path, settings)) if text is None else text.encode()
     if isinstance(data, Unreadable):
         return []
     try:

@@ -41,5 +41,13 @@ def uri_of(path: str) -> str:
     return f"file://{_quote(host)}{_quote(rest)}"
 
 
+def identify(path: str) -> str:
+    """Return the path of a file without links; the same path if no file can have it."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
+
+
 def _quote(text: str) -> str:
     return quote(text.encode("utf-8", "surrogateescape"))
