@@ -1,5 +1,6 @@
 """What a file costs grows with its size, not with the square of it: counted in calls and characters, not in seconds."""
 
+import gc
 import sys
 import time
 from functools import cache, partial
@@ -96,6 +97,32 @@ def test_twice_the_lists_are_twice_the_work_to_rearrange(run, case):
     once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (60, 120))
     assert run("a.yaml", twice.encode()).applied
     assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
+
+
+def test_formatting_reads_and_plans_only_what_each_round_needs():
+    text = "tests:\n" + "".join(map(UNSORTED.format, range(60)))
+    assert work(format_file, "a.yaml", text) < 8 * work(lint, "a.yaml", text)
+
+
+@pytest.mark.parametrize(
+    ("run", "case"),
+    [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)],
+    ids=["sorted", "moved"],
+)
+def test_no_memory_is_searched_for_garbage_while_a_file_is_rewritten(run, case):
+    text = "tests:\n" + "".join(map(case.format, range(60)))
+    generations = []
+
+    def note(phase, about):
+        if phase == "start":
+            generations.append(about["generation"])
+
+    gc.callbacks.append(note)
+    try:
+        assert run("a.yaml", text.encode()).applied
+    finally:
+        gc.callbacks.remove(note)
+    assert len(generations) <= 1  # the one due at the end
 
 
 def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():

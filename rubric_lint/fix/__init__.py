@@ -16,7 +16,7 @@ from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.messages import join_words
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
-from rubric_lint.text.reading import read_documents
+from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span
 
 MAX_ROUNDS = 20
@@ -131,6 +131,7 @@ class Fixed:
         return reason or ("" if finding.fix and finding.fix.safe else self.left_out)
 
 
+@without_collections()
 def fix(
     name: str,
     data: bytes,

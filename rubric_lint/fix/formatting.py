@@ -1,7 +1,7 @@
 """Format the rubrics of a file: put them into canonical order and notation, and prove that nothing else has changed."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -9,16 +9,17 @@ from typing import NamedTuple
 from rubric_lint.finding import Finding, Intent, Reorder, Repair, Replace, Result, pointer
 from rubric_lint.fix import Applied, Fixed, find_new, splice
 from rubric_lint.fix.following import DataChange, list_above, move, name_findings
-from rubric_lint.fix.proof import find_doubt
-from rubric_lint.format.canonical import Ordering, list_orderings, list_ranges
+from rubric_lint.fix.proof import compare
+from rubric_lint.fix.reading import Reading
+from rubric_lint.format.canonical import ORDERINGS, Ordering, list_ranges
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
 from rubric_lint.lint.edits.ranges import write_range
-from rubric_lint.lint.engine import DEFAULTS, build_rubrics, examine_file, lint
+from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.reading import read_documents
+from rubric_lint.text.reading import without_collections
 from rubric_lint.text.source import Source, Span
 
 FORMATTING = "format"
@@ -56,6 +57,7 @@ class _Refusal(Exception):  # noqa: N818 (the reason why a file stays as it is)
         self.reason, self.at = reason, at
 
 
+@without_collections()  # until the readings are freed: collecting them would take longer than all else
 def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, within: Span | None = None) -> Formatted:
     """Put the rubrics of one file into canonical order and notation, or leave all of it unchanged.
 
@@ -72,11 +74,12 @@ def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, wi
     unchanged = Formatted(source, data, first, foreign=len(examined.rubrics) - len(own))
     if first.is_stopped or not own or any(finding.rule == "syntax" for finding in first.findings):
         return unchanged
-    if doubt := _find_obstacle(source, data):
+    reading = Reading(source, settings)
+    if doubt := _find_obstacle(reading, data):
         return replace(unchanged, doubt=doubt)
     parts = None if within is None else frozenset(_find_parts(own, within))
     try:
-        new, applied, changes = _format(source, settings, parts)
+        new, applied, changes = _format(reading, parts)
     except _Refusal as refusal:
         return replace(unchanged, doubt=refusal.reason, doubt_at=refusal.at)
     if not applied:
@@ -86,10 +89,11 @@ def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, wi
     return replace(unchanged, doubt=doubt) if doubt else replace(unchanged, result=result, applied=tuple(applied))
 
 
-def _find_obstacle(source: Source, data: bytes) -> str:
+def _find_obstacle(reading: Reading, data: bytes) -> str:
     """Return why a file cannot be formatted at all; empty if it can be."""
-    if faults := read_documents(source)[1]:
-        return f"line {source.position(faults[0].span.start).line}: {faults[0].message}"
+    source = reading.source
+    if reading.faults:
+        return f"line {source.position(reading.faults[0].span.start).line}: {reading.faults[0].message}"
     return "" if source.to_bytes(source.text) == data else "its bytes cannot be reproduced exactly"
 
 
@@ -107,9 +111,7 @@ def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Ite
                 yield number, path
 
 
-def _format(
-    source: Source, settings: FileSettings, parts: frozenset[_Part] | None
-) -> tuple[Source, list[Applied], list[DataChange]]:
+def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, list[Applied], list[DataChange]]:
     """Return the formatted text and what was changed, innermost collections first.
 
     Raises:
@@ -117,61 +119,63 @@ def _format(
     """
     applied: list[Applied] = []
     done: list[DataChange] = []
-    plan = _plan(source, settings, parts)
-    for number in range(len(plan)):
-        # Those of the other rounds are found again: this one may have moved them.
-        chosen = plan[number] if not done else _plan_again(source, settings, parts)[number]
-        if not chosen:
+    for number, planned in enumerate(_plan(reading, parts, range(1 + len(ORDERINGS)))):
+        if not planned:
             continue
+        # Planned for the text as it is now, in which what this round changes may have moved.
+        chosen = _plan_again(reading, parts, number) if done else planned
         changes = [change for _, change in chosen]
-        new = source._replace(text=splice(source.text, {edit for change in changes for edit in change.edits}))
-        if doubt := find_doubt(source, new, changes, settings):
+        source = reading.source
+        text = splice(source.text, {edit for change in changes for edit in change.edits})
+        new = Reading(source._replace(text=text), reading.settings)
+        if doubt := compare(reading, new, changes):
             raise _Refusal(doubt, None)
-        source = new
+        reading = new
         applied += [Applied(FORMATTING, title) for title, _ in chosen]
         done += changes
-    return source, applied, done
+    return reading.source, applied, done
 
 
 _Round = list[tuple[str, DataChange]]
 """Changes with their titles, none inside another."""
 
 
-def _plan_again(source: Source, settings: FileSettings, parts: frozenset[_Part] | None) -> list[_Round]:
-    """Plan for a text that is formatted in part, whose offsets say nothing to the user."""
+def _plan_again(reading: Reading, parts: frozenset[_Part] | None, number: int) -> _Round:
+    """Plan a round for a text that is formatted in part, whose offsets say nothing to the user."""
     try:
-        return _plan(source, settings, parts)
+        return _plan(reading, parts, [number])[0]
     except _Refusal as refusal:
         raise _Refusal(refusal.reason, None) from None
 
 
-def _plan(source: Source, settings: FileSettings, parts: frozenset[_Part] | None) -> list[_Round]:
-    """Return the changes that a text needs, in rounds, innermost first."""
-    plan: list[_Round] = [[] for _ in range(_ROUNDS)]
-    for document in read_documents(source)[0]:
-        rubrics = [each for each in build_rubrics(document, settings) if each.view is None]
-        sharing = Sharing(document, [rubric.path for rubric in rubrics])
+def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[int]) -> list[_Round]:
+    """Return the changes that a text needs in some rounds; ranges are the first, then come the `ORDERINGS`.
+
+    Raises:
+        _Refusal: if something cannot be moved safely.
+    """
+    plan: list[_Round] = [[] for _ in numbers]
+    for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
+        own = [rubric for rubric in rubrics if rubric.view is None]
+        sharing = Sharing(document, [rubric.path for rubric in own])
         seen: set[tuple[str, int]] = set()
-        for rubric in rubrics:
+        for rubric in own:
             is_in = partial(_is_in, document, rubric, parts)
-            for number, steps in enumerate(_list_rounds(document, rubric, is_in)):
-                for step in steps:
+            for number, planned in zip(numbers, plan, strict=True):
+                for step in _list_steps(document, rubric, is_in, number):
                     node = (step.title, id(document.child(step.path).node))
                     if node not in seen:
                         seen.add(node)
-                        plan[number].append((step.title, _make_change(sharing, step)))
+                        planned.append((step.title, _make_change(sharing, step)))
     return plan
 
 
-_ROUNDS = 6
-"""The maximum number of rounds: ranges, and the orders of `list_orderings`."""
-
-
-def _list_rounds(document: Document, rubric: Rubric, is_in: Callable[[Path], bool]) -> Iterator[Iterator[_Step]]:
-    """Yield the changes that a rubric needs, in rounds, innermost first; none of a round is inside another."""
-    yield (step for path in list_ranges(rubric) if is_in(path) for step in _write(document, path))
-    for orderings in list_orderings(rubric, document.data):
-        yield (step for ordering in orderings if is_in(ordering.path) for step in _reorder(document, ordering))
+def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool], number: int) -> Iterator[_Step]:
+    """Yield the changes that a rubric needs in a round."""
+    if number == 0:
+        return (step for path in list_ranges(rubric) if is_in(path) for step in _write(document, path))
+    orderings = ORDERINGS[number - 1](rubric, document.data)
+    return (step for ordering in orderings if is_in(ordering.path) for step in _reorder(document, ordering))
 
 
 def _is_in(document: Document, rubric: Rubric, parts: frozenset[_Part] | None, path: Path) -> bool:

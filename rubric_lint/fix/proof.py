@@ -1,7 +1,6 @@
 """Prove from the data alone, without the edits, that a new text has the intended content."""
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -19,37 +18,37 @@ from rubric_lint.finding import (
     pointer,
 )
 from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.reading import Reading, describe
 from rubric_lint.fix.restructured_data import REORDERS_COMMENTS, prepare, split_off
-from rubric_lint.format.bands import LOWEST
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.edits.removal import line_start
 from rubric_lint.lint.edits.sharing import Sharing
-from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
-from rubric_lint.text.reading import read_documents
+from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import read_scalar, resolve
 from rubric_lint.text.source import Source, Span
-from rubric_lint.text.tree import SyntaxFaultError
 
 
 def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings: FileSettings) -> str:
     """Return why `new` is not what `changes` should make of `old`; empty if it is."""
-    (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
-    if _lines(old, faults) != _lines(new, new_faults):
+    return compare(Reading(old, settings), Reading(new, settings), changes)
+
+
+def compare(before: Reading, after: Reading, changes: Sequence[DataChange]) -> str:
+    """Return why `after` is not what `changes` should make of `before`, whose data they change; empty if it is."""
+    if _lines(before) != _lines(after):
         return "it would have a syntax error"
     added = sum(map(adds_document, changes))
-    if len(before) + added != len(after) or added > 1:
+    if len(before.documents) + added != len(after.documents) or added > 1:
         return "the number of documents would change"
-    comments = _edited_comments(before, changes), [new.slice(span) for span in _comments(after)]
+    comments = _edited_comments(before, changes), [after.source.slice(span) for span in _comments(after)]
     is_moved = any(isinstance(intent, REORDERS_COMMENTS) for change in changes for intent in change.intents)
     if comments[0] != comments[1] and not (is_moved and sorted(comments[0]) == sorted(comments[1])):
         return "a comment would be lost"
-    if sum(map(_count_outdented, after)) > sum(map(_count_outdented, before)):
+    if after.outdented > before.outdented:
         return "a line between brackets would be too far left for strict readers of YAML"
-    return _compare_all(before, after, changes, settings)
+    return _compare_all(before, after, changes)
 
 
 def adds_document(change: Fix | DataChange) -> bool:
@@ -57,41 +56,38 @@ def adds_document(change: Fix | DataChange) -> bool:
     return any(isinstance(intent, MoveItems) and not intent.holder for intent in change.intents)
 
 
-def _compare_all(
-    before: Sequence[Document], after: Sequence[Document], changes: Sequence[DataChange], settings: FileSettings
-) -> str:
+def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> str:
     """Return why the documents, or a new one, are not what the changes should make of them; empty if they are."""
-    parts = _part(changes) if len(before) > 1 else {}
-    for then, now in zip(before, after[: len(before)], strict=True):
-        mine = changes if then.number is None else parts.get(then.number, ())
+    parts = _part(changes) if len(before.documents) > 1 else {}
+    models = before.models if parts or all(change.safe for change in changes) else []  # before the data changes
+    for place, then in enumerate(before.documents):
+        now, mine = after.documents[place], changes if then.number is None else parts.get(then.number, ())
         moves = [intent for change in mine for intent in change.intents if isinstance(intent, MoveItems)]
-        wanted = [*_describe_parts(then, moves, settings)] if moves else []
+        wanted = [*_describe_parts(before.rubrics[place], moves)] if moves else []
         expected = [split_off(then, intent) for intent in moves if not intent.holder]
-        if doubt := _compare(then, now, mine, settings):
-            return doubt
-        copies = [after[-1]] if expected else []
+        intents = [intent for change in mine for intent in change.intents]
+        _apply(then, intents)
+        added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
+        if (path := find_difference(then, now, added)) is not None:
+            return f"the value at `{pointer(path)}` would not be as intended"
+        if all(change.safe for change in mine) and models[place] != after.models[place]:
+            return "a rubric would be scored differently"
+        copies = [-1] if expected else []
         for data, copy in zip(expected, copies, strict=True):
-            if (path := _find_difference(data, copy.data, frozenset(), frozenset())) is not None:
+            if (path := _find_difference(data, after.documents[copy].data, frozenset(), frozenset())) is not None:
                 return f"the value at `{pointer(path)}` of the new document would not be as intended"
-        found = [_describe_rubric(*each) for each in _list_rubrics([now, *copies], settings)] if moves else []
+        rubrics = [rubric for each in (place, *copies) for rubric in after.rubrics[each]] if moves else []
+        found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
         if any(each not in found for each in wanted):
             return "some criteria would not be read as before"
     return ""
 
 
-def _list_rubrics(
-    documents: Iterable[Document], settings: FileSettings
-) -> Iterator[tuple[Rubric, Sequence[Criterion]]]:
-    for document in documents:
-        for rubric in build_rubrics(document, settings):
-            yield rubric, rubric.entries
-
-
-def _describe_parts(document: Document, moves: Iterable[MoveItems], settings: FileSettings) -> Iterator[Any]:
+def _describe_parts(rubrics: Iterable[Rubric], moves: Iterable[MoveItems]) -> Iterator[Any]:
     """Describe the two rubrics that each move makes of one; call this before the data changes."""
-    rubrics = {rubric.path: rubric for rubric, _ in _list_rubrics([document], settings)}
+    by_path = {rubric.path: rubric for rubric in rubrics}
     for intent in moves:
-        rubric = rubrics[intent.path]
+        rubric = by_path[intent.path]
         for is_moved in (False, True):
             places = rubric.entries_by_place.items()
             entries = [entry for place, entry in places if (place[-1] in intent.steps) is is_moved]
@@ -112,47 +108,21 @@ def _part(changes: Iterable[DataChange]) -> dict[int, list[DataChange]]:
     return parts
 
 
-def _compare(then: Document, now: Document, changes: Sequence[DataChange], settings: FileSettings) -> str:
-    """Return why one document is not what its changes should make of it; empty if it is."""
-    is_safe = all(change.safe for change in changes)
-    models = [list(_model(document, settings)) for document in (then, now)] if is_safe else [[], []]
-    intents = [intent for change in changes for intent in change.intents]
-    _apply(then, intents)
-    added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
-    if (path := find_difference(then, now, added)) is not None:
-        return f"the value at `{pointer(path)}` would not be as intended"
-    return "" if models[0] == models[1] else "a rubric would be scored differently"
-
-
-def _lines(source: Source, faults: Iterable[SyntaxFaultError]) -> list[int]:
+def _lines(reading: Reading) -> list[int]:
     """Return the lines with errors; in JSON Lines the others can be read, and no fix adds or removes a line."""
-    return [source.position(fault.span.start).line for fault in faults]
+    return [reading.source.position(fault.span.start).line for fault in reading.faults]
 
 
-def _count_outdented(document: Document) -> int:
-    """Count the flow collections that continue at or before the column of their key or dash, which YAML 1.2 forbids."""
-    code, count = document.tree.code, 0
-    for node, path in document.paths.items():
-        if not path or not node.flow_style or document.is_flow(path):
-            continue
-        span = document.span(path)
-        own = document.span(path, Part.KEY).start if isinstance(path[-1], str) else code.rfind("-", 0, span.start)
-        column = own - line_start(code, own)
-        _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
-        count += any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
-    return count
+def _comments(reading: Reading) -> list[Span]:
+    return reading.documents[0].tree.comments if reading.documents else []
 
 
-def _comments(documents: Sequence[Document]) -> list[Span]:
-    return documents[0].tree.comments if documents else []
-
-
-def _edited_comments(documents: Sequence[Document], changes: Iterable[DataChange]) -> list[str]:
+def _edited_comments(reading: Reading, changes: Iterable[DataChange]) -> list[str]:
     """Return the comments of a text after the changes without intents, which edit comments."""
     edits = sorted((edit for change in changes if not change.intents for edit in change.edits), reverse=True)
     comments = []
-    for start, end in _comments(documents):
-        text = documents[0].source.text[start:end]
+    for start, end in _comments(reading):
+        text = reading.source.text[start:end]
         for span, new in edits:
             if span.start < end and span.end > start:
                 text = text[: max(span.start - start, 0)] + new + text[min(span.end, end) - start :]
@@ -260,19 +230,3 @@ def _find_difference(expected: Any, found: Any, merging: frozenset[int], added: 
 
 def _order(mapping: dict[str, Any], added: frozenset[str]) -> list[str]:
     return [key for key in mapping if key not in added]
-
-
-def _model(document: Document, settings: FileSettings) -> Iterator[Any]:
-    """Yield all that scores and verdicts depend on, rubric by rubric; call this before the data changes."""
-    for rubric in build_rubrics(document, settings):
-        yield rubric.path, rubric.shape, [describe(criterion) for criterion in rubric.entries]
-
-
-def describe(criterion: Criterion) -> Any:
-    """Return all of a criterion that decides its score, in a comparable form."""
-    # A gate at the lowest score is never missed, so it is the same as none.
-    is_idle = criterion.gate == LOWEST and criterion.shapes[0] is not Shape.LEVELS
-    bands = [(band.lower, band.upper, band.outcome) for band in criterion.scale.bands] if criterion.scale else None
-    levels = [(level.number, level.name, level.outcome) for level in criterion.levels or ()]
-    gate = None if is_idle else criterion.gate
-    return criterion.id, criterion.shapes, criterion.outcome, criterion.weight, gate, bands, levels

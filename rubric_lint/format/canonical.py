@@ -1,6 +1,6 @@
 """Know the canonical order of a rubric: that of the fields in its schema, and bands by their lowest scores."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -48,37 +48,51 @@ def list_ranges(rubric: Rubric) -> Iterator[Path]:
             yield band.path
 
 
-def list_orderings(rubric: Rubric, data: Any) -> Iterator[list[Ordering]]:
-    """Yield the canonical orders of the collections of a rubric, innermost first; none of a list is inside another.
-
-    `data` is that of the whole document.
-    """
-    version, item = rubric.version, rubric.schema.item
-    yield [
-        _order(child, (*entry.path, field, index), version, definition)
-        for entry in rubric.entries
-        for field, definition in _LISTS.items()
-        for index, child in enumerate(_items(entry, field))
-        if isinstance(child, dict)
-    ]
-    scales = [scale for scale in rubric.scales if scale.bands]  # not those of a value that holds none
-    yield [_sort(scale) for scale in scales if scale.path != rubric.path]
-    yield [
-        _order(entry.fields, entry.path, version, *(["band"] if _is_band(entry) else []), item)
-        for entry in rubric.entries
-        if entry.fields is not None
-    ]
-    yield [
-        _sort(scale)
-        for scale in scales
-        if scale.path == rubric.path and len(scale.bands) == len(data_at(data, rubric.path))
-    ]
-    if rubric.path == ROOT and data.keys() <= rubric.schema.contents["properties"].keys():
-        yield [_order(data, (), version, "")]
-
-
 _LISTS = {"score_ranges": "band", "levels": "level"}
 """The fields of a criterion that may hold a list of mappings, with the definition of those in the schema."""
+
+
+def _order_items(rubric: Rubric, _data: Any) -> Iterator[Ordering]:
+    for entry in rubric.entries:
+        for field, definition in _LISTS.items():
+            for index, child in enumerate(_items(entry, field)):
+                if isinstance(child, dict):
+                    yield _order(child, (*entry.path, field, index), rubric.version, definition)
+
+
+def _sort_scales(rubric: Rubric, _data: Any) -> Iterator[Ordering]:
+    return (_sort(scale) for scale in rubric.scales if scale.bands and scale.path != rubric.path)
+
+
+def _order_entries(rubric: Rubric, _data: Any) -> Iterator[Ordering]:
+    for entry in rubric.entries:
+        if entry.fields is not None:
+            definitions = [*(["band"] if _is_band(entry) else []), rubric.schema.item]
+            yield _order(entry.fields, entry.path, rubric.version, *definitions)
+
+
+def _sort_entries(rubric: Rubric, data: Any) -> Iterator[Ordering]:
+    for scale in rubric.scales:
+        if scale.bands and scale.path == rubric.path and len(scale.bands) == len(data_at(data, rubric.path)):
+            yield _sort(scale)
+
+
+def _order_root(rubric: Rubric, data: Any) -> Iterator[Ordering]:
+    if rubric.path == ROOT and data.keys() <= rubric.schema.contents["properties"].keys():
+        yield _order(data, (), rubric.version, "")
+
+
+ORDERINGS: tuple[Callable[[Rubric, Any], Iterator[Ordering]], ...] = (
+    _order_items,
+    _sort_scales,
+    _order_entries,
+    _sort_entries,
+    _order_root,
+)
+"""What finds the canonical orders of the collections of a rubric, from the data of the whole document.
+
+Innermost collections come first; none that one of them finds is inside another.
+"""
 
 
 def _items(entry: Criterion, field: str) -> list[Any]:
