@@ -446,6 +446,10 @@ tests:
           - id: c
             score_ranges: {0: Names none, 6: Names one}
 """
+STRINGS = "rubrics: [{id: a, score_ranges: {0: No, 6: Yes}}, Names it]\n"
+NAME_IT = (
+    "first write `# $schema: https://rubric-lint.github.io/schemas/rubric-v2.schema.json` in the first line of the file"
+)
 MOVED = "- id: c\n            score_ranges"
 REFUSED = {
     "an anchor in what moves": (
@@ -494,6 +498,21 @@ REFUSED = {
         '{"rubrics": ["Names one", "Names two", {"id": "c", "score_ranges": {"0": "Names none", "6": "Names one"}}]}',
         "only YAML holds several documents; move the criteria to a file of their own",
     ),
+    "strings in a file that names no schema": (
+        "a.yaml",
+        f"# Of the text\n{STRINGS}",
+        f"in a document without other criteria, the strings would not be read as a rubric; {NAME_IT}",
+    ),
+    "criteria that leave strings in a file that names no schema": (
+        "a.yaml",
+        STRINGS.replace("Names it]", "Names it, Names two]"),
+        f"in a document without other criteria, the strings that are left would not be read as a rubric; {NAME_IT}",
+    ),
+    "criteria of a document that alone names its schema in a comment": (
+        "a.yaml",
+        f"rubrics: [Names it]\n---\n# $schema: rubric-v2.schema.json\n{STRINGS}",
+        "the schema comment above them is for this document alone; put it in the first line of the file",
+    ),
     "a suite with rubrics at the top": (
         "a.rubric.yaml",
         MIXED + "tests: []\n",
@@ -507,6 +526,15 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize(
+    ("head", "copied"), [("# $schema: rubric-v2.schema.json\n", ""), ("$schema: rubric-v2.schema.json\n",) * 2]
+)
+def test_strings_move_if_what_names_the_schema_covers_a_new_document_too(head, copied):
+    fixed = fix("a.yaml", f"{head}{STRINGS}".encode(), choices=[OWN])
+    assert fixed.text == f"{head}{STRINGS.replace(', Names it', '')}---\n{copied}rubrics: [Names it]\n"
+    assert [*fixed.left(choices=[OWN])] == []
+
+
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
 def test_what_cannot_move_stays_with_the_reason(case):
     name, text, reason = case
@@ -516,7 +544,6 @@ def test_what_cannot_move_stays_with_the_reason(case):
     assert (fixed.text, reasons) == (text, [reason])
 
 
-STRINGS = "$schema: rubric-v2.schema.json\nrubrics: [{id: a, score_ranges: {0: No, 6: Yes}}, Names it]\n"
 DOUBTFUL = {
     "bands with a gap": (
         "a.yaml",
@@ -527,11 +554,6 @@ DOUBTFUL = {
             "line 9 would be a new finding, coverage: no band covers scores 5 to 10, so no outcome is described for "
             "them; add or widen a band"
         ),
-    ),
-    "strings whose document names no schema": (
-        "a.yaml",
-        STRINGS.replace("$schema:", "# $schema:"),
-        "some criteria would not be read as before",
     ),
     "a text with blank lines at its end": (
         "a.rubric.yaml",

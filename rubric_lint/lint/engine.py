@@ -308,7 +308,7 @@ def _make_findings(
                 related=related,
             )
             if problem.repair is not None or problem.choices:
-                mending = mending or _start_mending(rubrics)
+                mending = mending or _start_mending(rubrics, settings)
                 findings[key] = mending.mend(document, problem, findings[key])
     if all(rule != "ambiguous-scalar" for rule, _, _ in findings):
         return list(findings.values())  # nothing else can be an echo
@@ -319,13 +319,13 @@ def _make_findings(
     return [finding for finding in findings.values() if not _is_echo(finding, errors.get(finding.span, []))]
 
 
-def _start_mending(rubrics: list[tuple[Document, Rubric]]) -> "Mending":
+def _start_mending(rubrics: list[tuple[Document, Rubric]], settings: FileSettings) -> "Mending":
     from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
 
     paths: dict[Document, list[DataPath]] = {}
     for document, rubric in rubrics:
         paths.setdefault(document, []).append(rubric.path)
-    return Mending(paths)
+    return Mending(paths, is_claimed=settings.claimed)
 
 
 def _relate(document: Document, problem: Problem) -> tuple[Related, ...]:

@@ -9,10 +9,14 @@ from rubric_lint.text.path import Path
 
 
 class Mending:
-    """Makes fixes; who shares what is worked out once for each document, given the paths of its rubrics."""
+    """Makes fixes; who shares what is worked out once for each document, given the paths of its rubrics.
 
-    def __init__(self, rubrics: Mapping[Document, Collection[Path]]) -> None:
+    `is_claimed`: the name of the file or the settings say that its rubrics are ours.
+    """
+
+    def __init__(self, rubrics: Mapping[Document, Collection[Path]], *, is_claimed: bool) -> None:
         self._rubrics = rubrics
+        self._is_claimed = is_claimed
         self._sharings: dict[Document, Sharing] = {}
 
     def mend(self, document: Document, problem: Problem, finding: Finding) -> Finding:
@@ -29,7 +33,7 @@ class Mending:
     def _mend(self, document: Document, repair: Repair) -> tuple[Fix | None, str]:
         """Return one fix, or what is in its way."""
         if (sharing := self._sharings.get(document)) is None:
-            sharing = self._sharings[document] = Sharing(document, self._rubrics.get(document, ()))
+            sharing = self._sharings[document] = Sharing(document, self._rubrics.get(document, ()), self._is_claimed)
         try:
             return make_fix(sharing, repair), ""
         except ObstacleError as obstacle:

@@ -17,9 +17,11 @@ def find_absence(documents: Sequence[Document], settings: FileSettings) -> Itera
     for document in documents:
         claim = find_claim(document)
         if claim and not claim.is_known:
+            if (span := find_claim_span(document)) is None:
+                continue  # the comment above the first document, where it is said
             known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
             message = f"this rubric-lint knows only {known} of the schema, not {claim.version}; is it out of date?"
-            yield document, Problem(message, (), span=find_claim_span(document))
+            yield document, Problem(message, (), span=span)
         elif settings.is_rubric_file or (claim and claim.name == "rubric"):
             yield document, _word_absence(document.data)
             return

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.search.locate import find_claim_span
+from rubric_lint.dialects.search.locate import find_claim_url
 from rubric_lint.lsp.thinning import open_window, thin
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import DATA, Kind, kind_of
@@ -155,8 +155,7 @@ def _read(source: Source, text: str, start: int) -> Iterator[tuple[Any, str]]:
             yield json.loads(text), ""
         return
     for document in read_documents(Source(source.name, text))[0]:
-        url = find_claim_span(document) if kind is Kind.YAML else None
-        yield document.data, document.source.slice(url) if url else ""
+        yield document.data, find_claim_url(document) if kind is Kind.YAML else ""
 
 
 def _write(name: str, data: Any, url: str) -> Document:

@@ -75,6 +75,15 @@ class Tree:
     find_comments: Callable[[], Iterable[Span]] | None = None
 
     @cached_property
+    def head(self) -> Span:
+        """What precedes the content of the first document."""
+        root = self.roots[0]
+        return Span(
+            root.before,
+            max(root.before, node_start(self.source.text, root.node)) if root.node is not None else root.before,
+        )
+
+    @cached_property
     def scalars(self) -> list[Span]:
         """The spans where `#` does not begin a comment: scalars, without the header line of block scalars."""
         text, found = self.source.text, []

@@ -1,7 +1,7 @@
 """Locate the rubrics in a document, with their format and version."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +11,7 @@ from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA, kind_of
+from rubric_lint.text.kinds import DATA, Kind, kind_of
 from rubric_lint.text.path import Path
 from rubric_lint.text.plain_data import walk_mappings
 from rubric_lint.text.source import Source, Span
@@ -64,24 +64,50 @@ def _suite_words() -> re.Pattern[str]:
 
 
 def find_claim(document: Document) -> Claim | None:
-    """Return the schema that a document declares, in a modeline above its content or in a top-level `$schema`."""
-    start, end = document.preamble
-    head = document.source.text[start:end]
-    if "$schema" in head:
-        for found in _MODELINE.finditer(head):
-            if claim := read_claim(found["url"]):
-                return claim
-    url = document.data.get("$schema") if isinstance(document.data, dict) else None
-    return read_claim(url) if isinstance(url, str) else None
+    """Return the schema that a document declares, in a comment above its content or in a top-level `$schema`.
+
+    One that declares none has that of the comment above the first document, which is for the whole file.
+    """
+    for found in _find_modelines(document, document.preamble):
+        if claim := read_claim(found["url"]):
+            return claim
+    data = document.data
+    if isinstance(data, dict) and "$schema" in data:
+        url = data["$schema"]
+        return read_claim(url) if isinstance(url, str) else None
+    found = _find_above_all(document)
+    return read_claim(found["url"]) if found else None
 
 
 def find_claim_span(document: Document) -> Span | None:
-    """Return the place of that declaration: the URL in the modeline, or the value of `$schema`."""
-    start, end = document.preamble
-    for found in _MODELINE.finditer(document.source.text, start, end):
+    """Return where a document itself declares it: the URL in the comment, or the value of `$schema`."""
+    for found in _find_modelines(document, document.preamble):
         if read_claim(found["url"]):
             return Span(*found.span("url"))
-    return document.span(("$schema",)) if find_claim(document) else None
+    is_by_key = isinstance(document.data, dict) and "$schema" in document.data and find_claim(document)
+    return document.span(("$schema",)) if is_by_key else None
+
+
+def find_claim_url(document: Document) -> str:
+    """Return the URL of the schema that a document has, as it is written; empty if it has none of ours."""
+    if span := find_claim_span(document):
+        return document.source.slice(span)
+    found = _find_above_all(document) if find_claim(document) else None
+    return found["url"] if found else ""
+
+
+def _find_modelines(document: Document, place: Span) -> Iterator[re.Match[str]]:
+    start, end = place
+    text = document.source.text
+    return _MODELINE.finditer(text, start, end) if text.find("$schema", start, end) >= 0 else iter(())
+
+
+def _find_above_all(document: Document) -> re.Match[str] | None:
+    """Return our schema comment above the first document of the file, for a later one that has no schema comment."""
+    if not document.number or document.kind is not Kind.YAML or any(_find_modelines(document, document.preamble)):
+        return None
+    found = _find_modelines(document, document.tree.head)
+    return next((each for each in found if read_claim(each["url"])), None)
 
 
 class Location(NamedTuple):

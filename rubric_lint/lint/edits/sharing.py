@@ -18,11 +18,12 @@ class Sharing:
     """The users of each field of a document; `rubrics` are the paths of its rubrics, and all else is outside.
 
     Without `rubrics` nothing is outside. Neither are top-level fields that the suite format does not have: authors put
-    there what anchors share.
+    there what anchors share. `is_claimed`: the name of the file or the settings say that its rubrics are ours.
     """
 
     document: Document
     rubrics: Collection[Path] = ()
+    is_claimed: bool = False
 
     @cached_property
     def is_needed(self) -> bool:

@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.finding import Edit, MoveItems
+from rubric_lint.format.recognition import is_ours
+from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.lint.edits.insertion import new_line
 from rubric_lint.lint.edits.items import put_in_flow
 from rubric_lint.lint.edits.order import find_comments, has_comment_below, is_comment
@@ -20,6 +23,7 @@ from rubric_lint.text.tree import AliasNode
 LABELS = ("id", "name", "metric")
 """The fields of a list item that name it; a copy gets others, which no sibling has."""
 
+_COMMENT = f"# $schema: {BASE}rubric-{CURRENT}.schema.json"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _ANCHOR = re.compile(r"(?:!\S*\s+)?&([^\s,\[\]{}]+)")
 
@@ -37,6 +41,7 @@ def complete_move(sharing: Sharing, intent: MoveItems) -> MoveItems:
             raise ObstacleError("only YAML holds several documents; move the criteria to a file of their own")
         if beside := [key for key, value in fields.items() if key != intent.path[0] and isinstance(value, dict | list)]:
             raise ObstacleError(f"the file has `{beside[0]}` too; move the criteria to a file of their own")
+        _check_schema(sharing, intent)
     elif any(path != intent.path and path[: len(holder)] == holder for path in sharing.rubrics):
         raise ObstacleError("there is another rubric beside it; move the criteria by hand")
     _check_anchors(document, intent)
@@ -47,6 +52,26 @@ def complete_move(sharing: Sharing, intent: MoveItems) -> MoveItems:
         if isinstance(fields.get(label), str)
     )
     return intent._replace(changes=changes, number=0 if holder else len(document.tree.roots))
+
+
+def _check_schema(sharing: Sharing, intent: MoveItems) -> None:
+    """Refuse to put into two documents what would not be read as rubrics there, or by another version."""
+    document = sharing.document
+    claim = find_claim(document)
+    if claim and document.number and find_claim_span(document) and "$schema" not in document.data:
+        raise ObstacleError(
+            "the schema comment above them is for this document alone; put it in the first line of the file"
+        )
+    if claim or sharing.is_claimed:
+        return
+    items = document.value(intent.path)
+    for is_moved in (True, False):
+        if not is_ours([item for index, item in enumerate(items) if (index in intent.steps) is is_moved], ()):
+            what = "the strings" if is_moved else "the strings that are left"
+            raise ObstacleError(
+                f"in a document without other criteria, {what} would not be read as a rubric; first write `{_COMMENT}` "
+                "in the first line of the file"
+            )
 
 
 def _name_apart(name: str, taken: set[object]) -> str:
