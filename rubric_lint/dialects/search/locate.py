@@ -75,8 +75,8 @@ def find_claim(document: Document) -> Claim | None:
     if isinstance(data, dict) and "$schema" in data:
         url = data["$schema"]
         return read_claim(url) if isinstance(url, str) else None
-    found = _find_above_all(document)
-    return read_claim(found["url"]) if found else None
+    above_all = _find_above_all(document)
+    return read_claim(above_all["url"]) if above_all else None
 
 
 def find_claim_span(document: Document) -> Span | None:
