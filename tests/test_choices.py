@@ -322,13 +322,8 @@ REFUSED = """\
 rubrics:
   - Names it
   - Says it
-  - id: b
-    score_ranges:
-      0: Names none
-      6: |+
-        Names one
-
-
+  - score_range: [0, 4]
+    expected_outcome: Names none
 """
 
 

@@ -338,6 +338,116 @@ def test_criteria_move_with_their_comments_and_nothing_else_changes(case, line_e
     assert [finding.rule for finding in fixed.result.findings if finding.rule == "mixing"] == []
 
 
+TEXTS = {
+    "to a new document": (
+        "a.rubric.yaml",
+        """\
+rubrics:
+  - Names one
+  - |+
+    Names two
+
+
+  - id: c
+    levels:
+      1: No
+      2: |+
+        Yes
+
+
+""",
+        """\
+rubrics:
+  - Names one
+  - |+
+    Names two
+
+
+---
+rubrics:
+  - id: c
+    levels:
+      1: No
+      2: |+
+        Yes
+
+
+""",
+    ),
+    "from between others": (
+        "a.rubric.yaml",
+        """\
+rubrics:
+- |+
+  Names one
+
+- {id: b, levels: {1: No, 2: Yes}}
+
+- |+
+  Names two
+
+- {id: c, levels: {1: No, 2: Yes}}
+
+- Names three
+""",
+        """\
+rubrics:
+- |+
+  Names one
+
+- |+
+  Names two
+
+- Names three
+---
+rubrics:
+- {id: b, levels: {1: No, 2: Yes}}
+- {id: c, levels: {1: No, 2: Yes}}
+""",
+    ),
+    "to a new evaluator": (
+        "a.yaml",
+        """\
+tests:
+  - evaluators:
+      - rubrics:
+          - |+
+            Names one
+
+          - {id: c, levels: {1: No, 2: Yes}}
+          - |+
+            Names two
+
+      - rubrics: [Names it]
+""",
+        """\
+tests:
+  - evaluators:
+      - rubrics:
+          - |+
+            Names one
+
+          - |+
+            Names two
+
+      - rubrics:
+          - {id: c, levels: {1: No, 2: Yes}}
+      - rubrics: [Names it]
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("case", TEXTS.values(), ids=TEXTS)
+def test_text_blocks_keep_the_blank_lines_at_their_end(case, line_end):
+    name, text, expected = case
+    data = text.replace("\n", line_end).encode()
+    fixed = fix(name, data, FileSettings(claimed=".rubric." in name), choices=[OWN])
+    assert (fixed.doubt, fixed.data.decode()) == ("", expected.replace("\n", line_end))
+    assert [*fixed.left(choices=[OWN])] == []
+
+
 DEPTH = "{id: d, levels: {1: Names none, 2: Names one}}"
 BANDS = "score_ranges: {0: Names none, 6: Names one}"
 UNUSUAL = {
@@ -513,6 +623,16 @@ REFUSED = {
         f"rubrics: [Names it]\n---\n# $schema: rubric-v2.schema.json\n{STRINGS}",
         "the schema comment above them is for this document alone; put it in the first line of the file",
     ),
+    "a text that would get blank lines at its end": (
+        "a.yaml",
+        SUITE.replace("- Names two", "- |+\n            Names two\n\n") + "\n      - {name: b, rubrics: [Names it]}\n",
+        "a text block would take over the blank lines that follow; move the criteria by hand",
+    ),
+    "a text at the end of a file without a last line end": (
+        "a.rubric.yaml",
+        MIXED.rstrip() + "\n  - |\n    Names three",
+        "the file ends without a line end; add one",
+    ),
     "a suite with rubrics at the top": (
         "a.rubric.yaml",
         MIXED + "tests: []\n",
@@ -554,11 +674,6 @@ DOUBTFUL = {
             "line 9 would be a new finding, coverage: no band covers scores 5 to 10, so no outcome is described for "
             "them; add or widen a band"
         ),
-    ),
-    "a text with blank lines at its end": (
-        "a.rubric.yaml",
-        "rubrics:\n  - Names one\n  - Names two\n  - id: c\n    levels:\n      1: No\n      2: |+\n        Yes\n\n\n",
-        "the value at `/rubrics/0/levels/2` of the new document would not be as intended",
     ),
     "an error beside the criteria": (
         "a.yaml",

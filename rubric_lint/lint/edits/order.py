@@ -112,15 +112,27 @@ def _with_comments(document: Document, spans: Sequence[Span], first: int, last: 
 
 def _check_end(document: Document, path: Path, spans: Sequence[Span]) -> None:
     """Raise an error if a child ends in a block scalar whose text depends on which of `spans` is its place."""
-    text, child = document.source.text, document.child(path)
-    *_, last = walk_nodes(child.site or child.node)
-    if type(last) is not ScalarNode or last.style not in BLOCK_STYLES:
+    text = document.source.text
+    if not (header := find_block_header(document, path)):
         return
-    header = text[last.start_mark.index : line_end(text, last.start_mark.index).start].split("#")[0]
-    if "+" in header and any(_BLANK_LINE.match(text, line_end(text, span.end).end) for span in spans):
+    if "+" in header and any(has_blank_line_below(text, span.end) for span in spans):
         raise ObstacleError("the blank lines below one of them may be part of its text; sort them by hand")
     if "-" not in header and spans[-1].end == len(text):
         raise ObstacleError("the file ends without a line end; add one")
+
+
+def find_block_header(document: Document, path: Path) -> str:
+    """Return the first line of the block scalar that a child ends in, without its comment; empty if it ends in none."""
+    text, child = document.source.text, document.child(path)
+    *_, last = walk_nodes(child.site or child.node)
+    if type(last) is not ScalarNode or last.style not in BLOCK_STYLES:
+        return ""
+    return text[last.start_mark.index : line_end(text, last.start_mark.index).start].split("#")[0]
+
+
+def has_blank_line_below(text: str, at: int) -> bool:
+    """Return whether the line below that of an offset is blank."""
+    return _BLANK_LINE.match(text, line_end(text, at).end) is not None
 
 
 def find_comments(document: Document, start: int, limit: int, *, has_line: bool) -> tuple[int, bool]:

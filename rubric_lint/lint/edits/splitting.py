@@ -10,7 +10,13 @@ from rubric_lint.format.recognition import is_ours
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.lint.edits.insertion import new_line
 from rubric_lint.lint.edits.items import put_in_flow
-from rubric_lint.lint.edits.order import find_comments, has_comment_below, is_comment
+from rubric_lint.lint.edits.order import (
+    find_block_header,
+    find_comments,
+    has_blank_line_below,
+    has_comment_below,
+    is_comment,
+)
 from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start
 from rubric_lint.lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
@@ -121,16 +127,17 @@ def move_items(document: Document, intent: MoveItems) -> list[Edit]:
     Raises:
         ObstacleError: if the list is written in an unusual way, or it is unclear which item a comment is about.
     """
-    text, holder = document.source.text, intent.holder
+    holder = intent.holder
     spans = _find_items(document, intent)
     whole = Span(spans[0].start, spans[-1].end)
     _check_between(document, spans, intent.steps)
     kept = [index for index in range(len(spans)) if index not in intent.steps]
-    replaced = {whole: _join(text, spans, intent.steps)}
+    blocks = _find_text_blocks(document, intent, spans)
+    replaced = {whole: _join(document, spans, intent.steps, blocks)}
     for path, written in intent.changes:
         span = document.span((*holder, *path))
         replaced[span] = _write_name(document, span, written)
-    cut = Edit(whole, _join(text, spans, kept))
+    cut = Edit(whole, _join(document, spans, kept, blocks))
     if not holder:
         return [cut, _append_document(document, replaced)]
     if document.is_flow(holder):
@@ -139,10 +146,38 @@ def move_items(document: Document, intent: MoveItems) -> list[Edit]:
     return [cut, _insert_in_block(document, holder, replaced)]
 
 
-def _join(text: str, spans: Sequence[Span], steps: Sequence[int]) -> str:
-    """Return some items, each but the first with what separates it from the item above it."""
-    pieces = [text[spans[step - 1].end : spans[step].end] for step in steps[1:]]
-    return "".join([text[slice(*spans[steps[0]])], *pieces])
+def _join(document: Document, spans: Sequence[Span], steps: Sequence[int], blocks: frozenset[int]) -> str:
+    """Return some items, each but the first with what separates it from the item above it.
+
+    Below `blocks`, that is a line end only, because blank lines would be part of them.
+    """
+    text = document.source.text
+    pieces = [text[slice(*spans[steps[0]])]]
+    for above, step in pairwise(steps):
+        between = text[spans[step - 1].end : spans[step].start]
+        pieces += [new_line(document) if above in blocks else between, text[slice(*spans[step])]]
+    return "".join(pieces)
+
+
+def _find_text_blocks(document: Document, intent: MoveItems, spans: Sequence[Span]) -> frozenset[int]:
+    """Return the items that end in a text block with all of its blank lines.
+
+    Raises:
+        ObstacleError: if a text depends on what follows it at its new place: blank lines, or the end of the file.
+    """
+    text, count = document.source.text, len(spans)
+    headers = [find_block_header(document, (*intent.path, index)) for index in range(count)]
+    if not any(headers):
+        return frozenset()
+    end = max(spans[-1].end, _find_lines(document, intent.holder).end if intent.holder else 0)
+    if end == len(text) and any(header and "-" not in header for header in headers):
+        raise ObstacleError("the file ends without a line end; add one")
+    found = frozenset(index for index, header in enumerate(headers) if "+" in header)
+    last_kept = max(index for index in range(count) if index not in intent.steps)
+    for last, below in ((last_kept, spans[-1].end), (intent.steps[-1], end if intent.holder else len(text))):
+        if last in found and last < count - 1 and has_blank_line_below(text, below):
+            raise ObstacleError("a text block would take over the blank lines that follow; move the criteria by hand")
+    return found
 
 
 def _check_between(document: Document, spans: Sequence[Span], steps: Sequence[int]) -> None:
@@ -188,6 +223,9 @@ def _find_lines(document: Document, path: Path) -> Span:
     if dash < 0 or code[dash + 1 : begin].strip() or text[start:dash].strip(" "):
         raise ObstacleError("its list is written in an unusual way; move the criteria by hand")
     end = line_end(text, document.extent(path).end)
+    if "+" in find_block_header(document, path):
+        while has_blank_line_below(text, end.start):
+            end = line_end(text, end.end)
     while end.end > end.start and is_comment(document, end.end):
         below = line_end(text, end.end)
         line = text[end.end : below.start]
@@ -260,5 +298,6 @@ def _insert_in_block(document: Document, holder: Path, replaced: dict[Span, str]
         first = index if index + 1 < count else index - 1
         above, below = (_find_lines(document, (*holder[:-1], each)) for each in (first, first + 1))
         gap = text[above.end : below.start]
-        between = gap if not gap.strip() else between
+        is_text = "+" in find_block_header(document, holder)  # blank lines would be part of it
+        between = gap if not (gap.strip() or is_text) else between
     return Edit(Span(end, end), f"{between}{copy}")
