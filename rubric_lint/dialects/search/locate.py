@@ -99,7 +99,7 @@ def find_claim_url(document: Document) -> str:
 def _find_modelines(document: Document, place: Span) -> Iterator[re.Match[str]]:
     start, end = place
     text = document.source.text
-    return _MODELINE.finditer(text, start, end) if text.find("$schema", start, end) >= 0 else iter(())
+    return _MODELINE.finditer(text, start, end) if "$schema" in text[start:end] else iter(())
 
 
 def _find_above_all(document: Document) -> re.Match[str] | None:
