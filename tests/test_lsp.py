@@ -693,6 +693,32 @@ def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
     run(session())
 
 
+@pytest.mark.parametrize("written", [None, "["], ids=["missing", "broken"])
+def test_a_baseline_that_cannot_be_read_shows_in_files_without_findings_too(folder, written):
+    (folder / "rubric-lint.toml").write_text('baseline = "known.json"\n')
+    known = folder / "known.json"
+    if written:
+        known.write_text(written)
+    path, sound = folder / "a.yaml", "rubrics: [{id: a, expected_outcome: Names the period}]\n"
+    path.write_text(sound)
+
+    async def session():
+        uri = uri_of(path)
+        async with start(folder) as editor:
+            editor.open(uri, sound)
+            (wrong,) = await editor.diagnostics(uri)
+            assert wrong.message.startswith(f"not checked: {known}: the baseline ")
+            known.write_text('{"version": 1, "findings": []}')
+            editor.replace(uri, 2, f"{sound}\n")
+            assert await editor.found(uri, 2) == []
+            known.unlink()
+            editor.replace(uri, 3, sound)
+            (wrong,) = await editor.diagnostics(uri, 3)
+            assert wrong.message.startswith(f"not checked: {known}: the baseline does not exist")
+
+    run(session())
+
+
 def test_a_baseline_and_settings_under_another_name_are_read_again_when_they_change(folder):
     known, strict = folder / "known [1].json", folder / "strict.toml"
     strict.write_text('baseline = "known [1].json"\n')

@@ -56,6 +56,8 @@ class Folder:
     path: str | None
     options: Options
     finder: SettingsFinder | SettingsError
+    _read: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The baselines that were valid when they were last read, with their time of change and size then."""
 
     @classmethod
     def of(cls, uri: str, options: Options) -> "Folder":
@@ -126,12 +128,27 @@ class Folder:
         """Remove the findings in the baseline of the settings from a result; always read the baseline from disk.
 
         Raises:
-            SettingsError: if the baseline is invalid.
+            SettingsError: if the baseline is missing or invalid, also if there is no finding that it could hold.
         """
-        if isinstance(self.finder, SettingsError) or origin.path is None or not result.findings:
+        if isinstance(self.finder, SettingsError) or origin.path is None:
             return result
         settings = self.finder.for_file(origin.path)
-        return Baselines(self.finder, None, renews=False).sift(result, settings)
+        path = self.finder.for_folder(os.path.dirname(origin.path)).baseline or ""  # noqa: PTH120
+        state = _stat(path)
+        if not result.findings and state is not None and self._read.get(path) == state:
+            return result
+        sifted = Baselines(self.finder, None, renews=False).sift(result, settings)
+        if state is not None:
+            self._read[path] = state
+        return sifted
+
+
+def _stat(path: str) -> tuple[int, int] | None:
+    """Return the time of change and the size of a file; None if there is none."""
+    with suppress(OSError):
+        found = os.stat(path)  # noqa: PTH116
+        return found.st_mtime_ns, found.st_size
+    return None
 
 
 @dataclass(slots=True)
