@@ -198,6 +198,8 @@ def test_a_rubric_file_that_cannot_be_read_is_told_and_fails(program, data, plac
     code, out, err = program(*args)
     assert (code, err.startswith(f"rubric-fix: bad.rubric.yaml: not fixed: {place} syntax: ")) == (2, True)
     assert "Nothing to fix" not in out
+    if out and "--format=json" not in args:
+        assert out.splitlines()[-1].endswith("1 file has syntax errors.")
     assert program("--format=json")[1].count('"unreadable": 1') == 1
 
 

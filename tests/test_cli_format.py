@@ -83,7 +83,10 @@ def test_a_file_that_cannot_be_formatted_is_named_with_the_reason_and_the_others
 def test_a_syntax_error_and_a_missing_file_are_errors(formatting, folder):
     (folder / "new.yaml").write_text(f"{OLD}  - [\n", "utf-8")
     code, printed, said = formatting("new.yaml", "none.yaml")
-    assert (code, printed) == (2, "Nothing formatted in 1 file.\n2 files could not be read or written.\n")
+    assert (code, printed) == (
+        2,
+        "Nothing formatted in 1 file.\n1 file has syntax errors; 1 file could not be read or written.\n",
+    )
     assert said.startswith("rubric-lint: new.yaml: not formatted: 6:5 syntax: ")
     assert "rubric-lint: none.yaml: " in said
 

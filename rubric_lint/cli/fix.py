@@ -42,7 +42,7 @@ _EXAMPLES = {
     examples=_EXAMPLES,
     exits={
         Exit.FOUND: "files would change (--check), or findings are left that --to cannot convert",
-        Exit.USAGE: "usage error, invalid settings, or a file that cannot be read or written",
+        Exit.USAGE: "usage error, invalid settings, or a file that cannot be read, parsed or written",
         Exit.FAULT: "crash, or a file left unchanged because its fixes could not be verified",
     },
 )
@@ -161,7 +161,7 @@ def exit_code(totals: "FixTotals", *, check: bool = False) -> Exit:
     """Return the exit code of a run with these totals."""
     if totals.faults:
         return Exit.FAULT
-    if totals.unreadable:
+    if totals.unreadable or totals.broken:
         return Exit.USAGE
     return Exit.FOUND if check and totals.changed else Exit.CLEAN
 

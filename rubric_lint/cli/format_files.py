@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     exits={
         Exit.CLEAN: "all files are formatted now, or were before",
         Exit.FOUND: "files would change (--check or --diff)",
-        Exit.USAGE: "usage error, invalid settings, or a file that cannot be read, written or formatted safely",
+        Exit.USAGE: "usage error, invalid settings, or a file that cannot be read, parsed, written or formatted safely",
     },
 )
 @click.argument("paths", nargs=-1, type=AnyPath())
@@ -101,6 +101,6 @@ def format_files(
         click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
     if totals.crashes:
         return Exit.FAULT
-    if totals.faults or totals.unreadable:
+    if totals.faults or totals.unreadable or totals.broken:
         return Exit.USAGE
     return Exit.FOUND if is_dry and totals.changed else Exit.CLEAN

@@ -99,7 +99,8 @@ class FixRun:
         for place in fixed.faults():
             line, column, _ = fixed.result.source.position(place.span.start)
             verb = "formatted" if self._rewrite else "fixed"
-            self._refuse(Unreadable(file.name, f"not {verb}: {line}:{column} syntax: {place.message}"))
+            self._progress.clear()
+            self._tell_refusal(f"{file.name}: not {verb}: {line}:{column} syntax: {place.message}")
         outcome = FixOutcome(fixed, self._wish)
         with holding(*STOPS):  # what is written is counted
             if not self._is_dry:

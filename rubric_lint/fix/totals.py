@@ -38,7 +38,7 @@ class FixTotals:
     """Counts over the files of a run.
 
     `unsafe` counts the findings that only unsafe fixes change, `open` those that wait for a choice. `unreadable` files
-    could not be read or written,
+    could not be read or written, `broken` ones have syntax errors,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter.
     """
 
@@ -48,6 +48,7 @@ class FixTotals:
     unsafe: int = 0
     open: int = 0
     unreadable: int = 0
+    broken: int = 0
     faults: int = 0
     crashes: int = 0
     rubrics: int = 0
@@ -60,6 +61,7 @@ class FixTotals:
         self.rubrics += outcome.fixed.result.rubrics
         self.faults += bool(outcome.fixed.doubt)
         self.unreadable += bool(outcome.failure)
+        self.broken += any(outcome.fixed.faults())
         self.changed += outcome.is_changed
         if not outcome.fixed.doubt:
             self.left += sum(1 for _ in outcome.fixed.left(**outcome.wish._asdict()))
@@ -69,6 +71,14 @@ class FixTotals:
                 self.open += sum(1 for each in findings if each.choices and not each.fix)
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
+
+    def word_unreadable(self) -> list[tuple[int, str]]:
+        """Return for each reason why files could not be read or written the number of files, and a note that says so."""
+        have = "has" if self.broken == 1 else "have"
+        return [
+            (self.broken, f"{counted(self.broken, 'file')} {have} syntax errors"),
+            (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
+        ]
 
     def word(self, *, is_dry: bool) -> str:
         """Return a summary of all files."""
@@ -80,7 +90,7 @@ class FixTotals:
             (self.open, f"{self.open} fixable with rubric-fix --choose NAME"),
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
             *word_skipped(self.skipped),
-            (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
+            *self.word_unreadable(),
             (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
             (self.crashes, f"{counted(self.crashes, 'file')} left unchanged because rubric-lint crashed"),
         ]
@@ -90,9 +100,9 @@ class FixTotals:
         elif self.changed:
             verb = "Would fix" if is_dry else "Fixed"
             text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
-        elif not self.rubrics + self.left + self.faults + self.unreadable:
+        elif not self.rubrics + self.left + self.faults + self.unreadable + self.broken:
             text = f"0 rubrics found in {read}, so there was nothing to fix."
-        elif self.faults + self.unreadable:
+        elif self.faults + self.unreadable + self.broken:
             text = f"Nothing fixed in {read}."
         else:
             text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."

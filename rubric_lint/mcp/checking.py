@@ -178,7 +178,6 @@ def fix(roots: Roots, given: Mapping[str, Any]) -> Answer:
         for fault in outcome.fixed.faults():
             line, column, _ = outcome.fixed.result.source.position(fault.span.start)
             refused.refuse(f"{name}: not fixed: {line}:{column} syntax: {fault.message}")
-        totals.unreadable += bool(refused)
     changed = [outcome for outcome in outcomes if outcome.is_changed]
     report = json.loads(as_report([as_data(outcome) for outcome in outcomes], totals))
     report["written"] = writes

@@ -95,7 +95,7 @@ def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
         "changed": totals.changed,
         "fixes": totals.fixes.total(),
         "left": totals.left,
-        "unreadable": totals.unreadable,
+        "unreadable": totals.unreadable + totals.broken,
         "faults": totals.faults,
         **({"passed_over": len(totals.skipped.dead)} if totals.skipped.dead else {}),
         **({"outside": len(totals.skipped.outside)} if totals.skipped.outside else {}),

@@ -44,11 +44,11 @@ def word_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
         (refused, f"{counted(refused, 'file')} left unchanged because a part cannot be moved safely"),
         (foreign, f"{counted(foreign, 'rubric')} of other systems left unchanged"),
         *word_skipped(totals.skipped),
-        (totals.unreadable, f"{counted(totals.unreadable, 'file')} could not be read or written"),
+        *totals.word_unreadable(),
         (totals.crashes, f"{counted(totals.crashes, 'file')} left unchanged because rubric-lint crashed"),
     ]
     notes = "; ".join(note for count, note in more if count)
-    left_alone = refused + totals.unreadable + totals.crashes
+    left_alone = refused + totals.unreadable + totals.broken + totals.crashes
     if not totals.files:
         text = word_nothing_read("read", has_notes=bool(notes))
     elif totals.changed:
