@@ -20,8 +20,8 @@ from rubric_lint.cli.options import (
     choice,
     with_settings,
 )
+from rubric_lint.cli.rewriting import rewrite_all
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
-from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
@@ -104,8 +104,7 @@ def fix(
 
     # --help and completion do not load the engine.
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
@@ -126,21 +125,18 @@ def fix(
         for line in told:
             click.echo(line, err=aside)
 
-    try:
-        finder = SettingsFinder(Overrides(select or None, ignore, force_exclude), file=config, isolated=isolated)
-        fixing = FixRun(
-            report,
-            progress,
-            is_dry=is_dry,
-            unsafe=unsafe_fixes,
-            choices=choices,
-            target=target,
-            unsaid_is_required=unsaid != "optional",
-        )
-        totals = fixing.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
-    except SettingsError as wrong:
-        for line in wrong.lines:
-            complain(line)
+    run = FixRun(
+        report,
+        progress,
+        is_dry=is_dry,
+        unsafe=unsafe_fixes,
+        choices=choices,
+        target=target,
+        unsaid_is_required=unsaid != "optional",
+    )
+    overrides = Overrides(select or None, ignore, force_exclude)
+    totals = rewrite_all(run, paths, stdin_filename, overrides, config, isolated=isolated)
+    if totals is None:
         return Exit.USAGE
     if form == "json":
         click.echo(as_report(files, totals), nl=False)

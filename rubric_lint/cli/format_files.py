@@ -15,6 +15,7 @@ from rubric_lint.cli.options import (
     check_sources,
     with_settings,
 )
+from rubric_lint.cli.rewriting import rewrite_all
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
@@ -66,8 +67,7 @@ def format_files(
     # --help and completion do not load the engine.
     from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.fixes import write_diff  # noqa: PLC0415
     from rubric_lint.report.formatting import count_foreign, word_formatted, word_totals, word_unformatted  # noqa: PLC0415
 
@@ -89,13 +89,10 @@ def format_files(
         for line in word_unformatted(outcome):
             complain(line)
 
-    try:
-        finder = SettingsFinder(Overrides(force_exclude=force_exclude), file=config, isolated=isolated)
-        run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)
-        totals = run.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
-    except SettingsError as wrong:
-        for line in wrong.lines:
-            complain(line)
+    run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)
+    overrides = Overrides(force_exclude=force_exclude)
+    totals = rewrite_all(run, paths, stdin_filename, overrides, config, isolated=isolated)
+    if totals is None:
         return Exit.USAGE
     if not quiet:
         click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)

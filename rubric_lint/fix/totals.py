@@ -73,7 +73,7 @@ class FixTotals:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
 
     def word_unreadable(self) -> list[tuple[int, str]]:
-        """Return for each reason why files could not be read or written the number of files, and a note that says so."""
+        """Return how many files could not be parsed, and not be read or written, each with a note that says so."""
         have = "has" if self.broken == 1 else "have"
         return [
             (self.broken, f"{counted(self.broken, 'file')} {have} syntax errors"),

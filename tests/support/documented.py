@@ -16,7 +16,6 @@ _FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _TITLE = re.compile(r'title="([^"]+)"')
-_ELLIPSIS = "..."
 _MARK = "\x1e"
 
 
