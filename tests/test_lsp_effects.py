@@ -52,8 +52,8 @@ BAND = """\
 | --- | :-: | :-: | --- |
 | 7 | 0.4667 | 0.8 | depends on the other criteria |
 | 8 | 0.5333 | 0.8667 | depends on the other criteria |
-| 9 | 0.6 | 0.9333 | at least borderline |
-| 10 | 0.6667 | 1 | at least borderline |
+| 9 | 0.6 | 0.9333 | cannot fail |
+| 10 | 0.6667 | 1 | cannot fail |
 
 Pass from 0.8, borderline from 0.6."""
 
@@ -123,8 +123,8 @@ def test_a_band_says_what_each_of_its_scores_does(at):
             POINTS,
             "3, tags",
             (
-                "**rubric-2**: 37.5% of the score. Its worst answer (not met) leaves at most 0.625, and the verdict is "
-                f"at most borderline.\n\n{USUAL}"
+                "**rubric-2**: 37.5% of the score. Its worst answer (not met) leaves at most 0.625, and the verdict "
+                f"cannot be pass.\n\n{USUAL}"
             ),
         ),
     ],

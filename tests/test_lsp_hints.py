@@ -50,16 +50,16 @@ rubrics:
     score_ranges:
       - score_range: [0, 6] «fail (gate missed)»
         expected_outcome: States a wrong period
-      - score_range: [7, 10] «9 and 10: at least borderline»
+      - score_range: [7, 10] «scores 9 and 10 cannot fail»
         expected_outcome: States the right period
   - id: length «33.3% of the score»
-    score_ranges: {0 «to 5; 0 to 3: at most borderline»: Has over 50 words, 6 «to 9»: Has 20 to 50, "10": Has under 20}
+    score_ranges: {0 «to 5; scores 0 to 3 cannot pass»: Has over 50 words, 6 «to 9»: Has 20 to 50, "10": Has under 20}
 """,
     "holistic": """\
 rubrics:
   - score_range: [0, 4] «fail»
     expected_outcome: States a wrong period
-  - score_range: [5, 10] «5: fail, 6 and 7: borderline, 8 to 10: pass»
+  - score_range: [5, 10] «score 5 fails, 6 and 7 are borderline, 8 to 10 pass»
     expected_outcome: States the right period
 """,
     "levels": """\
@@ -115,7 +115,7 @@ DIALECTS = {
     "points to lose": """\
 rubrics:
   - {criterion: Names the dose, points: 5 «62.5% of the score; not met: fail», tags: []}
-  - {criterion: Names a source, points: 3 «37.5% of the score; not met: at most borderline», tags: []}
+  - {criterion: Names a source, points: 3 «37.5% of the score; not met: cannot pass», tags: []}
   - {criterion: Invents a dose, points: -6 «-75% of the score; met: fail», tags: []}
 """,
     "met by not doing it, no borderline": """\
@@ -152,7 +152,7 @@ tests:
         expected_outcome: States the right period
   - id: two
     rubrics:
-      - score_range: [0, 7] «0 to 5: fail, 6 and 7: borderline»
+      - score_range: [0, 7] «scores 0 to 5 fail, 6 and 7 are borderline»
         expected_outcome: States a wrong period
       - score_range: [8, 10] «pass»
         expected_outcome: States the right period
@@ -182,8 +182,8 @@ rubrics:
   - id: source «42.9% of the score»
     <<: *both
     score_ranges:
-      0 «to 4; 0: fail, 1 to 4: at most borderline»: Names none
-      5 «to 10; 5: at most borderline»: Names one
+      0 «to 4; score 0 fails, 1 to 4 cannot pass»: Names none
+      5 «to 10; score 5 cannot pass»: Names one
 """
     assert shown(plain(annotated)) == annotated
 
@@ -201,7 +201,7 @@ rubrics:
   - id: day
     weight: 1 «25% of the score»
     score_ranges:
-      - {score_range: [0, 4] «0 and 1: at most borderline», expected_outcome: Names none}
+      - {score_range: [0, 4] «scores 0 and 1 cannot pass», expected_outcome: Names none}
       - *high
 """
     assert shown(plain(annotated)) == annotated
@@ -213,7 +213,7 @@ tests:
   - id: one
     rubrics:
       - &cause {id: cause, score_ranges: {0 «to 5»: Names no cause, 6 «to 10»: Names the cause}}
-      - {id: day «50% of the score», score_ranges: {0 «to 10; 0 and 1: fail, 2 to 5: at most borderline»: Names a day}}
+      - {id: day «50% of the score», score_ranges: {0 «to 10; scores 0 and 1 fail, 2 to 5 cannot pass»: Names a day}}
   - id: two
     rubrics: [*cause]
 """
@@ -225,7 +225,7 @@ def test_an_alias_of_a_whole_rubric_says_it_once():
 tests:
   - id: one
     rubrics: &r
-      - score_range: [0, 7] «0 to 5: fail, 6 and 7: borderline»
+      - score_range: [0, 7] «scores 0 to 5 fail, 6 and 7 are borderline»
         expected_outcome: States a wrong period
       - score_range: [8, 10] «pass»
         expected_outcome: States the right period
@@ -235,7 +235,7 @@ tests:
     assert shown(plain(annotated)) == annotated
 
 
-HIGH, LOW = "5 to 7: at most borderline, 8 to 10: at least borderline", "0 and 1: at most borderline"
+HIGH, LOW = "scores 5 to 7 cannot pass, 8 to 10 cannot fail", "scores 0 and 1 cannot pass"
 
 
 @pytest.mark.parametrize(
@@ -275,9 +275,9 @@ def test_the_cases_of_a_suite_have_the_hints_that_they_have_alone():
         weight: 3 «75% of the score»
         score_ranges:
           0 «to 4; fail»: Names none
-          5 «to 10; 5 to 7: at most borderline, 8 to 10: at least borderline»: Names one
+          5 «to 10; scores 5 to 7 cannot pass, 8 to 10 cannot fail»: Names one
       - id: day «25% of the score»
-        score_ranges: {{0 «to 10; 0 and 1: at most borderline»: Names a day}}
+        score_ranges: {{0 «to 10; scores 0 and 1 cannot pass»: Names a day}}
 """
     annotated = "# é\ntests:\n" + "".join(map(case.format, "abcd"))
     text = plain(annotated)
@@ -295,10 +295,10 @@ def test_criteria_of_one_rubric_are_never_taken_for_cases():
     annotated = """\
 # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v2.schema.json
 rubrics:
-  - id: cause «25% of the score; not met: at most borderline»
+  - id: cause «25% of the score; not met: cannot pass»
     expected_outcome: Names the cause
   - id: day
-    weight: 3 «75% of the score; not met: fail, met: at least borderline»
+    weight: 3 «75% of the score; not met: fail, met: cannot fail»
     expected_outcome: Names the day
 """
     text = plain(annotated)
@@ -312,8 +312,8 @@ rubrics:
 def test_places_are_those_that_the_editor_counts(encoding, line_end):
     annotated = """\
 \ufeffrubrics:
-  - {expected_outcome: Names the cause 😀 é, weight: 3 «75% of the score; not met: fail, met: at least borderline»}
-  - {id: "é😀" «25% of the score; not met: at most borderline», expected_outcome: Names the day}
+  - {expected_outcome: Names the cause 😀 é, weight: 3 «75% of the score; not met: fail, met: cannot fail»}
+  - {id: "é😀" «25% of the score; not met: cannot pass», expected_outcome: Names the day}
 """.replace("\n", line_end)
     assert shown(plain(annotated), encoding=encoding) == annotated
 
@@ -321,7 +321,7 @@ def test_places_are_those_that_the_editor_counts(encoding, line_end):
 def test_json_has_hints_too():
     annotated = """\
 {"rubrics": [{"id": "a", "score_ranges": {
-  "0" «to 9; 0 to 5: fail, 6 and 7: borderline, 8 and 9: pass»: "Names no cause",
+  "0" «to 9; scores 0 to 5 fail, 6 and 7 are borderline, 8 and 9 pass»: "Names no cause",
   "10" «pass»: "Names it"}}]}
 """
     assert shown(plain(annotated), "/a.rubric.json") == annotated
@@ -377,14 +377,17 @@ def test_hints_follow_the_text_and_the_settings(tmp_path):
             editor.client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(lambda _: refreshed.append(1))
             assert editor.result.capabilities.inlay_hint_provider
             editor.open(uri, TEXT)
-            assert await ask(editor, uri) == ["0 to 5: fail, 6: borderline", "7: borderline, 8 to 10: pass"]
+            assert await ask(editor, uri) == [
+                "scores 0 to 5 fail, 6 is borderline",
+                "score 7 is borderline, 8 to 10 pass",
+            ]
             editor.replace(uri, 2, TEXT.replace("6]", "5]").replace("[7", "[6"))
-            assert await ask(editor, uri) == ["fail", "6 and 7: borderline, 8 to 10: pass"]
+            assert await ask(editor, uri) == ["fail", "scores 6 and 7 are borderline, 8 to 10 pass"]
             settings.write_text("pass = 0.9\n", "utf-8")
             change = types.FileEvent(uri_of(settings), types.FileChangeType.Created)
             before = len(refreshed)
             editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-            assert await ask(editor, uri) == ["fail", "6 to 8: borderline, 9 and 10: pass"]
+            assert await ask(editor, uri) == ["fail", "scores 6 to 8 are borderline, 9 and 10 pass"]
             assert len(refreshed) > before
             editor.client.set_configuration({"rubric-lint": {"verdictHints": False}})
             editor.client.set_configuration({"rubric-lint": {"verdictHints": False}}, scope_uri=uri_of(tmp_path))

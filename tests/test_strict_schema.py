@@ -68,6 +68,7 @@ FAULTS = {
     ),
     # wrong types
     "text": ("$.rubrics", "'text' is not of type 'array'"),
+    "null": ("$.rubrics", "None is not of type 'array'"),
     "[7]": ("$.rubrics[0]", f"7 {ANY_OF}"),
     "[{id: 7, expected_outcome: It}]": ("$.rubrics[0].id", "7 is not of type 'string'"),
     "[{id: a, expected_outcome: }]": ("$.rubrics[0].expected_outcome", "None is not of type 'string'"),
@@ -136,6 +137,13 @@ def errors(schema, text):
 def test_e6_a_mistake_is_one_error_at_its_place_and_the_message_names_it(rubrics):
     assert errors(NAME, f"rubrics: {rubrics}\n") == [FAULTS[rubrics]]
     assert errors(SUITE, suite(rubrics)) == [IN_A_SUITE[rubrics]]
+
+
+@pytest.mark.parametrize("rubrics", FAULTS)
+def test_the_linter_refuses_what_the_schema_refuses(rubrics):
+    claim = "# $schema: https://rubric-lint.github.io/schemas/{}-v2.strict.schema.json\n"
+    for text in (claim.format("rubric") + f"rubrics: {rubrics}\n", claim.format("suite") + suite(rubrics)):
+        assert "error" in [finding.severity for finding in lint("a.yaml", text.encode()).findings]
 
 
 def test_no_schema_for_validators_has_keywords_that_they_do_not_know_or_word_badly():

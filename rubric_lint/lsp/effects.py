@@ -53,12 +53,16 @@ def _word_weight(scored: Scored) -> str:
     """Say what a criterion is worth, and what its worst answer does."""
     worst = min(scored.answers.values(), key=lambda each: each.grade.points)
     left = "at most " if len(scored.rubric.criteria) > 1 else ""
-    verdict = f"is {worst.certainty}" if worst.certainty else "depends on the other criteria"
+    verdict = _word_certainty(worst.certainty) if worst.certainty else "depends on the other criteria"
     return (
         f"**{escape(scored.scoring.id)}**: {percent(scored.scoring.share)} of the score. Its worst answer "
         f"({_name(worst)}) leaves {left}{_write(scored, worst.prospect.points)}, and the verdict {verdict}.\n\n"
         f"{_word_thresholds(scored)}"
     )
+
+
+def _word_certainty(certainty: str) -> str:
+    return certainty.replace("cannot ", "cannot be ", 1) if certainty.startswith("cannot ") else f"is {certainty}"
 
 
 def _word_gate(scored: Scored) -> str:

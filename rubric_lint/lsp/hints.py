@@ -108,7 +108,23 @@ def word_verdicts(step: Step) -> str:
         groups.setdefault(answer.certainty, []).append(int(answer.grade.answer))
     if len(groups) == 1:
         return next(iter(groups))
-    return ", ".join(f"{list_scores(scores)}: {word}" for word, scores in groups.items() if word)
+    told = [f"{list_scores(scores)} {_conjugate(word, len(scores))}" for word, scores in groups.items() if word]
+    is_one = len(next(scores for word, scores in groups.items() if word)) == 1
+    return f"{'score' if is_one else 'scores'} {', '.join(told)}"
+
+
+def _conjugate(certainty: str, count: int) -> str:
+    """Write what is certain about the verdict as what some scores do: they fail, one of them fails."""
+    verb, space, reason = certainty.partition(" ")
+    one, several = _VERBS.get(verb, (verb, verb))
+    return f"{one if count == 1 else several}{space}{reason}"
+
+
+_VERBS = {
+    "fail": ("fails", "fail"),
+    "pass": ("passes", "pass"),
+    "borderline": ("is borderline", "are borderline"),
+}
 
 
 def _show(scored: Scored, fields: tuple[str, ...], text: str) -> Iterator[_Piece]:

@@ -32,8 +32,8 @@ class Answered(NamedTuple):
         if self.prospect.is_certain:
             return str(best)
         if best is Verdict.BORDERLINE:
-            return f"at most {best}"
-        return f"at least {worst}" if worst is Verdict.BORDERLINE else ""
+            return f"cannot {Verdict.PASS}"
+        return f"cannot {Verdict.FAIL}" if worst is Verdict.BORDERLINE else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,7 +247,7 @@ describe("in the window", () => {
         "- score_range: [0, 4]fail (gate missed)",
         "- score_range: [5, 6]fail (gate missed)",
         "- id: next-step28.6% of the score",
-        "0to 4; 0 to 2: at most borderline: Leaves the customer without anything to do",
+        "0to 4; scores 0 to 2 cannot pass: Leaves the customer without anything to do",
         "5to 7: Names a next step, but not where to take it",
         "8to 10: Names a next step and where to take it",
         "weight: 0.514.3% of the score",
