@@ -129,6 +129,41 @@ CASES = {
             )
         },
     ),
+    "bands below one item and above the next": (
+        f"""{HEAD}\
+      - score_range: [7, 10]
+        expected_outcome: Names two
+      - score_range: [1, 6]
+        expected_outcome: Names one
+    required_min_score: 8
+""",
+        "add-band",
+        {
+            "[7, 10]\n        expected_outcome: Names two\n": (
+                "[7, 7]\n        expected_outcome: Names two\n"
+                "      - score_range: [8, 10]\n        expected_outcome: TODO - say what earns scores 8 to 10\n"
+                "      - score_range: [0, 0]\n        expected_outcome: TODO - say what earns score 0\n"
+            ),
+        },
+    ),
+    "a new band below a text block with its blank lines": (
+        f"""{HEAD}\
+      - score_range: [0, 3]
+        expected_outcome: |+
+          None
+
+
+      - score_range: [6, 10]
+        expected_outcome: Names two
+""",
+        "add-band",
+        {
+            "None\n\n\n": (
+                "None\n\n\n      - score_range: [4, 5]\n"
+                "        expected_outcome: TODO - say what earns scores 4 and 5\n"
+            ),
+        },
+    ),
     "the later id": (
         'rubrics:\n  - {id: "tone 😀", expected_outcome: Names none}\n  - {id: tone 😀, expected_outcome: Names two}\n',
         "rename-later",

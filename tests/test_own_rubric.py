@@ -633,6 +633,11 @@ REFUSED = {
         MIXED.rstrip() + "\n  - |\n    Names three",
         "the file ends without a line end; add one",
     ),
+    "a text where a comment ends the file without a line end": (
+        "a.rubric.yaml",
+        MIXED.rstrip() + "\n  - |\n    Names three\n# the end",
+        "the file ends without a line end; add one",
+    ),
     "a suite with rubrics at the top": (
         "a.rubric.yaml",
         MIXED + "tests: []\n",

@@ -35,8 +35,13 @@ def prepare(document: Document, intents: Iterable[Intent]) -> list[Callable[[], 
     insertions = [intent for intent in intents if isinstance(intent, InsertItems)]
     return [
         *(_prepare(document, intent) for intent in intents if isinstance(intent, Restructuring)),
-        *(_prepare_copies(document, intent) for intent in sorted(insertions, key=find_index, reverse=True)),
+        *(_prepare_copies(document, intent) for intent in sorted(insertions, key=_find_place, reverse=True)),
     ]
+
+
+def _find_place(intent: InsertItems) -> tuple[int, bool]:
+    """Return the index, and whether others come before the copies there: those that belong to the item above."""
+    return find_index(intent), intent.before
 
 
 def find_index(intent: InsertItems) -> int:

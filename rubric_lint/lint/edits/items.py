@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from rubric_lint.finding import Edit
 from rubric_lint.lint.edits.insertion import new_line
-from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start
+from rubric_lint.lint.edits.order import find_last_line
+from rubric_lint.lint.edits.removal import ObstacleError, line_start
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import read_scalar
@@ -39,7 +40,7 @@ def insert_items(
     written = [f"-{between}{each}" for each in texts]
     if before:
         return Edit(Span(dash, dash), "".join(f"{each}{new_line(document)}{indent}" for each in written))
-    end = line_end(text, item.start + len(text[slice(*item)].rstrip())).start
+    end = find_last_line(document, path, item.start + len(text[slice(*item)].rstrip())).start
     return Edit(Span(end, end), "".join(f"{new_line(document)}{indent}{each}" for each in written))
 
 

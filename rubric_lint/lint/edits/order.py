@@ -130,6 +130,16 @@ def find_block_header(document: Document, path: Path) -> str:
     return text[last.start_mark.index : line_end(text, last.start_mark.index).start].split("#")[0]
 
 
+def find_last_line(document: Document, path: Path, at: int) -> Span:
+    """Return the end of the last line of a child whose content ends at an offset; a text block may keep blank lines."""
+    text = document.source.text
+    end = line_end(text, at)
+    if "+" in find_block_header(document, path):
+        while has_blank_line_below(text, end.start):
+            end = line_end(text, end.end)
+    return end
+
+
 def has_blank_line_below(text: str, at: int) -> bool:
     """Return whether the line below that of an offset is blank."""
     return _BLANK_LINE.match(text, line_end(text, at).end) is not None

@@ -13,6 +13,7 @@ from rubric_lint.lint.edits.items import put_in_flow
 from rubric_lint.lint.edits.order import (
     find_block_header,
     find_comments,
+    find_last_line,
     has_blank_line_below,
     has_comment_below,
     is_comment,
@@ -170,7 +171,8 @@ def _find_text_blocks(document: Document, intent: MoveItems, spans: Sequence[Spa
     if not any(headers):
         return frozenset()
     end = max(spans[-1].end, _find_lines(document, intent.holder).end if intent.holder else 0)
-    if end == len(text) and any(header and "-" not in header for header in headers):
+    is_last = end == len(text) or not (intent.holder or text.endswith(("\n", "\r")))
+    if is_last and any(header and "-" not in header for header in headers):
         raise ObstacleError("the file ends without a line end; add one")
     found = frozenset(index for index, header in enumerate(headers) if "+" in header)
     last_kept = max(index for index in range(count) if index not in intent.steps)
@@ -222,10 +224,7 @@ def _find_lines(document: Document, path: Path) -> Span:
     start = line_start(text, dash)
     if dash < 0 or code[dash + 1 : begin].strip() or text[start:dash].strip(" "):
         raise ObstacleError("its list is written in an unusual way; move the criteria by hand")
-    end = line_end(text, document.extent(path).end)
-    if "+" in find_block_header(document, path):
-        while has_blank_line_below(text, end.start):
-            end = line_end(text, end.end)
+    end = find_last_line(document, path, document.extent(path).end)
     while end.end > end.start and is_comment(document, end.end):
         below = line_end(text, end.end)
         line = text[end.end : below.start]
