@@ -79,7 +79,7 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         rubrics = [rubric for each in (place, *copies) for rubric in after.rubrics[each]] if moves else []
         found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
         if any(each not in found for each in wanted):
-            return "some criteria would not be read as before"
+            return "some criteria would not be recognised as those of a rubric any more"
     return ""
 
 
