@@ -208,6 +208,15 @@ def test_a_choice_changes_what_it_says(name, case, line_end):
     assert fix("a.yaml", data, settings, choices=[choice]).data == expected.replace("\n", line_end).encode()
 
 
+def test_an_id_goes_below_a_text_block_with_its_blank_lines():
+    text = (
+        "rubrics:\n- score_ranges:\n    0: None\n    7: |+\n      Names 7\n\n\n- {id: b, expected_outcome: Says it}\n"
+    )
+    settings = OURS._replace(enabled=frozenset({"missing-id"}))
+    expected = text.replace("Names 7\n\n\n", "Names 7\n\n\n  id: rubric-1\n")
+    assert fix("a.yaml", text.encode(), settings, unsafe=True).text == expected
+
+
 def test_only_what_has_one_answer_is_fixed_unasked_and_the_rest_is_named():
     fixed = fix("a.yaml", GAP.encode(), OURS, unsafe=True)
     assert fixed.applied == ()

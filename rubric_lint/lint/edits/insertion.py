@@ -3,6 +3,7 @@
 import re
 
 from rubric_lint.finding import Edit
+from rubric_lint.lint.edits.order import find_last_line
 from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start, whole_field
 from rubric_lint.lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
@@ -36,10 +37,11 @@ def add_field(sharing: Sharing, path: Path, name: str, scalar: str) -> Edit:
         between = text[fields[-2][0].end : span.start] if len(fields) > 1 else ""
         separator = between if _SEPARATOR.fullmatch(between) else ", "
         return Edit(Span(span.end, span.end), f"{separator}{key}: {scalar}")
-    simple = [field for field, _ in fields if not _BLOCK_TEXT.search(_first_line(text, field))]
+    simple = [(field, at) for field, at in fields if not _BLOCK_TEXT.search(_first_line(text, field))]
     if simple:
-        at = line_end(text, simple[-1].end).start
-        return Edit(Span(at, at), f"{new_line(document)}{_indent(text, span)}{key}: {scalar}")
+        above, place = simple[-1]
+        end = find_last_line(document, place, above.end).start
+        return Edit(Span(end, end), f"{new_line(document)}{_indent(text, span)}{key}: {scalar}")
     first = fields[0][0]
     return Edit(Span(first.start, first.start), f"{key}: {scalar}{new_line(document)}{_indent(text, first)}")
 
