@@ -197,6 +197,10 @@ RUBRIC = "rubrics:\n- id: a\n  expected_outcome: Names a source\n"
 SIDES = '{"score1_description": "a", "score2_description": "b"}'
 PROGRAM = 'BANDS = [Rubric(score_range=(0, 4), expected_outcome="Blames the customer"),]\n'
 ATTACKS = {  # C2, C3: what took time or memory by the square of its size
+    "schema comments above many documents": (
+        "a.yaml",
+        lambda n: "# a $schema: no\n" * n + f"---\n{RUBRIC}" * (n // 50),
+    ),
     "tabs below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n),
     "tabs and text below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n + "x"),
     "tabs behind a dash": ("a.yaml", lambda n: "expected_outcome:\n-" + "\t" * n),

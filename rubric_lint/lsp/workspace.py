@@ -145,7 +145,7 @@ class Folder:
 
 def _stat(path: str) -> tuple[int, int] | None:
     """Return the time of change and the size of a file; None if there is none."""
-    with suppress(OSError):
+    with suppress(OSError, ValueError):  # a null character in the path
         found = os.stat(path)  # noqa: PTH116
         return found.st_mtime_ns, found.st_size
     return None

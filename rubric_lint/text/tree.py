@@ -75,13 +75,10 @@ class Tree:
     find_comments: Callable[[], Iterable[Span]] | None = None
 
     @cached_property
-    def head(self) -> Span:
-        """What precedes the content of the first document."""
-        root = self.roots[0]
-        return Span(
-            root.before,
-            max(root.before, node_start(self.source.text, root.node)) if root.node is not None else root.before,
-        )
+    def head(self) -> str:
+        """The text above the content of the first document."""
+        root, text = self.roots[0], self.source.text
+        return "" if root.node is None else text[root.before : max(root.before, node_start(text, root.node))]
 
     @cached_property
     def scalars(self) -> list[Span]:

@@ -75,8 +75,7 @@ def find_claim(document: Document) -> Claim | None:
     if isinstance(data, dict) and "$schema" in data:
         url = data["$schema"]
         return read_claim(url) if isinstance(url, str) else None
-    above_all = _find_above_all(document)
-    return read_claim(above_all["url"]) if above_all else None
+    return read_claim(_find_url_above_all(document))
 
 
 def find_claim_span(document: Document) -> Span | None:
@@ -92,8 +91,7 @@ def find_claim_url(document: Document) -> str:
     """Return the URL of the schema that a document has, as it is written; empty if it has none of ours."""
     if span := find_claim_span(document):
         return document.source.slice(span)
-    found = _find_above_all(document) if find_claim(document) else None
-    return found["url"] if found else ""
+    return _find_url_above_all(document) if find_claim(document) else ""
 
 
 def _find_modelines(document: Document, place: Span) -> Iterator[re.Match[str]]:
@@ -102,12 +100,16 @@ def _find_modelines(document: Document, place: Span) -> Iterator[re.Match[str]]:
     return _MODELINE.finditer(text, start, end) if "$schema" in text[start:end] else iter(())
 
 
-def _find_above_all(document: Document) -> re.Match[str] | None:
-    """Return our schema comment above the first document of the file, for a later one that has no schema comment."""
+def _find_url_above_all(document: Document) -> str:
+    """Return the URL in our schema comment above the first document, for a later one that has no schema comment."""
     if not document.number or document.kind is not Kind.YAML or any(_find_modelines(document, document.preamble)):
-        return None
-    found = _find_modelines(document, document.tree.head)
-    return next((each for each in found if read_claim(each["url"])), None)
+        return ""
+    return _find_url(document.tree.head)
+
+
+@lru_cache(maxsize=16)  # every document of a file asks for the same head
+def _find_url(head: str) -> str:
+    return next((found["url"] for found in _MODELINE.finditer(head) if read_claim(found["url"])), "")
 
 
 class Location(NamedTuple):
