@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * The image that the page starts from, in one file: the memory of a Python that has rubric-lint loaded, and the files of
- * its packages. The build makes it, the worker and the tests start from it; that takes a tenth of loading all anew.
+ * its packages. The build makes it, the worker and the tests start from it; that takes a tenth of loading all anew. The
+ * extension for VS Code has one without memory, which would double the size of what people download.
  *
  * Layout: the length of the index (4 bytes, little-endian), the index as ASCII JSON with blanks behind it, so
  * that the memory begins at a multiple of 8; the memory; the files one after the other.
@@ -9,6 +10,7 @@
 
 /** @typedef {{ memory: number, files: [path: string, size: number][] }} Index */
 /** @typedef {{ VERSION: string, answer: (request: string) => string }} Bridge */
+/** @typedef {{ mkdirTree(path: string): void, writeFile(path: string, content: Uint8Array): void }} FileSystem */
 
 /**
  * @param {Uint8Array} memory
@@ -47,7 +49,7 @@ const TRIAL = JSON.stringify({ do: "lint", name: "a.rubric.yaml", text: "rubrics
  * @returns {Promise<Bridge>}
  */
 export async function startImage(loadPyodide, indexURL, image) {
-  const opened = image.then(open);
+  const opened = image.then(openImage);
   const where = indexURL === undefined ? {} : { indexURL };
   try {
     const pyodide = await loadPyodide({ ...where, _loadSnapshot: opened.then(({ memory }) => memory) });
@@ -66,23 +68,37 @@ export async function startImage(loadPyodide, indexURL, image) {
  * @returns {Bridge}
  */
 function startBridge(pyodide, files) {
-  const made = new Set();
-  for (const [path, content] of files) {
-    const folder = path.slice(0, path.lastIndexOf("/"));
-    if (!made.has(folder)) {
-      made.add(folder);
-      pyodide.FS.mkdirTree(folder);
-    }
-    pyodide.FS.writeFile(path, content);
-  }
+  writeFiles(pyodide.FS, files);
   /** @type {Bridge} */
   const bridge = pyodide.pyimport("bridge");
   bridge.answer(TRIAL);
   return bridge;
 }
 
-/** @param {Uint8Array} image */
-function open(image) {
+/**
+ * Writes files, whose folders need not be there.
+ *
+ * @param {FileSystem} FS
+ * @param {Iterable<readonly [path: string, content: Uint8Array]>} files
+ */
+export function writeFiles(FS, files) {
+  const made = new Set();
+  for (const [path, content] of files) {
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    if (!made.has(folder)) {
+      made.add(folder);
+      FS.mkdirTree(folder);
+    }
+    FS.writeFile(path, content);
+  }
+}
+
+/**
+ * The parts of an image, which are views of it.
+ *
+ * @param {Uint8Array} image
+ */
+export function openImage(image) {
   const size = new DataView(image.buffer, image.byteOffset).getUint32(0, true);
   /** @type {Index} */
   const index = JSON.parse(new TextDecoder().decode(image.subarray(4, 4 + size)));

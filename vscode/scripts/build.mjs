@@ -3,8 +3,10 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { compilePackages } from "../../playground/scripts/image.mjs";
+import { compileLibrary, compilePackages } from "../../playground/scripts/image.mjs";
+import { packImage } from "../../playground/src/image.mjs";
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
@@ -33,15 +35,19 @@ async function notices(inputs) {
   return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
-/** The built-in server: Pyodide as the playground has it, and the packages; returns their licences. */
+/** The built-in server: the Pyodide that the playground has, and the packages; returns their licences. */
 async function builtIn(minify) {
   await mkdir("dist/builtin", { recursive: true });
-  for (const name of ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip"]) {
+  for (const name of ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm"]) {
     await copyFile(join(PYODIDE, name), join("dist/builtin", name));
   }
-  const { compiler, notices } = await compilePackages("../.cache/builtin", "../playground/python");
-  compiler.runPython(`import shutil; shutil.make_archive("/archive", "zip", "/packages")`);
-  await writeFile("dist/builtin/packages.zip", compiler.FS.readFile("/archive.zip"));
+  const { info } = JSON.parse(await readFile(join(PYODIDE, "pyodide-lock.json"), "utf8"));
+  const nothing = { info, packages: {} }; // that Pyodide could download
+  await writeFile("dist/builtin/pyodide-lock.json", JSON.stringify(nothing));
+  await writeFile("dist/builtin/python_stdlib.zip", await compileLibrary(join(PYODIDE, "python_stdlib.zip")));
+  const { files, notices } = await compilePackages("../.cache/builtin", "../playground/python");
+  const image = packImage(new Uint8Array(), files);
+  await writeFile("dist/builtin/packages.image", gzipSync(image, { level: 9 }));
   await build({ ...node, entryPoints: ["src/builtin/worker.ts"], outfile: "dist/builtin/worker.mjs", format: "esm", minify });
   await build({ ...browser, entryPoints: ["src/web/worker.ts"], outfile: "dist/builtin/webworker.js", format: "iife", minify });
   const { version, license, repository } = JSON.parse(await readFile(join(PYODIDE, "package.json"), "utf8"));

@@ -19,7 +19,7 @@ import { Mirror } from "./mirror";
 import { schemasAreChecked } from "./schemas";
 
 const PATIENCE_MS = 30_000;
-const BUILT_IN_PATIENCE_MS = 120_000; // loading Python takes five seconds of one core, and nothing in it can hang
+const BUILT_IN_PATIENCE_MS = 120_000; // loading Python takes two seconds of one core, and nothing in it can hang
 const FILES_PATIENCE_MS = 10_000;
 const FAREWELL_MS = 2_000;
 

@@ -1,4 +1,5 @@
 /** Starts the language server in Pyodide; knows neither Node.js nor the browser, nor VS Code. */
+import { FOLDER, openImage, writeFiles } from "../../../playground/src/image.mjs";
 
 /** What is used of Emscripten's file system. */
 export interface FileSystem {
@@ -39,13 +40,9 @@ export type Take = (message: object) => boolean;
 
 /** In a folder that is Python's own: no folder of the user's hides it, see `disk.ts`. */
 const PACKAGES = "/lib/rubric-lint";
-const ARCHIVE = `${PACKAGES}.zip`;
 
 const START = `
-import os, sys, zipfile
-with zipfile.ZipFile("${ARCHIVE}") as archive:
-    archive.extractall("${PACKAGES}")
-os.unlink("${ARCHIVE}")
+import os, sys
 sys.path.insert(0, "${PACKAGES}")
 sys.dont_write_bytecode = True
 os.chdir("/")
@@ -53,9 +50,10 @@ from rubric_lint.lsp.server import Server
 Server().attach
 `;
 
-/** Starts the server, which passes each of its messages to `send`. */
-export function startServer(pyodide: Pyodide, packages: Uint8Array, send: (message: unknown) => void): Take {
-  pyodide.FS.writeFile(ARCHIVE, packages);
+/** Starts the server, which passes each of its messages to `send`. The image has its packages. */
+export function startServer(pyodide: Pyodide, image: Uint8Array, send: (message: unknown) => void): Take {
+  const { files } = openImage(image);
+  writeFiles(pyodide.FS, files.map(([path, content]) => [PACKAGES + path.slice(FOLDER.length), content] as const));
   const attach = pyodide.runPython(START) as (send: (message: string) => void) => (message: string) => boolean;
   const receive = attach((message) => {
     send(JSON.parse(message));

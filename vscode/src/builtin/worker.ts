@@ -2,7 +2,9 @@
 import { readFile } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
+import { gunzip } from "node:zlib";
 
 import { mountDisk } from "./disk";
 import { type PyodideModule, startServer, type Take } from "./python";
@@ -19,7 +21,7 @@ async function start(): Promise<Take> {
   const pyodide = (await import(pathToFileURL(path.join(HERE, "pyodide.mjs")).href)) as PyodideModule;
   const [python, packages] = await Promise.all([
     pyodide.loadPyodide({ indexURL: HERE + path.sep }),
-    readFile(path.join(HERE, "packages.zip")),
+    readFile(path.join(HERE, "packages.image")).then(promisify(gunzip)),
   ]);
   mountDisk(python.FS, (workerData as Given).drives);
   return startServer(python, packages, (message) => parentPort?.postMessage(message));

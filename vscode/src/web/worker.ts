@@ -5,15 +5,23 @@ import type { Given, Over } from "./messages";
 async function start({ base, port }: Given): Promise<Take> {
   // VS Code starts classic workers, in which Pyodide sees this function and gives up, although it does not need it.
   Object.assign(globalThis, { importScripts: undefined });
-  const [pyodide, main, packages] = await Promise.all([
-    load(`${base}pyodide.mjs`) as Promise<PyodideModule>,
-    load(`${base}pyodide.asm.mjs`) as Promise<{ readonly default: unknown }>,
-    download(`${base}packages.zip`).then((response) => response.arrayBuffer()),
-  ]);
-  const python = await pyodide.loadPyodide({ indexURL: base, createPyodideModule: main.default });
-  return startServer(python, new Uint8Array(packages), (message) => {
+  // All files are loaded at the same time; `pyodide.mjs` asks for the largest.
+  const main = load(`${base}pyodide.asm.mjs`) as Promise<{ readonly default: (settings: unknown) => unknown }>;
+  const starting = load(`${base}pyodide.mjs`).then((pyodide) =>
+    (pyodide as PyodideModule).loadPyodide({
+      indexURL: base,
+      createPyodideModule: async (settings: unknown) => (await main).default(settings),
+    }),
+  );
+  const [python, image] = await Promise.all([starting, download(`${base}packages.image`).then(unzip), main]);
+  return startServer(python, image, (message) => {
     port.postMessage(message);
   });
+}
+
+async function unzip(response: Response): Promise<Uint8Array> {
+  const content = response.body?.pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(content).arrayBuffer());
 }
 
 /** Loads a module by its text, because not every server that extensions are loaded from says that `.mjs` is a script. */
