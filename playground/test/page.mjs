@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+
+export { launch } from "./chromium.mjs";
 
 const BUILD = fileURLToPath(new URL("../../build/playground", import.meta.url));
 const TYPES = {
@@ -32,21 +33,6 @@ export async function serve(broken = []) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { url: `http://127.0.0.1:${server.address().port}/playground/`, close: () => server.close() };
-}
-
-export function launch() {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
 }
 
 /** Opens the page and waits until the first findings are there. */

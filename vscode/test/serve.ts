@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as path from "node:path";
-import { type Browser, chromium } from "playwright-core";
+
+export { launch } from "../../playground/test/chromium.mjs";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css",
@@ -14,20 +15,6 @@ const TYPES: Readonly<Record<string, string>> = {
   ".ttf": "font/ttf",
   ".wasm": "application/wasm",
 };
-
-const CHROMIUM_ARGUMENTS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: "/usr/bin/chromium", args: CHROMIUM_ARGUMENTS });
-}
 
 /** What is at an address: the path of a file, or a text. */
 export type Place = { readonly file: string } | { readonly text: string };
