@@ -1,5 +1,6 @@
 /** Lets Python read the disk of this computer, and never write to it. */
-import { readdirSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import * as path from "node:path";
 
 import type { FileSystem, NodeFileSystem } from "./python";
 import { DRIVES } from "./uris";
@@ -16,15 +17,24 @@ export function mountDisk(fs: FileSystem, drives: readonly string[]): void {
     throw new Error("this Pyodide cannot read the disk");
   }
   forbidWriting(fs, disk);
-  for (const [root, path] of process.platform === "win32" ? findDrives(drives) : findFolders()) {
-    fs.mkdirTree(path);
-    fs.mount(disk, { root }, path);
+  for (const [root, place] of process.platform === "win32" ? findDrives(drives) : findFolders()) {
+    fs.mkdirTree(place);
+    fs.mount(disk, { root }, place);
   }
 }
 
-function findFolders(): [root: string, path: string][] {
-  const folders = readdirSync("/", { withFileTypes: true }).filter((entry) => entry.isDirectory() && !RESERVED.has(entry.name));
-  return folders.map(({ name }) => [`/${name}`, `/${name}`]);
+/** The folders of a folder, and what it links to: on some systems `/tmp` and `/home` are links. */
+export function findFolders(top = "/"): [root: string, path: string][] {
+  const folders = readdirSync(top).filter((name) => !RESERVED.has(name) && isFolder(path.join(top, name)));
+  return folders.map((name) => [realpathSync(path.join(top, name)), `/${name}`]);
+}
+
+function isFolder(file: string): boolean {
+  try {
+    return statSync(file).isDirectory();
+  } catch {
+    return false; // a link that leads nowhere
+  }
 }
 
 function findDrives(letters: readonly string[]): [root: string, path: string][] {
