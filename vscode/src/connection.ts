@@ -12,7 +12,7 @@ import {
   type MessageTransports,
 } from "vscode-languageclient";
 
-import { fromServer, toServer } from "./builtin/uris";
+import { fromServer, isOnDisk, toServer } from "./builtin/uris";
 import { documents, LOCAL, openSchemes } from "./documents";
 import type { BuiltIn, End, Host } from "./host";
 import { Mirror } from "./mirror";
@@ -125,7 +125,7 @@ export class Connection {
 /** What hands the server the folders that it cannot read by itself; nothing if there are none. */
 function makeMirror(builtIn: BuiltIn, output: vscode.LogOutputChannel): Mirror | undefined {
   const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri);
-  const hidden = folders.filter((uri) => !(builtIn.readsDisk && uri.scheme === "file"));
+  const hidden = folders.filter((uri) => !(builtIn.readsDisk && isOnDisk(uri)));
   return hidden.length > 0 ? new Mirror(hidden, builtIn, output) : undefined;
 }
 

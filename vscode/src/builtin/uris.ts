@@ -13,12 +13,17 @@ export interface Parts {
   readonly path: string;
 }
 
+/** Whether a file is in a folder of this computer; with an authority it is in a share of another one, on Windows. */
+export function isOnDisk(uri: Parts): boolean {
+  return uri.scheme === "file" && uri.authority === "";
+}
+
 /** The URI for the server: every document of a folder is a file there, also if the server cannot read the disk. */
 export function toServer(uri: Parts, readsDisk: boolean): Parts {
   if (uri.scheme === "untitled") {
     return uri;
   }
-  if (uri.scheme !== "file" || !readsDisk) {
+  if (!isOnDisk(uri) || !readsDisk) {
     const authority = encodeURIComponent(uri.authority) || "-";
     return { scheme: "file", authority: "", path: `${VIRTUAL}/${uri.scheme}/${authority}${uri.path}` };
   }

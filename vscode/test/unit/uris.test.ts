@@ -16,6 +16,7 @@ describe("a file as the built-in server sees it", () => {
       { scheme: "vscode-vfs", authority: "github+a/b", path: "/o/r/x.yaml" },
       "/virtual/vscode-vfs/github%2Ba%2Fb/o/r/x.yaml",
     ],
+    ["of a share of another computer, is there too", { ...file("/share/x.yaml"), authority: "server" }, "/virtual/file/server/share/x.yaml"],
     ["without an authority, too", { scheme: "memfs", authority: "", path: "/x.yaml" }, "/virtual/memfs/-/x.yaml"],
   ] as const) {
     it(name, () => {
