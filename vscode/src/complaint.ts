@@ -24,7 +24,7 @@ export function complaint(outcome: Exclude<Outcome, { kind: "found" | "missing" 
   switch (outcome.kind) {
     case "old":
       return {
-        brief: `Version ${outcome.version} is too old`,
+        brief: `rubric-lint ${outcome.version} from ${outcome.tool.origin} is too old`,
         message:
           `rubric-lint ${outcome.version} from ${outcome.tool.origin} is too old: ` +
           `the editor needs ${OLDEST} or newer. Upgrade it with: ${command}`,
@@ -33,12 +33,17 @@ export function complaint(outcome: Exclude<Outcome, { kind: "found" | "missing" 
       };
     case "broken":
       return {
-        brief: "Cannot start",
-        message: `rubric-lint from ${outcome.tool.origin} cannot start: ${outcome.reason}`,
+        brief: `rubric-lint from ${outcome.tool.origin} cannot start`,
+        message: `rubric-lint from ${outcome.tool.origin} cannot start: ${outcome.tool.command}: ${outcome.reason}`,
         details: [`Command: ${commandLine(outcome.tool)}`],
         command: undefined,
       };
   }
+}
+
+/** The complaint about one that the built-in one runs instead of. */
+export function replaced(complaint: Complaint): Complaint {
+  return { ...complaint, message: `The built-in rubric-lint runs for now. ${complaint.message}` };
 }
 
 /** Why a server that ended is not started again; without a tool it is the built-in one. */
@@ -47,7 +52,7 @@ export function complaintOfEnd(tool: Tool | undefined, end: End, times: number):
   if (tool && end.code === 2) {
     const isIncomplete = end.lastWords.includes("pip install");
     return {
-      brief: "The server cannot start",
+      brief: `The server of rubric-lint from ${tool.origin} cannot start`,
       message: end.lastWords || "The rubric-lint server cannot start: it exited with code 2.",
       details: [`Command: ${commandLine(tool)} lsp`],
       command: isIncomplete ? installation(tool) : undefined,

@@ -10,11 +10,11 @@ import { PortMessageReader, PortMessageWriter, StreamMessageReader, StreamMessag
 
 import { driveOf } from "./builtin/uris";
 import type { Given } from "./builtin/worker";
-import { complaint, listTried } from "./complaint";
+import { type Complaint, complaint, listTried, replaced } from "./complaint";
 import type { End, Host } from "./host";
 import { selectedInterpreter } from "./interpreter";
 import type { Choice } from "./launcher";
-import { find, safeEnvironment, type Search } from "./search";
+import { asText, find, isOrder, safeEnvironment, type Search } from "./search";
 import type { Tool } from "./tool";
 
 /** The folders of the extension on this computer. */
@@ -23,14 +23,19 @@ export interface Home {
   readonly extension: string;
   /** The environment that the extension installs rubric-lint into. */
   readonly own: string;
+  /** The version of the extension, of its built-in server, and of what it installs. */
+  readonly version: string;
 }
 
-/** Chooses what to run; writes where it looked in vain to the output. */
-export async function choose(home: Home, output: vscode.LogOutputChannel): Promise<Choice> {
+/**
+ * Chooses what to run; writes where it looked in vain to the output. A setting is an order: where it cannot be followed,
+ * nothing runs. In place of an installed one that was only found, the built-in one runs.
+ */
+export async function choose(home: Home, output: vscode.LogOutputChannel, unusable?: Complaint): Promise<Choice> {
   const folders = localFolders();
-  const builtIn = (reason: string, canInstall: boolean): Choice => {
+  const builtIn = (reason: string, canInstall: boolean, complaint?: Complaint): Choice => {
     const start = (): Promise<Host> => Promise.resolve(startBuiltIn(home.extension, folders, output));
-    return { kind: "built-in", reason, canInstall, start };
+    return { kind: "built-in", reason, canInstall, complaint, start };
   };
   if (!vscode.workspace.isTrusted) {
     return builtIn("Trust this workspace to use an installed rubric-lint", false);
@@ -39,6 +44,11 @@ export async function choose(home: Home, output: vscode.LogOutputChannel): Promi
     return builtIn("No program can run in a virtual workspace, so there are no tasks and no code lenses", false);
   }
   const search = await makeSearch(home, output);
+  const make = (complaint: Complaint): Choice =>
+    isOrder(search) ? { kind: "none", complaint } : builtIn(complaint.brief, false, replaced(complaint));
+  if (unusable) {
+    return make(unusable);
+  }
   const outcome = await find(search);
   if (outcome.kind === "missing") {
     for (const line of listTried(outcome.tried)) {
@@ -47,10 +57,12 @@ export async function choose(home: Home, output: vscode.LogOutputChannel): Promi
     return builtIn("No installed rubric-lint found", true);
   }
   if (outcome.kind !== "found") {
-    return { kind: "none", complaint: complaint(outcome) };
+    return make(complaint(outcome));
   }
   const { tool, version } = outcome;
-  return { kind: "installed", tool, version, start: () => startTool(tool, search.folders[0], output) };
+  const isMixed = folders.length < (vscode.workspace.workspaceFolders ?? []).length;
+  const limits = isMixed ? ". It cannot read the virtual folders of this workspace" : "";
+  return { kind: "installed", tool, version, limits, start: () => startTool(tool, search.folders[0], output) };
 }
 
 /** Where to look for an installed tool. */
@@ -58,10 +70,11 @@ export async function makeSearch(home: Home, output: vscode.LogOutputChannel): P
   const folders = localFolders();
   const settings = vscode.workspace.getConfiguration("rubric-lint", folders[0] ?? null);
   return {
-    path: settings.get("path", "").trim(),
-    interpreter: settings.get("interpreter", "").trim(),
+    path: asText(settings.get("path")),
+    interpreter: asText(settings.get("interpreter")),
     selected: await selectedInterpreter(folders[0], output),
     own: home.own,
+    version: home.version,
     folders: folders.map((folder) => path.normalize(folder.fsPath)),
     environment: process.env,
     platform: process.platform,
@@ -94,7 +107,8 @@ async function startTool(tool: Tool, folder: string | undefined, output: vscode.
 
 /** Starts the server that is a part of the extension, which is installed in this folder. */
 function startBuiltIn(extension: string, folders: readonly vscode.Uri[], output: vscode.LogOutputChannel): Host {
-  const given: Given = { drives: folders.flatMap((folder) => driveOf(folder) ?? []) };
+  const opened = vscode.workspace.textDocuments.map((document) => document.uri);
+  const given: Given = { drives: [...folders, ...opened].flatMap((uri) => driveOf(uri) ?? []) };
   const worker = new Worker(path.join(extension, "dist/builtin/worker.mjs"), { workerData: given, stdout: true, stderr: true });
   listen(worker.stdout, output);
   const lastWords = listen(worker.stderr, output);

@@ -14,13 +14,13 @@ let running: Server | undefined;
 /** Called once, when a YAML or JSON file is opened or a folder has a `rubric-lint.toml`; not for each Python file. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const output = vscode.window.createOutputChannel("rubric-lint", { log: true });
-  const home = { extension: context.extensionPath, own: path.join(context.globalStorageUri.fsPath, "tool") };
-  const { server, begin } = makeWindow(context, output, () => choose(home, output));
+  const own = path.join(context.globalStorageUri.fsPath, "tool");
+  const home = { extension: context.extensionPath, own, version: versionOf(context) };
+  const { server, begin } = makeWindow(context, output, (unusable) => choose(home, output, unusable));
   running = server;
-  void vscode.commands.executeCommand("setContext", "rubric-lint.canInstall", true);
   context.subscriptions.push(
     vscode.commands.registerCommand("rubric-lint.install", async () => {
-      if (await install(home, versionOf(context), await makeSearch(home, output), output)) {
+      if (await install(home, await makeSearch(home, output), output)) {
         await begin();
       }
     }),

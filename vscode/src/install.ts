@@ -1,31 +1,48 @@
 /** Installs rubric-lint into a folder of the extension's own, with the uv or the Python that is there. */
-import { execFile } from "node:child_process";
-import { mkdir } from "node:fs/promises";
-import * as path from "node:path";
 import * as vscode from "vscode";
 
 import type { Home } from "./desktop";
-import { planInstallation, type Step } from "./plan";
-import { safeEnvironment, type Search } from "./search";
+import { planInstallation } from "./plan";
+import type { Search } from "./search";
+import { runSteps } from "./steps";
+
+/** Only one at a time: two would write into the same folder. */
+let isUnderWay = false;
 
 /** Installs the version of the extension; returns whether it is there now, and tells the user if it is not. */
-export async function install(home: Home, version: string, search: Search, output: vscode.LogOutputChannel): Promise<boolean> {
-  const steps = await planInstallation(home.own, version, search);
+export async function install(home: Home, search: Search, output: vscode.LogOutputChannel): Promise<boolean> {
+  if (isUnderWay) {
+    return false;
+  }
+  isUnderWay = true;
+  try {
+    return await installOnce(home, search, output);
+  } finally {
+    isUnderWay = false;
+  }
+}
+
+async function installOnce(home: Home, search: Search, output: vscode.LogOutputChannel): Promise<boolean> {
+  const steps = await planInstallation(home.own, home.version, search);
   if (!steps) {
     void vscode.window.showErrorMessage("To install rubric-lint, you need uv, or Python 3.11 or newer. The built-in one keeps working.");
     return false;
   }
-  const title = `Installing rubric-lint ${version}`;
-  const fault = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, async () => {
-    await mkdir(path.dirname(home.own), { recursive: true });
-    for (const step of steps) {
-      const reason = await run(step, output);
-      if (reason !== undefined) {
-        return reason;
-      }
-    }
-    return undefined;
+  const title = `Installing rubric-lint ${home.version}`;
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  const abort = new AbortController();
+  const fault = await vscode.window.withProgress(options, (_progress, token) => {
+    token.onCancellationRequested(() => {
+      abort.abort();
+    });
+    return runSteps(steps, home.own, (line) => {
+      output.info(line);
+    }, abort.signal);
   });
+  if (abort.signal.aborted) {
+    output.info("The installation was cancelled. The built-in rubric-lint keeps working.");
+    return false;
+  }
   if (fault === undefined) {
     return true;
   }
@@ -37,18 +54,4 @@ export async function install(home: Home, version: string, search: Search, outpu
     }
   });
   return false;
-}
-
-/** Runs a step; returns why it failed, or nothing. */
-function run(step: Step, output: vscode.LogOutputChannel): Promise<string | undefined> {
-  output.info([step.command, ...step.arguments].join(" "));
-  return new Promise((resolve) => {
-    execFile(step.command, [...step.arguments], { env: safeEnvironment(process.env), windowsHide: true }, (failure, stdout, stderr) => {
-      for (const line of `${stdout}\n${stderr}`.split("\n").filter((each) => each.trim() !== "")) {
-        output.info(line);
-      }
-      const last = stderr.trimEnd().split("\n").at(-1)?.trim();
-      resolve(failure ? (last ?? "") || failure.message : undefined);
-    }).stdin?.end();
-  });
 }

@@ -14,6 +14,8 @@ export interface Search {
   readonly selected: string | undefined;
   /** The environment that the extension installs rubric-lint into. */
   readonly own: string;
+  /** The version that it installs there. */
+  readonly version: string;
   /** The file system paths of the folders that are open. */
   readonly folders: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
@@ -21,6 +23,20 @@ export interface Search {
 }
 
 const PATIENCE_MS = 30_000;
+const OWN = "the folder of the extension";
+
+/** A setting as text; whatever else a user wrote is a path that leads nowhere, which is then said. */
+export function asText(written: unknown): string {
+  if (written === undefined || written === null) {
+    return "";
+  }
+  return typeof written === "string" ? written.trim() : JSON.stringify(written);
+}
+
+/** Whether a setting says what to run. */
+export function isOrder(search: Search): boolean {
+  return search.path !== "" || search.interpreter !== "";
+}
 
 /** Where to look, in order. A setting is an order: nothing else is tried. */
 export async function candidates(search: Search): Promise<Tool[]> {
@@ -50,7 +66,7 @@ export async function candidates(search: Search): Promise<Tool[]> {
   }
   const own = pythonIn(search.own, search.platform);
   if (await isRunnable(own)) {
-    found.push(module(own, "the folder of the extension"));
+    found.push(module(own, OWN));
   }
   return found;
 }
@@ -60,16 +76,19 @@ export function pythonIn(environment: string, platform: NodeJS.Platform): string
   return path.join(environment, ...(platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"]));
 }
 
-/** Asks the candidates in order; the first that has a rubric-lint decides, even if it is of no use. */
+/**
+ * Asks the candidates in order; the first that has a rubric-lint decides, even if it is of no use. What the extension has
+ * installed itself counts only in the version of the extension, because it can be installed anew.
+ */
 export async function find(search: Search): Promise<Outcome> {
   const tried: Answer[] = [];
   for (const tool of await candidates(search)) {
-    const answer = await ask(tool, search);
+    const answer = tool.origin === OWN ? await askOwn(tool, search) : await ask(tool, search);
     if (answer.kind !== "absent") {
       return answer;
     }
     tried.push(answer);
-    if (search.path || search.interpreter) {
+    if (isOrder(search)) {
       return { ...answer, kind: "broken" };
     }
   }
@@ -81,8 +100,17 @@ export function safeEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
   return { ...environment, PYTHONSAFEPATH: "1" };
 }
 
+async function askOwn(tool: Tool, search: Search): Promise<Answer> {
+  const answer = await ask(tool, search);
+  if (answer.kind === "found" && answer.version === search.version) {
+    return answer;
+  }
+  const reason = "reason" in answer ? answer.reason : `it has version ${answer.version}, and this is ${search.version}`;
+  return { kind: "absent", tool, reason };
+}
+
 async function ask(tool: Tool, search: Search): Promise<Answer> {
-  const { failure, stdout, stderr } = await run(tool, search);
+  const { failure, stdout, stderr } = await run(tool, [...tool.arguments, "--version"], search);
   const version = /^rubric-lint,? (?:version )?(\d+(?:\.\d+)*\S*)/m.exec(stdout)?.[1];
   if (!failure && version) {
     return { kind: isAtLeast(version, OLDEST) ? "found" : "old", tool, version };
@@ -95,7 +123,13 @@ async function ask(tool: Tool, search: Search): Promise<Answer> {
   }
   const reason = failure?.killed
     ? `it gave no answer in ${String(PATIENCE_MS / 1000)} seconds`
-    : (lastLine(stderr) ?? failure?.message ?? `it printed no version but: ${lastLine(stdout) ?? "nothing"}`);
+    : failure?.code === "EACCES"
+      ? "it is not a program that you may run"
+      : (lastLine(stderr) ?? failure?.message ?? `it printed no version but: ${lastLine(stdout) ?? "nothing"}`);
+  const isPython = tool.arguments.length > 0;
+  if (isPython && failure && !failure.killed && (await run(tool, ["-c", ""], search)).failure) {
+    return { kind: "absent", tool, reason: `this Python does not work: ${reason}` };
+  }
   return { kind: "broken", tool, reason };
 }
 
@@ -105,7 +139,7 @@ interface Run {
   readonly stderr: string;
 }
 
-function run(tool: Tool, search: Search): Promise<Run> {
+function run(tool: Tool, given: string[], search: Search): Promise<Run> {
   const options = {
     cwd: search.folders[0],
     env: safeEnvironment(search.environment),
@@ -114,7 +148,7 @@ function run(tool: Tool, search: Search): Promise<Run> {
     windowsHide: true,
   };
   return new Promise((resolve) => {
-    execFile(tool.command, [...tool.arguments, "--version"], options, (failure, stdout, stderr) => {
+    execFile(tool.command, given, options, (failure, stdout, stderr) => {
       resolve({ failure, stdout, stderr });
     }).stdin?.end();
   });

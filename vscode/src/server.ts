@@ -75,18 +75,22 @@ export class Server {
     return this.#turn;
   }
 
-  async #start(): Promise<void> {
+  /** `unusable` is why the installed one that was started just now is of no use. */
+  async #start(unusable?: Complaint): Promise<void> {
     await this.#end();
     this.#tool = undefined;
     this.#tell(undefined);
     this.#status.starting();
-    const choice = await this.#launcher();
+    const choice = await this.#launcher(unusable);
     if (choice.kind === "none") {
       this.#complain(choice.complaint);
       return;
     }
     this.#tool = choice.kind === "installed" ? choice.tool : undefined;
     this.#output.info(this.#announce(choice));
+    if (choice.kind === "built-in" && choice.complaint) {
+      this.#report(choice.complaint);
+    }
     const began = Date.now();
     const connection = await Connection.open(await choice.start(), this.#output, (end) => {
       this.#ended(end);
@@ -96,13 +100,13 @@ export class Server {
     }
     this.#connection = connection;
     if (choice.kind === "installed") {
-      this.#status.running(choice.version, choice.tool.origin);
+      this.#status.running(choice.version, choice.tool.origin + choice.limits);
     } else {
       this.#output.info(`The built-in rubric-lint started in ${String(Date.now() - began)} ms.`);
-      this.#status.builtIn(this.#version, choice.reason, choice.canInstall);
+      this.#status.builtIn(this.#version, choice, []);
       void connection.whole.then((left) => {
         if (left.length > 0 && this.#connection === connection) {
-          this.#status.builtIn(this.#version, [choice.reason, ...left].join(". "), choice.canInstall);
+          this.#status.builtIn(this.#version, choice, left);
         }
       });
     }
@@ -126,7 +130,12 @@ export class Server {
   #ended(end: End): void {
     this.#connection = undefined;
     // Exit code 2 is wrong use, such as a part that is not installed: the next start would end in the same way.
-    const delay = this.#tool && end.code === 2 ? undefined : this.#backoff.next(Date.now());
+    if (this.#tool && end.code === 2) {
+      const complaint = complaintOfEnd(this.#tool, end, 0);
+      void this.#inTurn(() => this.#start(complaint));
+      return;
+    }
+    const delay = this.#backoff.next(Date.now());
     if (delay === undefined) {
       this.#complain(complaintOfEnd(this.#tool, end, this.#backoff.count));
       return;
@@ -138,6 +147,10 @@ export class Server {
 
   #complain(complaint: Complaint): void {
     this.#status.failed(complaint.brief);
+    this.#report(complaint);
+  }
+
+  #report(complaint: Complaint): void {
     this.#output.error([complaint.message, ...complaint.details].join("\n"));
     this.#tell(complaint);
   }

@@ -2,6 +2,10 @@
 import * as vscode from "vscode";
 
 import { documents, openSchemes } from "./documents";
+import type { BuiltInChoice } from "./launcher";
+
+/** Whether the palette has the command that installs rubric-lint; where another one was found, it would change nothing. */
+const CAN_INSTALL = "rubric-lint.canInstall";
 
 /** Says in one place how the server does. */
 export class Status implements vscode.Disposable {
@@ -23,10 +27,12 @@ export class Status implements vscode.Disposable {
     this.#show(`rubric-lint ${version}`, `From ${origin}`, vscode.LanguageStatusSeverity.Information);
   }
 
-  /** The built-in server runs. `canInstall` is whether a click could replace it with a faster one. */
-  builtIn(version: string, reason: string, canInstall: boolean): void {
-    this.#show(`rubric-lint ${version}, built in`, reason, vscode.LanguageStatusSeverity.Information);
+  /** The built-in server runs; `left` is what it does not read. */
+  builtIn(version: string, { reason, canInstall, complaint }: BuiltInChoice, left: readonly string[]): void {
+    const severity = complaint ? vscode.LanguageStatusSeverity.Warning : vscode.LanguageStatusSeverity.Information;
+    this.#show(`rubric-lint ${version}, built in`, [reason, ...left].join(". "), severity);
     if (canInstall) {
+      void vscode.commands.executeCommand("setContext", CAN_INSTALL, true);
       this.#item.command = { command: "rubric-lint.install", title: "Install rubric-lint", tooltip: "Faster, with all commands" };
     }
   }
@@ -41,7 +47,9 @@ export class Status implements vscode.Disposable {
   }
 
   #show(text: string, detail: string, severity: vscode.LanguageStatusSeverity): void {
+    void vscode.commands.executeCommand("setContext", CAN_INSTALL, false);
     Object.assign(this.#item, {
+      selector: documents(openSchemes()),
       text,
       detail,
       severity,

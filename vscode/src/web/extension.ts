@@ -14,7 +14,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const output = vscode.window.createOutputChannel("rubric-lint", { log: true });
   const start = (): Promise<ReturnType<typeof startBuiltIn>> => Promise.resolve(startBuiltIn(context.extensionUri, output));
   const { server } = makeWindow(context, output, () =>
-    Promise.resolve({ kind: "built-in", reason: REASON, canInstall: false, start }),
+    Promise.resolve({ kind: "built-in", reason: REASON, canInstall: false, complaint: undefined, start }),
   );
   running = server;
   void server.restart();

@@ -35,7 +35,7 @@ describe("a window", () => {
   it("does not bother who edits other YAML files", async () => {
     const folder = withPython({ "values.yaml": "services: {}\n" }, "echo rubric-lint 0.0.7");
     const window = await editor.open(folder, "values.yaml");
-    await window.status("Version 0.0.7 is too old");
+    await window.status("rubric-lint 0.0.7 from .venv");
     assert.equal(await window.notification("rubric-lint").count(), 0);
     await window.close();
   });
@@ -43,7 +43,7 @@ describe("a window", () => {
   it("says nothing of what was wrong and is mended by the time that a rubric is opened", async () => {
     const folder = withPython({ "values.yaml": "services: {}\n", "a.rubric.yaml": FAULTY }, "echo rubric-lint 0.0.7");
     const window = await editor.open(folder, "values.yaml");
-    await window.status("Version 0.0.7 is too old");
+    await window.status("rubric-lint 0.0.7 from .venv");
     mkdirSync(path.join(folder, ".vscode"));
     const settings = { "rubric-lint.interpreter": path.join(PROJECT_VENV, "bin/python") };
     writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify(settings));
@@ -54,16 +54,19 @@ describe("a window", () => {
     await window.close();
   });
 
-  it("says how to upgrade what is too old", async () => {
-    const folder = withPython({ "a.rubric.yaml": RUBRIC }, "echo rubric-lint 0.0.9");
+  it("says how to upgrade what is too old, and has findings from the built-in rubric-lint", async () => {
+    const folder = withPython({ "a.rubric.yaml": FAULTY }, "echo rubric-lint 0.0.9");
     const window = await editor.open(folder, "a.rubric.yaml");
     const name = path.basename(folder);
     await window
       .notification(
-        `rubric-lint 0.0.9 from .venv in ${name} is too old: the editor needs 0.1.0 or newer. ` +
+        `The built-in rubric-lint runs for now. rubric-lint 0.0.9 from .venv in ${name} is too old: the editor needs 0.1.0 or newer. ` +
           `Upgrade it with: "${folder}/.venv/bin/python" -m pip install -U "rubric-lint[lsp]"`,
       )
       .waitFor();
+    await window.problems(1, 0);
+    await window.status("built in");
+    await window.status(`rubric-lint 0.0.9 from .venv in ${name} is too old`);
     await window.close();
   });
 
@@ -72,13 +75,40 @@ describe("a window", () => {
     const code = "import runpy, sys; sys.modules['pygls'] = None; runpy.run_module('rubric_lint', run_name='__main__')";
     // The arguments of `python -m rubric_lint` are the module's name and what follows it.
     const folder = withPython(
-      { "a.rubric.yaml": RUBRIC },
+      { "a.rubric.yaml": FAULTY },
       'echo start >> "$(dirname "$0")/starts"',
       `shift 2; exec "${python}" -c "${code}" "$@"`,
     );
     const window = await editor.open(folder, "a.rubric.yaml");
-    await window.notification("the language server needs the pygls package").waitFor();
+    await window.notification("The built-in rubric-lint runs for now. rubric-lint: the language server needs the pygls package").waitFor();
+    await window.problems(1, 0);
+    await window.status(`The server of rubric-lint from .venv in ${path.basename(folder)} cannot start`);
     assert.equal(readFileSync(path.join(folder, ".venv/bin/starts"), "utf8"), "start\nstart\n");
+    await window.close();
+  });
+
+  it("passes over an environment whose Python does not work", async () => {
+    const folder = withPython({ "a.rubric.yaml": FAULTY }, "echo 'libpython3.11.so: cannot open' >&2", "exit 127");
+    const window = await editor.open(folder, "a.rubric.yaml");
+    await window.problems(1, 0);
+    await window.status("No installed rubric-lint found");
+    assert.equal(await window.notification("rubric-lint").count(), 0);
+    await window.close();
+  });
+
+  it("follows a setting or says that it cannot, whatever the setting holds, until it can", async () => {
+    const settings = (value: unknown): string => JSON.stringify({ "rubric-lint.path": value });
+    const folder = workspace({ "a.rubric.yaml": FAULTY, ".vscode/settings.json": settings("/no/rubric-lint") });
+    const window = await editor.open(folder, "a.rubric.yaml");
+    const start = "rubric-lint from the setting rubric-lint.path cannot start: ";
+    await window.notification(`${start}/no/rubric-lint: there is no such file`).waitFor();
+    await window.status("rubric-lint is not running");
+    writeFileSync(path.join(folder, ".vscode/settings.json"), settings(["/opt"]));
+    await window.notification(`${start}${folder}/["/opt"]: there is no such file`).waitFor();
+    await window.problems(0, 0);
+    writeFileSync(path.join(folder, ".vscode/settings.json"), settings(path.join(PROJECT_VENV, "bin/rubric-lint")));
+    await window.status("From the setting rubric-lint.path");
+    await window.problems(1, 0);
     await window.close();
   });
 
@@ -138,9 +168,18 @@ describe("a machine without Python", () => {
     await window.command("rubric-lint: Install rubric-lint");
     await window.notification("To install rubric-lint, you need uv, or Python 3.11 or newer").waitFor();
     const uv = path.join(programs, "uv");
+    writeFileSync(uv, ["#!/bin/sh", "exec /usr/bin/sleep 600", ""].join("\n"));
+    chmodSync(uv, 0o755);
+    await window.command("rubric-lint: Install rubric-lint");
+    await window.press(window.notification("Installing rubric-lint"), "Cancel");
+    await window.notification("Installing rubric-lint").waitFor({ state: "detached" });
+    writeFileSync(uv, ["#!/bin/sh", "echo 'error: the index refused the request' >&2", "exit 2", ""].join("\n"));
+    await window.command("rubric-lint: Install rubric-lint");
+    const refusal = "rubric-lint could not be installed: error: the index refused the request. The built-in one keeps working.";
+    await window.notification(refusal).waitFor();
+    await window.status("built in");
     const install = `pip) own=\${4%/bin/python}; rmdir "$own"; ln -s "${PROJECT_VENV}" "$own";;`;
     writeFileSync(uv, ["#!/bin/sh", "PATH=/usr/bin:/bin", 'case $1 in venv) mkdir "$6";;', install, "esac", ""].join("\n"));
-    chmodSync(uv, 0o755);
     await window.command("rubric-lint: Install rubric-lint");
     await window.status("From the folder of the extension");
     await window.problems(1, 0);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { complaint, complaintOfEnd, listTried } from "../../src/complaint";
+import { complaint, complaintOfEnd, listTried, replaced } from "../../src/complaint";
 import type { Tool } from "../../src/tool";
 
 const PYTHON: Tool = { command: "/ws/.venv/bin/python", arguments: ["-m", "rubric_lint"], origin: ".venv in ws" };
@@ -18,7 +18,7 @@ describe("what the user is told", () => {
   it("of a tool that is too old", () => {
     const command = 'pip install -U "rubric-lint[lsp]"';
     assert.deepEqual(complaint({ kind: "old", tool: PROGRAM, version: "0.0.9" }), {
-      brief: "Version 0.0.9 is too old",
+      brief: "rubric-lint 0.0.9 from PATH is too old",
       message: `rubric-lint 0.0.9 from PATH is too old: the editor needs 0.1.0 or newer. Upgrade it with: ${command}`,
       details: ["Command: /usr/bin/rubric-lint"],
       command,
@@ -27,17 +27,22 @@ describe("what the user is told", () => {
 
   it("of a tool that does not run", () => {
     assert.deepEqual(complaint({ kind: "broken", tool: PROGRAM, reason: "ImportError: no ruamel" }), {
-      brief: "Cannot start",
-      message: "rubric-lint from PATH cannot start: ImportError: no ruamel",
+      brief: "rubric-lint from PATH cannot start",
+      message: "rubric-lint from PATH cannot start: /usr/bin/rubric-lint: ImportError: no ruamel",
       details: ["Command: /usr/bin/rubric-lint"],
       command: undefined,
     });
   });
 
+  it("of what runs in place of a tool of no use", () => {
+    const old = complaint({ kind: "old", tool: PROGRAM, version: "0.0.9" });
+    assert.deepEqual(replaced(old), { ...old, message: `The built-in rubric-lint runs for now. ${old.message}` });
+  });
+
   it("of a server that lacks a part: its own words, and the command for its own interpreter", () => {
     const lastWords = "rubric-lint: the language server needs the pygls package; install it with: pip install 'rubric-lint[lsp]'";
     assert.deepEqual(complaintOfEnd(PYTHON, { code: 2, signal: null, lastWords }, 0), {
-      brief: "The server cannot start",
+      brief: "The server of rubric-lint from .venv in ws cannot start",
       message: lastWords,
       details: ["Command: /ws/.venv/bin/python -m rubric_lint lsp"],
       command: '/ws/.venv/bin/python -m pip install -U "rubric-lint[lsp]"',

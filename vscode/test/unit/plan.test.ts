@@ -27,7 +27,7 @@ function programs(codes: Readonly<Record<string, number>>): string {
 }
 
 function search(PATH: string, selected?: string): Search {
-  return { path: "", interpreter: "", selected, own: "", folders: [], environment: { PATH }, platform: "linux" };
+  return { path: "", interpreter: "", selected, own: "", version: "1.2.3", folders: [], environment: { PATH }, platform: "linux" };
 }
 
 const pip = { command: "/own/bin/python", arguments: ["-m", "pip", "install", "--disable-pip-version-check", "rubric-lint[lsp]==1.2.3"] };

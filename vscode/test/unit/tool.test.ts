@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { after, describe, it } from "node:test";
 
-import { candidates, find, safeEnvironment, type Search } from "../../src/search";
+import { asText, candidates, find, safeEnvironment, type Search } from "../../src/search";
 import { installation, isAtLeast, OLDEST, type Tool } from "../../src/tool";
 
 const room = realpathSync(mkdtempSync(path.join(tmpdir(), "rubric lint é ")));
@@ -47,6 +47,7 @@ function search(given: Partial<Search> = {}): Search {
     interpreter: "",
     selected: undefined,
     own: "/nowhere",
+    version: OLDEST,
     folders: [],
     environment: { PATH: "/usr/bin:/bin", HOME: room },
     platform: "linux",
@@ -207,6 +208,39 @@ describe("what it finds", () => {
     });
   }
 
+  it("goes on when a Python does not work, and says why", async () => {
+    const workspace = folder();
+    const file = script(path.join(workspace, ".venv/bin/python"), "echo 'libpython3.11.so: cannot open' >&2", "exit 127");
+    const tool = python(file, `.venv in ${path.basename(workspace)}`);
+    assert.deepEqual(await find(search({ folders: [workspace] })), {
+      kind: "missing",
+      tried: [{ kind: "absent", tool, reason: "this Python does not work: libpython3.11.so: cannot open" }],
+    });
+  });
+
+  for (const [name, lines, reason] of [
+    ["of another version", ["echo rubric-lint 9.9.9"], `it has version 9.9.9, and this is ${OLDEST}`],
+    ["that fails", ['case "$*" in *version) echo boom >&2; exit 1;; esac'], "boom"],
+  ] as const) {
+    it(`passes over one ${name} in the folder of the extension, which can be installed anew`, async () => {
+      const own = folder();
+      const file = script(path.join(own, "bin/python"), ...lines);
+      assert.deepEqual(await find(search({ own })), {
+        kind: "missing",
+        tried: [{ kind: "absent", tool: python(file, "the folder of the extension"), reason }],
+      });
+    });
+  }
+
+  it("calls a path that is set and is no program broken", async () => {
+    const file = folder();
+    assert.deepEqual(await find(search({ path: file })), {
+      kind: "broken",
+      tool: program(file, "the setting rubric-lint.path"),
+      reason: "it is not a program that you may run",
+    });
+  });
+
   it("calls a path that is set and leads nowhere broken instead of looking elsewhere", async () => {
     const bin = folder();
     rubricLint(path.join(bin, "rubric-lint"));
@@ -246,6 +280,20 @@ describe("what it finds", () => {
       version: expected.split("\n")[0]?.split(" ").at(-1),
     });
   });
+});
+
+describe("a setting", () => {
+  for (const [written, expected] of [
+    [" /opt/rubric-lint ", "/opt/rubric-lint"],
+    [undefined, ""],
+    [null, ""],
+    [5, "5"],
+    [["/opt"], '["/opt"]'],
+  ] as const) {
+    it(`of ${JSON.stringify(written)} is the path ${JSON.stringify(expected)}`, () => {
+      assert.equal(asText(written), expected);
+    });
+  }
 });
 
 describe("what it says to run", () => {
