@@ -3,7 +3,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadPyodide } from "pyodide";
-import { FOLDER, packImage } from "../src/image.mjs";
+import { FOLDER, packImage, writeFiles } from "../src/image.mjs";
 
 // Sources stay out: half the size. `assert` stays in, because the parser of YAML relies on it.
 const COMPILE = `
@@ -37,7 +37,10 @@ gc.collect()
 
 // Python's own library, as Pyodide has it in an archive, with sources: compiling those takes two thirds of its start. Left
 // out is what only programmers and servers use; no package here imports it. Docstrings would be a tenth of the archive.
-const LEFT_OUT = ["_pyrepl", "doctest", "imaplib", "mailbox", "pdb", "pydoc", "unittest", "wsgiref", "xmlrpc"];
+const LEFT_OUT = [
+  ...["_pyio", "_pyrepl", "doctest", "modulefinder", "optparse", "pdb", "pickletools", "pstats", "pydoc", "trace", "unittest"],
+  ...["ftplib", "imaplib", "mailbox", "smtplib", "wsgiref", "xmlrpc"],
+];
 const COMPILE_LIBRARY = `
 import compileall, pathlib, zipfile
 root = pathlib.Path("/library")
@@ -49,6 +52,22 @@ with zipfile.ZipFile("/compiled.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9
         name = path.relative_to(root)
         if path.is_file() and path.suffix != ".py" and name.parts[0].removesuffix(".pyc") not in left_out:
             archive.write(path, name)
+`;
+
+// attrs writes the methods of each class as source when it is imported, and the protocol has hundreds of classes.
+const COMPILE_CLASSES = `
+import marshal, sys
+sys.path.insert(0, "${FOLDER}")
+sys.dont_write_bytecode = True
+import attr._make
+compiled = {}
+def record(source, *rest):
+    compiled[source] = compile(source, *rest)
+    return compiled[source]
+attr._make.compile = record
+import rubric_lint.lsp.server
+assert compiled, "attrs compiles elsewhere now"
+marshal.dumps(compiled)
 `;
 
 /** Every file of a folder of this computer, as paths below it. */
@@ -91,14 +110,18 @@ export async function compileLibrary(archive) {
   return compiler.FS.readFile("/compiled.zip");
 }
 
+/** The methods that attrs makes for the classes of the language server, by their source, as Python marshals them. */
+export async function compileClasses(files) {
+  const compiler = await loadPyodide();
+  writeFiles(compiler.FS, files);
+  return compiler.runPython(COMPILE_CLASSES).toJs();
+}
+
 /** The image, and the licenses of the packages in it. `requests` are answered before the memory is kept. */
 export async function makeImage(wheels, ours, requests) {
   const { files, notices } = await compilePackages(wheels, ours);
   const model = await loadPyodide({ _makeSnapshot: true });
-  for (const [path, content] of files) {
-    model.FS.mkdirTree(join(path, ".."));
-    model.FS.writeFile(path, content);
-  }
+  writeFiles(model.FS, files);
   const locals = model.toPy({ requests });
   model.runPython(LOAD, { locals });
   locals.destroy();

@@ -5,8 +5,8 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { compileLibrary, compilePackages } from "../../playground/scripts/image.mjs";
-import { packImage } from "../../playground/src/image.mjs";
+import { compileClasses, compileLibrary, compilePackages } from "../../playground/scripts/image.mjs";
+import { FOLDER, packImage } from "../../playground/src/image.mjs";
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
@@ -46,7 +46,7 @@ async function builtIn(minify) {
   await writeFile("dist/builtin/pyodide-lock.json", JSON.stringify(nothing));
   await writeFile("dist/builtin/python_stdlib.zip", await compileLibrary(join(PYODIDE, "python_stdlib.zip")));
   const { files, notices } = await compilePackages("../.cache/builtin", "../playground/python");
-  const image = packImage(new Uint8Array(), files);
+  const image = packImage(new Uint8Array(), [...files, [`${FOLDER}/classes`, await compileClasses(files)]]);
   await writeFile("dist/builtin/packages.image", gzipSync(image, { level: 9 }));
   await build({ ...node, entryPoints: ["src/builtin/worker.ts"], outfile: "dist/builtin/worker.mjs", format: "esm", minify });
   await build({ ...browser, entryPoints: ["src/web/worker.ts"], outfile: "dist/builtin/webworker.js", format: "iife", minify });
