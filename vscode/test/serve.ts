@@ -13,7 +13,6 @@ const TYPES: Readonly<Record<string, string>> = {
   ".json": "application/json",
   ".svg": "image/svg+xml",
   ".ttf": "font/ttf",
-  ".wasm": "application/wasm",
 };
 
 /** What is at an address: the path of a file, or a text. */
@@ -24,7 +23,7 @@ export interface Site {
   close(): void;
 }
 
-/** Serves what `find` names for a path. Scripts with the suffix .mjs are not called scripts, as on some servers. */
+/** Serves what `find` names for a path. Scripts with the suffix .mjs and WebAssembly are not called that, as on some servers. */
 export async function serve(find: (name: string) => Place | undefined): Promise<Site> {
   const server = createServer((request, response) => {
     const name = path.posix.normalize(decodeURIComponent(new URL(request.url ?? "", "http://host").pathname));

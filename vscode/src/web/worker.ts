@@ -5,6 +5,7 @@ import type { Given, Over } from "./messages";
 async function start({ base, port }: Given): Promise<Take> {
   // VS Code starts classic workers, in which Pyodide sees this function and gives up, although it does not need it.
   Object.assign(globalThis, { importScripts: undefined });
+  nameWebAssembly();
   // All files are loaded at the same time; `pyodide.mjs` asks for the largest.
   const main = load(`${base}pyodide.asm.mjs`) as Promise<{ readonly default: (settings: unknown) => unknown }>;
   const starting = load(`${base}pyodide.mjs`).then((pyodide) =>
@@ -22,6 +23,20 @@ async function start({ base, port }: Given): Promise<Take> {
 async function unzip(response: Response): Promise<Uint8Array> {
   const content = response.body?.pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(content).arrayBuffer());
+}
+
+/** Lets Pyodide compile while it downloads, also where the server that extensions are loaded from does not name the type. */
+function nameWebAssembly(): void {
+  const instantiate = WebAssembly.instantiateStreaming.bind(WebAssembly);
+  WebAssembly.instantiateStreaming = async (source, imports) => {
+    try {
+      const { body } = await source;
+      return await instantiate(new Response(body, { headers: { "content-type": "application/wasm" } }), imports);
+    } catch (fault) {
+      end(`Python could not be loaded: ${String(fault)}`); // Pyodide would wait for ever
+      throw fault;
+    }
+  };
 }
 
 /** Loads a module by its text, because not every server that extensions are loaded from says that `.mjs` is a script. */
