@@ -46,6 +46,11 @@ export function replaced(complaint: Complaint): Complaint {
   return { ...complaint, message: `The built-in rubric-lint runs for now. ${complaint.message}` };
 }
 
+/** What an installed tool does not read of folders with these schemes, behind where it comes from. */
+export function limitsOf(schemes: readonly string[]): string {
+  return schemes.some((scheme) => scheme !== "file") ? ". It cannot read the virtual folders of this workspace" : "";
+}
+
 /** Why a server that ended is not started again; without a tool it is the built-in one. */
 export function complaintOfEnd(tool: Tool | undefined, end: End, times: number): Complaint {
   const lastWords = end.lastWords ? [`Last output: ${end.lastWords}`] : [];

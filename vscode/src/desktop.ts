@@ -10,7 +10,7 @@ import { PortMessageReader, PortMessageWriter, StreamMessageReader, StreamMessag
 
 import { driveOf } from "./builtin/uris";
 import type { Given } from "./builtin/worker";
-import { type Complaint, complaint, listTried, replaced } from "./complaint";
+import { type Complaint, complaint, limitsOf, listTried, replaced } from "./complaint";
 import type { End, Host } from "./host";
 import { selectedInterpreter } from "./interpreter";
 import type { Choice } from "./launcher";
@@ -60,8 +60,7 @@ export async function choose(home: Home, output: vscode.LogOutputChannel, unusab
     return make(complaint(outcome));
   }
   const { tool, version } = outcome;
-  const isMixed = folders.length < (vscode.workspace.workspaceFolders ?? []).length;
-  const limits = isMixed ? ". It cannot read the virtual folders of this workspace" : "";
+  const limits = limitsOf((vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme));
   return { kind: "installed", tool, version, limits, start: () => startTool(tool, search.folders[0], output) };
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { complaint, complaintOfEnd, listTried, replaced } from "../../src/complaint";
+import { complaint, complaintOfEnd, limitsOf, listTried, replaced } from "../../src/complaint";
 import type { Tool } from "../../src/tool";
 
 const PYTHON: Tool = { command: "/ws/.venv/bin/python", arguments: ["-m", "rubric_lint"], origin: ".venv in ws" };
@@ -32,6 +32,11 @@ describe("what the user is told", () => {
       details: ["Command: /usr/bin/rubric-lint"],
       command: undefined,
     });
+  });
+
+  it("of folders that an installed tool cannot read", () => {
+    const limits = [["file", "file"], ["file", "vscode-vfs"], []].map(limitsOf);
+    assert.deepEqual(limits, ["", ". It cannot read the virtual folders of this workspace", ""]);
   });
 
   it("of what runs in place of a tool of no use", () => {
