@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubric_lint.format.validator import is_valid
 from rubric_lint.messages import find_near
@@ -17,8 +17,13 @@ NAMES = ("rubric-lint.toml", "pyproject.toml")
 
 _TYPES = {"array": "a list", "boolean": "true or false", "number": "a number", "object": "a table"}
 
-# The path of a setting, and the error there.
-_Fault = tuple[tuple[str, ...], str]
+
+class Fault(NamedTuple):
+    """An error in the settings: the path of the setting, the message, and whether another setting is missing."""
+
+    way: tuple[str, ...]
+    text: str
+    is_lack: bool = False
 
 
 class SettingsError(Exception):
@@ -49,7 +54,7 @@ def read_table(path: str, shown: str) -> Mapping[str, Any] | None:
         if not isinstance(tools, dict) or "rubric-lint" not in tools:
             return None
         table = tools["rubric-lint"]
-    faults = [(" ".join(filter(None, (label, _dot(way)))), text) for way, text in _find_faults(table)]
+    faults = [(" ".join(filter(None, (label, _dot(way)))), text) for way, text, _ in find_faults(table)]
     if faults:
         raise SettingsError(shown, *(f"{place}: {text}" if place else text for place, text in faults))
     return table  # type: ignore[no-any-return]
@@ -119,7 +124,8 @@ def _read_number(text: str) -> Decimal:
         return Decimal("inf")
 
 
-def _find_faults(table: Any) -> Iterator[_Fault]:
+def find_faults(table: Any) -> Iterator[Fault]:
+    """Yield the errors in a table of settings, whose numbers with a point are Decimals."""
     from rubric_lint.format.schema_files import load  # noqa: PLC0415  (only for those who have settings)
 
     schema = load("config/v1.json")
@@ -129,10 +135,10 @@ def _find_faults(table: Any) -> Iterator[_Fault]:
         yield from _find_rule_faults(table)
         yield from _find_threshold_faults(table, schema["properties"])
         if table.get("labels") and not table.get("judged"):
-            yield ("labels",), "requires `judged`, the judge outputs for the same answers"
+            yield Fault(("labels",), "requires `judged`, the judge outputs for the same answers", is_lack=True)
 
 
-def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[_Fault]:
+def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
     if is_valid(schema, table):
         return
     from jsonschema import Draft7Validator, validators  # noqa: PLC0415  (100 ms that good settings do not need)
@@ -144,26 +150,27 @@ def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[_Fault]:
         way = tuple(step for step in error.absolute_path if isinstance(step, str))
         if error.validator == "additionalProperties":
             known = list(error.schema["properties"])
-            yield from ((way, _word_unknown(key, known)) for key in error.instance if key not in known)
+            yield from (Fault(way, _word_unknown(key, known)) for key in error.instance if key not in known)
         else:
-            yield way, _explain_violation(error.validator, error.instance, error.schema)
+            yield Fault(way, _explain_violation(error.validator, error.instance, error.schema))
 
 
-def _find_rule_faults(table: Mapping[str, Any]) -> Iterator[_Fault]:
+def _find_rule_faults(table: Mapping[str, Any]) -> Iterator[Fault]:
     ways: dict[tuple[str, ...], Iterable[str]] = {
         (key,): table.get(key, ()) for key in ("select", "ignore", "severity")
     }
     ways |= {("per-file-ignores", pattern): names for pattern, names in table.get("per-file-ignores", {}).items()}
     for way, names in ways.items():
-        yield from ((way, fault) for fault in find_unknown_rules(names))
+        yield from (Fault(way, fault) for fault in find_unknown_rules(names))
 
 
-def _find_threshold_faults(table: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[_Fault]:
+def _find_threshold_faults(table: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[Fault]:
     high, low = (Decimal(str(table.get(key, properties[key]["default"]))) for key in ("pass", "borderline"))
     if low > high and "borderline" in table:
-        yield ("borderline",), f"{low} is above `pass`, which is {high}" + ("" if "pass" in table else " by default")
+        end = "" if "pass" in table else " by default"
+        yield Fault(("borderline",), f"{low} is above `pass`, which is {high}{end}")
     elif low > high:
-        yield ("pass",), f"{high} is below `borderline`, which is {low} by default"
+        yield Fault(("pass",), f"{high} is below `borderline`, which is {low} by default")
 
 
 def _is_number(value: Any) -> bool:
