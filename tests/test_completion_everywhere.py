@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import cycle
 
 import pytest
-from completing import NOTATIONS, accept, ask, count_document, errors, find_places, originals, state_of, suites
+from completing import NOTATIONS, ROOT, accept, ask, count_document, errors, find_places, originals, state_of, suites
 from lsprotocol import types
 from test_lsp_text import offer
 
@@ -17,7 +17,14 @@ from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
 DOCUMENTS = originals()
-QUICK = ("/rar/rows.json", "/tolokaforge/grading.yaml", "/examples/explanation.rubric.yaml")
+QUICK = (
+    "/rar/rows.json",
+    "/tolokaforge/grading.yaml",
+    "/examples/explanation.rubric.yaml",
+    "/tests/shown/verifiers.toml",
+    "/docs/guides/formatting.md/68/unclear.rubric.yaml",
+    str(ROOT / "tests/shown/tests.rubric-test.yaml"),
+)
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -135,7 +135,7 @@ def test_it_says_who_it_is_and_what_it_can(folder):
             assert can.text_document_sync.change == types.TextDocumentSyncKind.Incremental
             assert list(can.code_action_provider.code_action_kinds) == ["quickfix", "source.fixAll.rubric-lint"]
             assert all((can.hover_provider, can.document_symbol_provider, can.folding_range_provider))
-            assert can.completion_provider.trigger_characters == (" ", "[", "/", "#")
+            assert can.completion_provider.trigger_characters == (" ", "[", "/", "#", '"')
             assert can.workspace.workspace_folders.supported
             assert await editor.end() == 0
 

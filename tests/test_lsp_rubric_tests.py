@@ -165,7 +165,7 @@ def test_values_and_criteria_of_the_tested_rubric_are_offered(beside, rubric, te
     [
         ("verdict: f¦ai", "verdict: pass"),
         ("criteria: {accuracy: ¦}", "criteria: {accuracy: [0, 6]}"),
-        ("criteria: {¦}", "criteria: {accuracy: }"),
+        ("criteria: {¦}", r"criteria: {accuracy: ${1|[0\, 6],[7\, 9],10|}}"),
         ("criteria: {¦: 2}", "criteria: {accuracy: 2}"),
     ],
 )
@@ -174,7 +174,7 @@ def test_what_is_taken_replaces_what_was_typed(beside, text, expected):
 
 
 def test_an_id_that_is_no_plain_string_is_quoted(beside):
-    assert beside(FILE.format(CHECKS, "gates: {¦}"))[1] == FILE.format(CHECKS, 'gates: {"yes": }')
+    assert beside(FILE.format(CHECKS, "gates: {¦}"))[1] == FILE.format(CHECKS, 'gates: {"yes": ${1|met,missed|}}')
 
 
 FILES = ["b.rubric.yaml", "suite.yaml", "more/"]

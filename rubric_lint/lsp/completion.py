@@ -6,24 +6,19 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from rubric_lint.finding import Edit
-from rubric_lint.format.schema_files import catalogue, load
 from rubric_lint.lsp.analysis import Analysis, State
-from rubric_lint.lsp.cursor import find_cursor
+from rubric_lint.lsp.candidates import list_urls
 from rubric_lint.lsp.offers import offer_by_schema
 from rubric_lint.lsp.rooted import is_settings_file
-from rubric_lint.lsp.shapes import offer_in_comment, offer_rubrics
-from rubric_lint.lsp.test_values import offer_in_tests
-from rubric_lint.text.kinds import Kind, kind_of
+from rubric_lint.lsp.shapes import is_in_comment, offer_in_comment, offer_rubrics
 from rubric_lint.text.source import Source, Span
 
-_SCHEMA_VALUE = re.compile(
-    r"""(?:[ \t]*\#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]* | ["']?\$schema["']?:[ \t]+)
-        ["']?(?P<url>[^\s"']*)""",
-    re.VERBOSE,
+_MODELINE = re.compile(
+    r"""[ \t]*\#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*["']?(?P<url>[^\s"']*)"""
 )
 
 
-def complete(  # noqa: PLR0911 (one for each kind of place)
+def complete(
     state: State,
     position: types.Position,
     *,
@@ -45,32 +40,26 @@ def complete(  # noqa: PLR0911 (one for each kind of place)
         return items
     if is_served and not state.settings.is_test_file:
         return []
-    if url := _find_schema_value(source, offset):
+    if url := _find_modeline(source, offset):
         return [] if is_served else list(_offer_schemas(state, url))
-    if state.settings.is_test_file:
-        cursor = find_cursor(source, state.settings, offset) if kind_of(source.name) is Kind.YAML else None
-        if items := list(offer_in_tests(state, cursor, source, offset, is_served=is_served)):
-            return items
-    if is_served:
-        return []
-    found = list(offer_by_schema(state, source, offset, snippets=snippets, before=before))
-    return found + list(offer_rubrics(state, source, offset))
+    found = list(offer_by_schema(state, source, offset, snippets=snippets, is_served=is_served, before=before))
+    return found if is_served else found + list(offer_rubrics(state, source, offset))
 
 
-def _find_schema_value(source: Source, offset: int) -> Span | None:
+def _find_modeline(source: Source, offset: int) -> Span | None:
     line = source.line_span(source.position(offset).line)
-    found = _SCHEMA_VALUE.match(source.text, line.start, line.end)
-    return Span(*found.span("url")) if found and found.start("url") <= offset <= found.end("url") else None
+    found = _MODELINE.match(source.text, line.start, line.end)
+    is_there = (
+        found and found.start("url") <= offset <= found.end("url") and is_in_comment(source, found.start("url") - 1)
+    )
+    return Span(*found.span("url")) if found and is_there else None
 
 
 def _offer_schemas(state: State, url: Span) -> Iterator[types.CompletionItem]:
-    is_tests = state.settings is not None and state.settings.is_test_file
-    names = ("rubric-test",) if is_tests else ("rubric", "suite")
-    entries = [entry for entry in catalogue() if entry.name in names]
-    for entry in sorted(entries, key=lambda entry: (entry.name, -int(entry.version[1:]))):
+    for address, card in list_urls(state):
         yield types.CompletionItem(
-            label=entry.bundled_id,
+            label=address,
             kind=types.CompletionItemKind.Value,
-            documentation=str(load(entry.source)["description"]),
-            text_edit=state.text.edit(Edit(url, entry.bundled_id)),
+            documentation=card,
+            text_edit=state.text.edit(Edit(url, address)),
         )

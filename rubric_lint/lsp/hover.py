@@ -68,7 +68,7 @@ def _describe_setting(document: Document, path: Path, name: str, *, is_key: bool
     roots = find_roots(document, FileSettings(), path[:-1], name)
     if not roots:
         return ""
-    if (word := path[-1] if is_key else document.value(path)) in list_rule_names(roots[0], path):
+    if (word := path[-1] if is_key else document.value(path)) in list_rule_names(roots[0], path, is_key=is_key):
         return f"**{word}**: {BY_NAME[str(word)].summary}"
     holder = follow(document.data, path[:-1])
     spots = find_spots(SETTINGS, "", follow(document.data, roots[0].path), path[len(roots[0].path) : -1])

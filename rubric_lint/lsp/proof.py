@@ -1,21 +1,25 @@
 """Try a completion on the part of the document that matters, to see whether it adds an error."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from copy import copy
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import Held, find_problems, is_enabled, severity_of
 from rubric_lint.lsp.analysis import Analysis
+from rubric_lint.lsp.rooted import find_table, is_settings_file
 from rubric_lint.lsp.slots import Slot, follow, write_data
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.project.settings_file import find_faults
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source
 
 Errors = Counter[tuple[str, str]]
-"""How often each rule finds an error; for a violation of the schema, also the keyword."""
+"""How often each rule finds an error; for a violation of the schema, also the keyword, and for a setting its path."""
 
 _OF_ALL = frozenset({"coverage"})
 """The rules that look at all bands together: an error of theirs is not that of the band that is written now."""
@@ -23,7 +27,7 @@ _OF_ALL = frozenset({"coverage"})
 _LACKS = frozenset({"required", "minItems", "minProperties", "contains"})
 """The keywords of the errors for what is not there."""
 
-_OTHERS: tuple[Any, ...] = ("Says so", "says_so", 1, True, [], {})
+_OTHERS: tuple[Any, ...] = ("Says so", "says_so", 1, 0, True, [], {})
 """Values of all types, for a field whose schema does not say enough to make one."""
 
 
@@ -47,9 +51,26 @@ class Proof:
         self._excused = {each.rule for each in before.findings} if before else set()
         self._known = self._look(slot.data, slot.holder).errors
 
-    def is_sound_value(self, value: Any) -> bool:
-        """Return whether there is no new error with a value in the slot."""
-        return not self._find_new(self._slot.path[-1], value)[0]
+    def find_best(self, values: Iterable[Any]) -> list[Any]:
+        """Return the values that add no error in the slot; where some of them mend errors, those that mend most."""
+        path = self._slot.path
+        seen = [(value, self._look(put(self._slot.data, path[:-1], path[-1], value), path)) for value in values]
+        sound = [(value, each.errors.total()) for value, each in seen if not self._compare(each)]
+        least = min((count for _, count in sound), default=0)
+        return [value for value, count in sound if count == least]
+
+    def is_sound_field(self, name: str, value: Any) -> bool:
+        """Return whether a field with a value adds no error but that other values of a list are still missing."""
+        return not self.count_new(name, value)[0]
+
+    def count_new(self, name: str, value: Any) -> tuple[int, int]:
+        """Return how many errors a field with a value adds, also in place of the one that is there.
+
+        The second number is that of the errors that tell of missing values in a list.
+        """
+        new, _ = self._find_new(name, value)
+        missing = sum(count for (rule, _), count in new.items() if rule in _OF_ALL)
+        return new.total() - missing, missing
 
     def find_sound(self, name: str, samples: Iterable[Any]) -> tuple[Any] | None:
         """Return a value with which a field adds no error, the samples first; else one that is right by itself.
@@ -87,11 +108,12 @@ class Proof:
 
         What is lacking in the value that was `added` is an error; what is lacking around it is to be written next.
         """
-        if self._settings.is_test_file:  # what a test expects must fit its rubric, which only the user knows
-            return _Seen(Counter(), frozenset())
         source = self._slot.document.source
         text = write_data(data, self._slot.document.kind)
         if (text, added) not in self._seen:
+            if is_settings_file(source.name):
+                self._seen[text, added] = _look_at_settings(text, source.name)
+                return self._seen[text, added]
             claim = source.text[: source.text.find("\n") + 1] if source.text[:1] == "#" else ""
             documents = read_documents(Source(source.name, claim + text))[0]
             problems = [
@@ -108,6 +130,12 @@ class Proof:
                 frozenset(each.path for _, each in problems if each.part is Part.KEY),
             )
         return self._seen[text, added]
+
+
+def _look_at_settings(text: str, name: str) -> _Seen:
+    table = follow(tomllib.loads(text, parse_float=Decimal), find_table(name))
+    faults = find_faults(table) if isinstance(table, dict) else ()
+    return _Seen(Counter(("settings", ".".join(fault.way)) for fault in faults if not fault.is_lack), frozenset())
 
 
 def _replace(data: Any, path: Path, value: Any) -> Any:

@@ -2,23 +2,26 @@
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, find_cases, is_current, is_of_agentv, is_whole_case
-from rubric_lint.dialects.search.locate import find_claim, locate
+from rubric_lint.dialects.search.locate import Location, find_claim, locate
+from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema import case_lists
-from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.format.schema import case_lists, schema_for
+from rubric_lint.format.schema_files import CURRENT, Claim
 from rubric_lint.format.view import Dialect
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lint.rubric_tests import schema_of_tests
 from rubric_lint.lsp.analysis import Analysis
-from rubric_lint.lsp.slots import Slot
+from rubric_lint.lsp.schema_walk import find_spots, load_once, open_names
+from rubric_lint.lsp.slots import Slot, follow
 from rubric_lint.lsp.thinning import open_window
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import NAMES
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
+from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
@@ -39,21 +42,24 @@ class Root(NamedTuple):
     is_rubric: bool = False
 
 
-_OF_RULES = frozenset({"select", "ignore", "severity", "per-file-ignores"})
-"""The settings that name rules."""
-
-
-def list_rule_names(root: Root, path: Path) -> list[str]:
-    """Return the names of the rules if the settings take one at a path: as a key of `severity`, or in a list."""
-    steps = path[len(root.path) :]
-    if root.source != SETTINGS or len(steps) < 2 or steps[0] not in _OF_RULES:
+def list_rule_names(root: Root, path: Path, *, is_key: bool) -> list[str]:
+    """Return the names of the rules if the settings take one at a path: as a value there, or as its last key."""
+    if root.source != SETTINGS:
         return []
-    return sorted(BY_NAME) if steps[0] == "severity" or isinstance(steps[-1], int) else []
+    steps = path[len(root.path) :]
+    spots = open_names(find_spots(SETTINGS, "", {}, steps[:-1])) if is_key else find_spots(SETTINGS, "", {}, steps)
+    rule = load_once(SETTINGS)["definitions"]["rule"]
+    return sorted(BY_NAME) if any(spot.node is rule for spot in spots) else []
 
 
 def is_settings_file(name: str) -> bool:
     """Return whether a file of this name holds settings."""
     return posixpath.basename(name.replace("\\", "/")) in NAMES
+
+
+def find_table(name: str) -> Path:
+    """Return the path of our table in a settings file."""
+    return _TABLE if name.endswith(NAMES[1]) else ()
 
 
 def find_roots(document: Document, settings: FileSettings, path: Path, name: str) -> list[Root]:
@@ -62,19 +68,17 @@ def find_roots(document: Document, settings: FileSettings, path: Path, name: str
     `name` is that of the file.
     """
     if is_settings_file(name):
-        at = _TABLE if name.endswith(NAMES[1]) else ()
+        at = find_table(name)
         return [Root(SETTINGS, "", at)] if path[: len(at)] == at else []
     if settings.is_test_file:
         return [Root(schema_of_tests().source, schema_of_tests().whole, ())]
     claim = find_claim(document)
     if claim and not claim.is_known:
         return []
-    return sorted(_find(document, settings, path), key=lambda root: -len(root.path))
+    return sorted(_find(document, settings, path, claim), key=lambda root: -len(root.path))
 
 
-def _find(document: Document, settings: FileSettings, path: Path) -> Iterator[Root]:
-    claim = find_claim(document)
-    version = claim.version if claim else settings.version or CURRENT
+def _find(document: Document, settings: FileSettings, path: Path, claim: Claim | None) -> Iterator[Root]:
     located = locate(document, version=settings.version, claimed=settings.claimed)
     sources: dict[str, None] = {}
     for place in located:
@@ -97,6 +101,16 @@ def _find(document: Document, settings: FileSettings, path: Path) -> Iterator[Ro
         sources[guessed.schema] = None
     for source in sources:
         yield Root(source, "", ())
+    yield from _find_ours(document, settings, claim, located)
+
+
+def _find_ours(
+    document: Document, settings: FileSettings, claim: Claim | None, located: list[Location]
+) -> Iterator[Root]:
+    """Yield the schema of a whole rubric file or suite of ours."""
+    if document.kind not in DATA:
+        return
+    version = claim.version if claim else settings.version or CURRENT
     if settings.is_rubric_file or (claim and claim.name == "rubric"):
         yield Root(f"{version}/rubric.json", "", ())
     elif claim or any(place.view is None for place in located):
@@ -124,8 +138,37 @@ def recall_roots(before: Analysis, slot: Slot) -> Iterator[Root]:
             yield Root(source, definition or "rubrics", slot.path[: len(place)], is_rubric=True)
 
 
+def expect_rubric(document: Document, settings: FileSettings, path: Path) -> Root | None:
+    """Return the schema of a list around a path that will be a rubric: one belongs there, and it has too little yet."""
+    claim = find_claim(document)
+    if settings.is_test_file or document.kind not in DATA or (claim and not claim.is_known):
+        return None
+    schema = schema_for(claim.version if claim else settings.version or CURRENT)
+    located = locate(document, version=settings.version, claimed=settings.claimed)
+    for at in range(len(path) - 1, 0, -1):
+        if path[at - 1] == FIELD and isinstance(path[at], int):
+            start = path[:at]
+            is_there = any(place.path == start for place in located)
+            if is_there or _may_be_ours(document.data, start, path, has_others=bool(located)):
+                return Root(schema.source, schema.whole, start, is_rubric=True)
+    return None
+
+
+def _may_be_ours(data: Any, owner: Path, path: Path, *, has_others: bool) -> bool:
+    """Return whether a still empty list will be a rubric: it is where a rubric belongs, with no unknown content."""
+    is_expected = len(owner) == 1 or has_others or (len(owner) > 2 and owner[-3] in case_lists())
+    entries, at = follow(data, owner), path[len(owner)]
+    typed = follow(entries, (at,))
+    others = [entry for index, entry in enumerate(entries or ()) if index != at or not isinstance(entry, dict)]
+    is_plain = all(isinstance(entry, str) or entry is None for entry in others)
+    fields = schema_for().entry_fields
+    return is_expected and is_plain and (not isinstance(typed, dict) or fields.keys() >= typed.keys())
+
+
 def _guess(document: Document) -> Dialect | None:
     """Return the dialect of a suite without criteria so far, judging by its cases and its name."""
+    if document.kind not in DATA:
+        return None
     from rubric_lint.dialects.agentv import A6, A7  # noqa: PLC0415  (few documents need it)
 
     cases = list(find_cases(document))

@@ -97,6 +97,12 @@ def open_below(spots: list[Spot], step: str | int, data: Any = None) -> list[Spo
     return list(_open_all([below for spot in spots for below in _descend(spot, step)], data))
 
 
+def open_names(spots: list[Spot]) -> list[Spot]:
+    """Return the subschemas for the names of the fields of a mapping."""
+    named = [spot for spot in spots if "propertyNames" in spot.node]
+    return list(_open_all([spot._replace(node=spot.node["propertyNames"]) for spot in named], None))
+
+
 def _named(spot: Spot, name: str) -> Iterator[Spot]:
     below = spot.node.get("properties", {}).get(name)
     if isinstance(below, dict):

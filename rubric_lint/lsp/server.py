@@ -91,7 +91,7 @@ class Server:
             types.TEXT_DOCUMENT_CODE_LENS: self._offer,
         }
         options: dict[str, Any] = {
-            types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" ", "[", "/", "#"]),
+            types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" ", "[", "/", "#", '"']),
         }
         for name, note in notes.items():
             self._connection.feature(name)(partial(note))  # pygls sets attributes; methods have none

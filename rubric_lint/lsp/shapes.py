@@ -12,6 +12,7 @@ from rubric_lint.lsp.analysis import State
 from rubric_lint.lsp.slots import Slot
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.kinds import Kind, kind_of
+from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
 
 _LIST = r"#\s*rubric-lint:\s*(?:ignore-file|ignore)\s*\[(?P<before>[^\]#]*,\s*|\s*)(?P<word>[\w-]*)\Z"
@@ -33,15 +34,24 @@ def offer_in_comment(state: State, source: Source, offset: int) -> Iterator[type
         return
     before, rest = source.text[at:offset], _REST.match(source.text, offset, line.end)
     end = rest.end() if rest else offset
-    if found := re.search(_LIST, before, re.IGNORECASE):
+    found = re.search(_LIST, before, re.IGNORECASE) or re.search(_KIND, before, re.IGNORECASE)
+    if found is None or not is_in_comment(source, at + found.start()):
+        return
+    if "before" in found.re.groupindex:
         closing = source.text.find("]", end, line.end)
         others = source.text[end : closing if closing >= 0 else end]
         there = {*re.findall(r"[\w-]+", found["before"]), *re.findall(r"[\w-]+", others)}
         for name in sorted(BY_NAME.keys() - there):
             yield _make_item(state, Span(at + found.start("word"), end), name, BY_NAME[name].summary)
-    elif found := re.search(_KIND, before, re.IGNORECASE):
+    else:
         for kind, card in _COMMENTS.items():
             yield _make_item(state, Span(at + found.start("word"), end), kind, card)
+
+
+def is_in_comment(source: Source, offset: int) -> bool:
+    """Return whether an offset is in a comment, and not in a string; a text that cannot be read is not asked."""
+    documents, _ = read_documents(source)
+    return not documents or any(start <= offset < end for start, end in documents[0].tree.comments)
 
 
 def _make_item(state: State, span: Span, label: str, card: str) -> types.CompletionItem:
@@ -75,7 +85,9 @@ def list_bodies(spots: list[Any], slot: Slot) -> Iterator[tuple[str, str, Mappin
     """Yield the whole mappings that the schema suggests for an empty one: label, description and fields."""
     if slot.mapping or slot.has_value:
         return
+    known = set()
     for spot in spots:
         for snippet in spot.node.get("x-snippets", ()):
-            if isinstance(snippet["body"], dict):
+            if isinstance(snippet["body"], dict) and snippet["label"] not in known:
+                known.add(snippet["label"])
                 yield snippet["label"], snippet.get("description", ""), snippet["body"]

@@ -11,9 +11,11 @@ from rubric_lint.format.bands import HIGHEST, LOWEST, SCORES, as_integer
 from rubric_lint.lsp.schema_walk import Spot, find_words, list_fields_at, merge, open_below
 from rubric_lint.lsp.slots import Slot
 from rubric_lint.text.kinds import Kind
+from rubric_lint.text.scalar import read_plain
 
 _DEEPEST = 4
 _MOST_ITEMS = 3
+_NAME = "name"
 _ESCAPED = re.compile(r"([\\$}])")
 _IN_CHOICE = re.compile(r"([\\,|])")
 
@@ -22,7 +24,8 @@ _IN_CHOICE = re.compile(r"([\\,|])")
 class Plan:
     """A value to be filled in: a mapping or a list of such, or a place with `words` or a `suggestion`.
 
-    `is_text`: what is filled in is a string. `is_short`: a list is on one line.
+    `is_text`: what is filled in is a string. `is_short`: a list is on one line. `is_named`: the name of the only field
+    is to be filled in, too.
     """
 
     fields: Mapping[str, "Plan"] | None = None
@@ -31,13 +34,15 @@ class Plan:
     suggestion: Any = None
     is_text: bool = False
     is_short: bool = False
+    is_named: bool = False
 
     def sample(self) -> Any:
         """Return a value as it may be filled in."""
         if self.fields is not None:
             return {name: plan.sample() for name, plan in self.fields.items()}
         if self.items is not None:
-            return [plan.sample() for plan in self.items]
+            samples = [plan.sample() for plan in self.items]
+            return [f"{each} {at}" if isinstance(each, str) and at else each for at, each in enumerate(samples)]
         if self.words:
             return self.words[0]
         return "Says so" if self.suggestion is None else self.suggestion
@@ -63,7 +68,8 @@ def _plan(spots: list[Spot], depth: int, index: int) -> Plan:
     facts = merge(spots)
     types = _list_types(spots)
     suggested = _suggest(facts)
-    if words := find_words(spots):
+    words = find_words(spots) or (find_words(open_below(spots, 0)) if {*types} == {"string", "array"} else [])
+    if words:
         plan = Plan(words=tuple(words))
     elif "array" in types and facts.get("maxItems") == 2:
         plan = _plan_range(LOWEST, HIGHEST)
@@ -75,7 +81,7 @@ def _plan(spots: list[Spot], depth: int, index: int) -> Plan:
     elif "array" in types:
         plan = _plan_list(spots, facts, depth, index)
     elif "object" in types:
-        plan = Plan(fields=_plan_fields(spots, depth, index))
+        plan = _plan_mapping(spots, facts, depth, index)
     elif {"number", "integer"} & {*types}:
         plan = Plan(suggestion=_number(facts, index) if depth else 1)
     else:
@@ -101,6 +107,15 @@ def _plan_list(spots: list[Spot], facts: Mapping[str, Any], depth: int, first: i
         fields = _plan_fields(below, depth, index)
         items.append(Plan(fields=fields) if fields else _plan(below, depth + 1, index) if below else Plan(is_text=True))
     return Plan(items=tuple(items))
+
+
+def _plan_mapping(spots: list[Spot], facts: Mapping[str, Any], depth: int, index: int) -> Plan:
+    fields = _plan_fields(spots, depth, index)
+    if fields or not facts.get("minProperties"):
+        return Plan(fields=fields)
+    first = next(iter(list_fields_at(spots, {})), None)
+    below = open_below(spots, first or _NAME)
+    return Plan(fields={first or _NAME: _plan(below, depth + 1, index)}, is_named=first is None)
 
 
 def _plan_fields(spots: list[Spot], depth: int, index: int) -> dict[str, Plan]:
@@ -144,22 +159,31 @@ class Writer:
 
     def write_key(self, name: str) -> str:
         """Write a key."""
-        if self._kind.is_json:
-            return json.dumps(name, ensure_ascii=False)
-        return name if re.fullmatch(r"[\w$.-]+", name) else json.dumps(name, ensure_ascii=False)
+        is_plain = (
+            re.fullmatch(r"[A-Za-z0-9_-]+", name)
+            if self._kind is Kind.TOML
+            else self._kind is Kind.YAML and re.fullmatch(r"[\w$.-]+", name) and read_plain(name) == (name, None)
+        )
+        return name if is_plain else json.dumps(name, ensure_ascii=False)
+
+    def write_table(self, name: str, brackets: int, fields: Mapping[str, Plan]) -> str:
+        """Write the name of a TOML table, the brackets after it, and fields on lines of their own."""
+        head = self._escape(self.write_key(name)) + "]" * brackets
+        return "\n".join((head, *(self._write_field(each, plan, "") for each, plan in fields.items())))
 
     def write_fields(self, fields: Mapping[str, Plan]) -> str:
         """Write fields, one per line or on one line in braces."""
         return self._join(fields, self._margin)
 
-    def _join(self, fields: Mapping[str, Plan], margin: str) -> str:
+    def _join(self, fields: Mapping[str, Plan], margin: str, is_named: bool = False) -> str:
         return (", " if self._is_flow else f"\n{margin}").join(
-            self._write_field(name, plan, margin) for name, plan in fields.items()
+            self._write_field(name, plan, margin, is_named) for name, plan in fields.items()
         )
 
-    def _write_field(self, name: str, plan: Plan, margin: str) -> str:
-        key = self._escape(self.write_key(name)) + (" =" if self._kind is Kind.TOML else ":")
-        if not self._snippets and plan.items is not None and not plan.is_short:
+    def _write_field(self, name: str, plan: Plan, margin: str, is_named: bool = False) -> str:
+        written = self.write_key(name)
+        key = (self._stop(written) if is_named else self._escape(written)) + (" =" if self._kind is Kind.TOML else ":")
+        if not (self._snippets or self._is_flow or plan.items is None or plan.is_short):
             return key
         value = self._write(plan, margin)
         return key + value if value[:1] == "\n" else f"{key} {value}"
@@ -167,8 +191,8 @@ class Writer:
     def _write(self, plan: Plan, margin: str) -> str:  # noqa: PLR0911 (one for each form of a plan)
         if plan.fields is not None:
             if self._is_flow:
-                return f"{{{self._join(plan.fields, margin) or self._stop('')}}}"
-            inner = self._join(plan.fields, f"{margin}  ") or self._stop("")
+                return f"{{{self._join(plan.fields, margin, plan.is_named) or self._stop('')}}}"
+            inner = self._join(plan.fields, f"{margin}  ", plan.is_named) or self._stop("")
             return f"\n{margin}  {inner}"
         if plan.items is not None:
             if self._is_flow or plan.is_short:
@@ -187,7 +211,7 @@ class Writer:
 
     def _choose(self, written: list[str]) -> str:
         if not self._snippets:
-            return ""
+            return written[0] if self._is_flow else ""
         if len(written) == 1:
             return self._stop(written[0])
         choices = ",".join(_IN_CHOICE.sub(r"\\\1", each) for each in written)
@@ -216,6 +240,15 @@ def _list_types(spots: list[Spot]) -> list[str]:
     lists = [spot.node["type"] for spot in spots if "type" in spot.node and not spot.is_asked]
     found = [[each] if isinstance(each, str) else each for each in lists]
     return [name for name in found[0] if all(name in each for each in found)] if found else []
+
+
+_TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def is_of_type(value: Any, spots: list[Spot]) -> bool:
+    """Return whether subschemas allow the type of a value."""
+    types = _list_types(spots)
+    return not types or _TYPES.get(type(value)) in types or (type(value) is int and "number" in types)
 
 
 def _suggest(facts: Mapping[str, Any]) -> Any:

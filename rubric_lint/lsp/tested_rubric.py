@@ -21,7 +21,7 @@ from rubric_lint.text.source import Source, UndecodableError
 class Answer(NamedTuple):
     """What a judge can give a criterion, as a test expects it, and the outcome."""
 
-    written: str
+    value: int | bool | list[int]
     outcome: str
 
 
@@ -80,15 +80,15 @@ def _read(rubric: Rubric) -> Iterator[TestedCriterion]:
 def _list_answers(criterion: Criterion) -> Iterator[Answer]:
     if criterion.levels is not None:
         known = [(level.number, level.outcome or "") for level in criterion.levels if level.number is not None]
-        yield from (Answer(str(number), outcome) for number, outcome in sorted(known))
+        yield from (Answer(number, outcome) for number, outcome in sorted(known))
     elif criterion.scale:
         yield from _list_bands(criterion.scale)
     else:
-        yield Answer("true", criterion.outcome or "")
-        yield Answer("false", f"not: {criterion.outcome or ''}")
+        yield Answer(value=True, outcome=criterion.outcome or "")
+        yield Answer(value=False, outcome=f"not: {criterion.outcome or ''}")
 
 
 def _list_bands(scale: Scale) -> Iterator[Answer]:
     for band in sorted((band for band in scale.bands if band.scores), key=lambda band: band.scores.start):
         low, high = band.scores[0], band.scores[-1]
-        yield Answer(str(low) if low == high else f"[{low}, {high}]", band.outcome or "")
+        yield Answer(low if low == high else [low, high], band.outcome or "")

@@ -71,12 +71,13 @@ def originals() -> dict[str, str]:
     found = {f"/{sample}/{each.name}": dedent(each.text) for sample, each in SAMPLES.items()}
     for folder in ("tests/suites", "tests/agentv", "tests/shown", "examples", "playground/examples"):
         for path in sorted((ROOT / folder).iterdir()):
-            if path.suffix in {".yaml", ".json"} and path.name != "expected.json" and "rubric-test" not in path.name:
-                found[f"/{folder}/{path.name}"] = path.read_text("utf-8", "replace")
+            if path.suffix in {".yaml", ".json", ".toml"} and path.name != "expected.json":
+                is_test = "rubric-test" in path.name  # its rubric is read from the file beside it
+                found[str(path) if is_test else f"/{folder}/{path.name}"] = path.read_text("utf-8", "replace")
     for folder in ("docs", "rubric_lint/dialects", "skills"):
         for page in sorted((ROOT / folder).rglob("*.md")):
             for block in read_blocks(page.read_text("utf-8")):
-                if block.kind in {"yaml", "json"} and "rubric-test" not in (block.title or ""):
+                if block.kind in {"yaml", "json", "toml"}:
                     name = block.title or f"example.{block.kind}"
                     found[f"/{page.relative_to(ROOT)}/{block.line}/{name}"] = block.text
     return found
@@ -91,7 +92,7 @@ def write_in(notation: str, name: str, text: str) -> tuple[str, str] | None:
         return name, text
     stem, _, suffix = name.rpartition(".")
     read = read_documents(Source(name, text))[0]
-    if len(read) != 1 or read[0].has_aliases or (notation == "JSON" and suffix == "json"):
+    if len(read) != 1 or read[0].has_aliases or suffix == "toml" or (notation == "JSON" and suffix == "json"):
         return None
     if notation == "JSON":
         return f"{stem}.json", json.dumps(read[0].data, indent=1)
@@ -105,7 +106,7 @@ def write_in(notation: str, name: str, text: str) -> tuple[str, str] | None:
 
 def suites() -> list[str]:
     """The names of the documents that are no examples on pages."""
-    return [name for name in originals() if not re.match("/docs/|/rubric_lint/|/skills/|/tests/shown/", name)]
+    return [name for name in originals() if not re.match("/docs/|/rubric_lint/|/skills/|.*/tests/shown/", name)]
 
 
 def tasks() -> list[tuple[str, str, str]]:
@@ -190,10 +191,28 @@ def see(name: str, text: str) -> Said:
     return Said(found, len(held.rubrics))
 
 
+def shown(name: str) -> str:
+    """The name of a document that is written anew: as JSON, if it is not TOML."""
+    return re.sub(r"\.(?:yaml|yml|json)\Z", ".json", name)
+
+
 def says(name: str, data: Any) -> Said:
     """What the linter says about the fields in data."""
-    said = see(name, json.dumps(data))
+    said = see(shown(name), write(name, data))
     return said._replace(errors=[each for each in said.errors if each[0] not in ABOUT_ALL])
+
+
+def write(name: str, data: Any) -> str:
+    """Write data as it may stand in a file of a name: as TOML, or as JSON."""
+    if not name.endswith(".toml"):
+        return json.dumps(data)
+    return "".join(f"{json.dumps(key)} = {_write_toml(value)}\n" for key, value in data.items())
+
+
+def _write_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(key)} = {_write_toml(each)}' for key, each in value.items())}}}"
+    return f"[{', '.join(map(_write_toml, value))}]" if isinstance(value, list) else json.dumps(value)
 
 
 def _is_allowed(said: Said, blank: Said, whole: Said, added: Path) -> bool:
@@ -210,29 +229,23 @@ def _is_allowed(said: Said, blank: Said, whole: Said, added: Path) -> bool:
 
 def find_places(name: str, text: str) -> Iterator[Place]:
     """Take each field and each listed value out of the rubrics of a text, one by one."""
-    settings = FINDER.for_file(name)
     source = Source(name, text)
     read = read_documents(source)[0]
     if len(read) != 1 or read[0].has_aliases:
         return
     (document,) = read
-    for rubric in build_rubrics(document, settings):
-        view = rubric.view
-        if view and view.is_text:
-            continue
-        schema = view.schema if view else f"{rubric.version}/rubric.json#/definitions/rubrics"
-        root = schema if "#" in schema else f"{schema}#/definitions/rubrics"
-        for path, _ in document.entries(rubric.path):
-            if path[: len(rubric.path)] != rubric.path or len(path) <= len(rubric.path):
+    for root, start in _find_roots(document):
+        for path, _ in document.entries(start):
+            if path[: len(start)] != start or len(path) <= len(start):
                 continue
-            nodes = list(_reach(root, path[len(rubric.path) :]))
+            nodes = list(_reach(root, path[len(start) :]))
             is_twice = any(path == (*each.owner, each.key) for each in document.duplicates)
             if isinstance(path[-1], str) and not is_twice:
-                holders = list(_reach(root, path[len(rubric.path) : -1]))
+                holders = list(_reach(root, path[len(start) : -1]))
                 names = {
                     each
                     for each in {each for node in holders for each in node.get("properties", {})}
-                    if not any(node.get("deprecated") for node in _reach(root, (*path[len(rubric.path) : -1], each)))
+                    if not any(node.get("deprecated") for node in _reach(root, (*path[len(start) : -1], each)))
                 }
                 if path[-1] in names:
                     yield from _take_key(name, document, path, holders, names)
@@ -240,6 +253,19 @@ def find_places(name: str, text: str) -> Iterator[Place]:
             words |= {True, False} if any(node.get("type") == "boolean" for node in nodes) else set()
             if words and not isinstance(document.value(path), dict | list):
                 yield from _take_value(name, document, path, words)
+
+
+def _find_roots(document: Document) -> Iterator[tuple[str, Path]]:
+    """The schemas of the rubrics in a document, or of the tests, each with the path of what follows it."""
+    settings = FINDER.for_file(document.source.name)
+    if settings.is_test_file:
+        yield "rubric-test/v1.json#/definitions/file", ()
+        return
+    for rubric in build_rubrics(document, settings):
+        view = rubric.view
+        schema = view.schema if view else f"{rubric.version}/rubric.json#/definitions/rubrics"
+        if not (view and view.is_text):
+            yield schema if "#" in schema else f"{schema}#/definitions/rubrics", rubric.path
 
 
 def count(places: Iterable[Place], whole: str = "") -> Count:
@@ -260,10 +286,11 @@ def count(places: Iterable[Place], whole: str = "") -> Count:
         if original in labels:
             typed = original[:2]
             begun = place.text[: place.at] + typed + place.text[place.at :]
-            if not (place.name.endswith(".json") and isinstance(place.was, bool)):
-                if place.name.endswith(".json"):
+            has_quotes = place.name.endswith(".json") or (place.name.endswith(".toml") and not place.is_key)
+            if not (has_quotes and isinstance(place.was, bool)):
+                if has_quotes:
                     begun = place.text[: place.at] + f'"{typed}"' + place.text[place.at :]
-                at = place.at + len(typed) + place.name.endswith(".json")
+                at = place.at + len(typed) + has_quotes
                 if original not in ask(begun, place.name, at, known_before):
                     missing.append((place.name, place.path, typed, original))
         blank = see(place.name, place.text)
@@ -299,21 +326,22 @@ def _take_key(
 ) -> Iterator[Place]:
     text = document.source.text
     start, end = document.span(path, Part.KEY).start, document.span(path).end
+    if is_header := name.endswith(".toml") and text[max(text.rfind("\n", 0, start), 0) : start].lstrip()[:1] == "[":
+        end = document.span(path, Part.KEY).end
     cut = text[:start] + _trim(text[end:], document, path)
     base = _with_claim(document)
     mapping = _at(base, path[:-1])
-    shown = f"{name.removesuffix('.json')}.json"
-    whole = says(shown, base)
+    whole = says(name, base)
     was = mapping.pop(path[-1])
-    blank = says(shown, base)
+    blank = says(name, base)
     _BASES[name, path, True] = Counter(each[:2] for each in see(name, text).errors) | Counter(
-        each[:2] for each in see(shown, json.dumps(base)).errors
+        each[:2] for each in see(shown(name), write(name, base)).errors
     )
     allowed = set()
-    for each in names - mapping.keys():
+    for each in {path[-1]} if is_header else names - mapping.keys():  # what follows a header belongs to that table
         for sample in [was] if each == path[-1] else _samples(holders, each):
             mapping[each] = sample
-            if _is_allowed(says(shown, base), blank, whole, (*path[:-1], each)):
+            if _is_allowed(says(name, base), blank, whole, (*path[:-1], each)):
                 allowed.add(each)
             del mapping[each]
     if allowed:
@@ -326,12 +354,12 @@ def _take_value(name: str, document: Document, path: Path, words: set[Any]) -> I
     base = _with_claim(document)
     holder = _at(base, path[:-1])
     was = holder[path[-1]]
-    shown = f"{name.removesuffix('.json')}.json"
     before = _BASES[name, path, False] = Counter(each[:2] for each in see(name, text).errors)
     allowed = set()
-    for word in words:
+    others = [each for at, each in enumerate(holder) if at != path[-1]] if isinstance(holder, list) else []
+    for word in (each for each in words if each not in others):
         holder[path[-1]] = word
-        if not Counter(each[:2] for each in see(shown, json.dumps(base)).errors) - before:
+        if not Counter(each[:2] for each in see(shown(name), write(name, base)).errors) - before:
             allowed.add(word)
     holder[path[-1]] = was
     if allowed:
@@ -352,6 +380,7 @@ def _samples(holders: list[dict[str, Any]], name: str) -> Iterator[Any]:
         if isinstance(below, dict):
             yield from below.get("enum", ())
     yield from ("Says so", 1, True, 10, 0.5, [0, 10], ["Says so"], {"0": "Says no", "5": "Says so"})
+    yield from ("pass", {"a": "met"}, {"a": 1}, {"verdict": "pass"}, [{"id": "a", "expect": {"verdict": "pass"}}])
 
 
 def _at(data: Any, path: Path) -> Any:
