@@ -223,7 +223,8 @@ class Problem(NamedTuple):
 
     `message` says what is wrong and what to do; the engine puts the criterion's name before it, and line numbers in the
     places of `OTHER_LINE`. `repair` is the one plain answer, if there is one; `choices` are other answers,
-    of which only an author can pick one. `keyword` is the keyword of the JSON Schema that is violated, if it is one.
+    of which only an author can pick one. `keyword` is the keyword of the JSON Schema that is violated, if it is one;
+    also `dependencies`, if a field needs another one beside it.
     """
 
     message: str

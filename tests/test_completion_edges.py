@@ -154,7 +154,26 @@ def _find_errors(name, text):
     return Counter(each[:2] for each in see(name, text).errors if each[1] not in LACKING)
 
 
+AGENTV = """\
+execution: {target: llm}
+tests:
+  - id: a
+    criteria: Summarises the release
+    input: Summarise release 4.2
+    assertions:
+      - ¦
+      - type: rubrics
+        criteria: [{id: date, outcome: States the date, operator: correctness}]
+"""
+
+
+@pytest.mark.parametrize("begun", ["type: ¦", "{type: ¦}", "name: new\n        type: ru¦"])
+def test_an_assertion_is_offered_as_one_with_criteria_before_it_has_them(begun):
+    offered = offer(AGENTV.replace("¦", begun), name="/a.eval.yaml")
+    assert {"rubrics", "llm-grader"} <= set(offered)
+
+
 def test_a_choice_holds_only_what_fits():
-    text = "tests:\n  - vars: {x: y}\n    assert:\n      - value: [{id: a, outcome: Says so}]\n        "
-    words = ask(text, "/promptfooconfig.yaml", len(text)).get("type")
-    assert words is None or "contains" not in words.text_edit.new_text
+    text = AGENTV.replace("- type: rubrics", "- ¦").replace("      - ¦\n", "", 1)
+    words = ask(text.replace("¦", ""), "/a.eval.yaml", text.index("¦"))["type"].text_edit.new_text
+    assert words == "type: ${1:rubrics}"

@@ -27,6 +27,9 @@ _OF_ALL = frozenset({"coverage"})
 _LACKS = frozenset({"required", "minItems", "minProperties", "contains"})
 """The keywords of the errors for what is not there."""
 
+_LACKS_BESIDE = "dependencies"
+"""The keyword of the error of a field that needs another one beside it, which is written next."""
+
 _OTHERS: tuple[Any, ...] = ("Says so", "says_so", 1, 0, True, [], {})
 """Values of all types, for a field whose schema does not say enough to make one."""
 
@@ -125,7 +128,8 @@ class Proof:
                 Counter(
                     (rule, each.keyword)
                     for rule, each in problems
-                    if each.keyword not in _LACKS or each.path[: len(added)] == added
+                    if each.keyword != _LACKS_BESIDE
+                    and (each.keyword not in _LACKS or each.path[: len(added)] == added)
                 ),
                 frozenset(each.path for _, each in problems if each.part is Part.KEY),
             )

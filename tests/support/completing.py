@@ -179,6 +179,9 @@ ABOUT_ALL = {"coverage"}
 
 LACKING = {"required", "minItems", "minProperties", "contains"}
 
+BESIDE = "dependencies"
+"""The keyword of an error about a field that needs another one beside it."""
+
 
 def see(name: str, text: str) -> Said:
     """What the linter says of a text, with the places in the data."""
@@ -215,6 +218,11 @@ def _write_toml(value: Any) -> str:
     return f"[{', '.join(map(_write_toml, value))}]" if isinstance(value, list) else json.dumps(value)
 
 
+def _is_of(error: tuple[str, str, Path], added: Path) -> bool:
+    """Whether an error is not about what is lacking beside the value that was added."""
+    return error[1] != BESIDE and (error[1] not in LACKING or error[2][: len(added)] == added)
+
+
 def _is_allowed(said: Said, blank: Said, whole: Said, added: Path) -> bool:
     """Whether a field adds no error to what is there; what is lacking around it may come next.
 
@@ -223,7 +231,7 @@ def _is_allowed(said: Said, blank: Said, whole: Said, added: Path) -> bool:
     known = Counter(each[:2] for each in blank.errors)
     if blank.rubrics < whole.rubrics:
         known |= Counter(each[:2] for each in whole.errors)
-    errors = (each for each in said.errors if each[1] not in LACKING or each[2][: len(added)] == added)
+    errors = (each for each in said.errors if _is_of(each, added))
     return said.rubrics >= blank.rubrics and not Counter(each[:2] for each in errors) - known
 
 
@@ -301,7 +309,7 @@ def count(places: Iterable[Place], whole: str = "") -> Count:
             found = []
             for words in FILLINGS:
                 after = see(place.name, accept(place.text, item, place.at, words))
-                errors = (each for each in after.errors if each[1] not in LACKING or each[2][: len(added)] == added)
+                errors = (each for each in after.errors if _is_of(each, added))
                 found.append(Counter(each[:2] for each in errors) - known)
                 if not found[-1]:
                     break

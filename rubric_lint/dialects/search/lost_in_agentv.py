@@ -70,7 +70,7 @@ def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
             yield Problem(message, (*path, near[0]), Part.KEY, repair=rename([((*path, near[0]), wanted)]))
         elif wanted != "value":
             message = f"`{kind}` has no `{wanted}`, so nothing is judged by it; list its criteria there"
-            yield Problem(message, (*path, "type"))
+            yield Problem(message, (*path, "type"), keyword="dependencies")
 
 
 def _find_ignored(document: Document) -> Iterator[Problem]:
