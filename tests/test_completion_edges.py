@@ -74,6 +74,8 @@ def test_only_what_fits_is_offered_in_yaml(text, expected):
         ('{"rubrics": [{"id": "a", "expected_outcome": "x", "¦"},]}', MORE),
         ('{"rubrics": [{"id": "a", "expected_outcome": "x", "we¦": 1}]}', ["weight", "required_min_score"]),
         ('{"rubrics": [¦]}', [*ANY, *WHOLE]),
+        ('{"rubrics": [{"id": "a", "expected_outcome": "x"\n  "we¦"\n}]}', MORE),
+        ('{"rubrics": [{"id": "a", "expected_outcome": "x"} ¦]}', [*ANY[:4], WHOLE[0]]),
         ('{"rubrics": [{"id": "a", "expected_outcome": "x ¦"}]}', []),
     ],
 )
@@ -133,6 +135,9 @@ def test_what_is_taken_replaces_what_was_typed_in_every_encoding(text, name, enc
         ("rubrics:\n  - id: a\n    score_ranges: [{score_range: [0, 4], expected_outcome: No}, ¦]\n", YAML),
         (CRITERION + "    wei¦: 2\n", YAML),
         ('{"rubrics": [{"id": "a", "expected_outcome": "x"}, ¦]}', JSON),
+        ('{"rubrics": [{"id": "a", "expected_outcome": "x"} ¦]}', JSON),
+        ('{"rubrics": [{"id": "a", "expected_outcome": "x"\n  "¦"\n}]}', JSON),
+        ('{"rubrics": [{"id": "a", "expected_outcome": "x" "we¦": 2}]}', JSON),
         ("rubric: a.yaml\ntests:\n  - id: a\n    expect: {verdict: fail, ¦}\n", "/a.rubric-test.yaml"),
         ("rubric: a.yaml\ntests:\n  - id: a\n    expect: {verdict: fail}\n    ¦\n", "/a.rubric-test.yaml"),
         ("rubric: a.yaml\n¦\n", "/a.rubric-test.yaml"),

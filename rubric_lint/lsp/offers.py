@@ -16,7 +16,7 @@ from rubric_lint.lsp.slots import Slot, find_slots
 from rubric_lint.lsp.snippets import Plan, Writer, is_of_type, make_plan, read_body, write_value
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.kinds import kind_of
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, Span
 
 
 def offer_by_schema(
@@ -103,6 +103,11 @@ def _brace(slot: Slot, text: str) -> str:
     return (f"{{{text}}}" if slot.needs_braces else text) + slot.tail
 
 
+def _add_comma(place: Place) -> list[types.TextEdit] | None:
+    at = place.slot.comma
+    return None if at is None else [place.state.text.edit(Edit(Span(at, at), ","))]
+
+
 def _offer_tables(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types.CompletionItem]:
     """Yield the names of TOML tables that fit what follows best, each with the fields that it still must have."""
     slot = place.slot
@@ -138,6 +143,7 @@ def _make_key(place: Place, name: str, card: str, number: int, text: str, *, sni
         sort_text=f"{number + 1:02}",
         filter_text=_filter(place, name),
         text_edit=place.state.text.edit(Edit(place.slot.word, text)),
+        additional_text_edits=_add_comma(place),
         insert_text_format=types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText,
     )
 
@@ -183,6 +189,7 @@ def _offer_whole(
                 detail=card,
                 sort_text=f"00{number}",
                 text_edit=place.state.text.edit(Edit(slot.word, _brace(slot, writer.write_fields(plans)))),
+                additional_text_edits=_add_comma(place),
                 insert_text_format=types.InsertTextFormat.Snippet,
             )
 

@@ -30,13 +30,13 @@ _HUGE = 1_000  # bits; Python may refuse to write a larger number
 class Slot:
     """A place for a key or a value: `word` is the part typed so far, `path` leads to the mapping or to the value.
 
-    `document` is what is around it, without what is typed; of a long one only what matters, so that `path` is not that
-    of the whole. `origin` is the path in what was read, which `is_part` of a text if that is long. `has_value`: a
-    colon follows the key. `is_flow`: the place is in braces or brackets. `is_quoted`: quotes are around the word
-    already. `needs_braces`: the key needs braces around it and its value. `value` is the value that follows the key
-    already. `tail` is the comma that what follows needs. `column` is where the word begins, `indent` where its line
-    does. `opening` is the brackets before the name of a TOML table, `opened` what that table holds already, and `more`
-    the names of the tables that may be opened once more.
+    `document` is what is around it, without what is typed; of a long one only what matters, so that `path` is not
+    that of the whole. `origin` is the path in what was read, which `is_part` of a text if that is long. `has_value`:
+    a colon follows the key. `is_flow`: the place is in braces or brackets. `is_quoted`: quotes are around the word
+    already. `needs_braces`: the key needs braces around it and its value. `comma` is where one is missing before it.
+    `value` is the value that follows the key already. `tail` is the comma that what follows needs. `column` is where
+    the word begins, `indent` where its line does. `opening` is the brackets before the name of a TOML table, `opened`
+    what that table holds already, and `more` the names of the tables that may be opened once more.
     """
 
     word: Span
@@ -53,6 +53,7 @@ class Slot:
     is_part: bool = False
     value: Any = None
     needs_braces: bool = False
+    comma: int | None = None
     opening: str = ""
     opened: Any = None
     more: frozenset[str] = frozenset()
@@ -115,6 +116,7 @@ def _find_slots(source: Source, offset: int) -> Iterator[Slot]:
             origin=found,
             value=_without(follow(whole, (*found, STAND_IN))) if trial.has_value else None,
             needs_braces=trial.needs_braces,
+            comma=trial.comma,
         )
         yield _open_table(slot, trial, source.text, None if is_cut else follow(whole, found)) if trial.opening else slot
 
@@ -133,7 +135,10 @@ class _Read(NamedTuple):
 
 def _try(source: Source, trial: Trial, start: int, end: int) -> _Read | None:
     """Read a text in the way of a trial, if not as a whole then up to the end of the line from `start` to `end`."""
-    text = source.text[: trial.word.start] + trial.text + source.text[trial.word.end :]
+    before = source.text[: trial.word.start]
+    if trial.comma is not None:
+        before = f"{before[: trial.comma]},{before[trial.comma :]}"
+    text = before + trial.text + source.text[trial.word.end :]
     line_end = end + len(text) - len(source.text)
     is_line = not kind_of(source.name).is_json and not trial.is_flow
     for is_cut in (False, True) if is_line else (False,):

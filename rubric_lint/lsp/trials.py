@@ -12,7 +12,7 @@ _KEY_BEFORE = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<word>(?:[\w$][\w$.-]*)?)"
 _FLOW_KEY_BEFORE = re.compile(r"""(?:.*[{,\s])?(?P<quote>["']?)(?P<word>(?:[\w$][\w$.:-]*)?)""")
 _KEY_AFTER = re.compile(r"""(?P<word>[\w$.-]*)(?P<quote>["']?)(?P<sign>[ \t]*:(?=[\s]|\Z))?""")
 _NOTHING = re.compile(r"[ \t\r]*(?:(?<![^ \t])\#.*)?")
-_ITEM_BEFORE = re.compile(r"""(?:.*[\[,])?[ \t]*(?P<word>[\w$.-]*)""")
+_ITEM_BEFORE = re.compile(r"""(?:.*[\[,}])?[ \t]*(?P<word>[\w$.-]*)""")
 _QUOTED_BEFORE = re.compile(r"""(?:.*[\s\[{,:=])?(?P<quote>["'])(?P<word>[^\s"'\[\]{},]*)""")
 _BARE_BEFORE = re.compile(r"""(?:.*[\s\[{,:=])?(?P<quote>)(?P<word>[^\s"'\[\]{},:=]*)""")
 _PLAIN_BEFORE = re.compile(r"""(?:.*[\s\[{,])?(?P<quote>)(?P<word>[^\s"'\[\]{},]*)""")
@@ -29,7 +29,7 @@ class Trial(NamedTuple):
     """A way to read the text: what to replace by what, and what the slot is if that can be read.
 
     `opening` is the brackets before the key, if that is the name of a table. `needs_braces`: the key begins a mapping
-    in brackets, and so must be written in braces.
+    in brackets, and so must be written in braces. `comma` is where one is missing before the word, or None.
     """
 
     word: Span
@@ -41,6 +41,7 @@ class Trial(NamedTuple):
     tail: str = ""
     opening: str = ""
     needs_braces: bool = False
+    comma: int | None = None
 
 
 def list_trials(source: Source, offset: int, start: int, end: int) -> Iterator[Trial]:
@@ -91,7 +92,8 @@ def _list_items(text: str, before: str, rest: re.Match[str], start: int, kind: K
     if found := _ITEM_BEFORE.fullmatch(before):
         word, tail = Span(start + found.start("word"), rest.end("word")), _find_tail(text, rest.end())
         field = f'"{STAND_IN}": null' if kind.is_json else f"{STAND_IN} = 0" if kind is Kind.TOML else f"{STAND_IN}: "
-        yield Trial(word, f"{{{field}}}{tail}", is_key=True, is_flow=True, tail=tail, needs_braces=True)
+        comma = _find_missing_comma(text, word.start, kind)
+        yield Trial(word, f"{{{field}}}{tail}", is_key=True, is_flow=True, tail=tail, needs_braces=True, comma=comma)
 
 
 def _list_flow_keys(
@@ -110,7 +112,14 @@ def _list_flow_keys(
     name = f'"{STAND_IN}"' if kind.is_json and not is_quoted else STAND_IN
     value = "" if has_value else ": null" if kind.is_json else " = 0" if kind is Kind.TOML else ": "
     yield Trial(
-        word, name + value + tail, is_key=True, has_value=has_value, is_flow=is_flow, is_quoted=is_quoted, tail=tail
+        word,
+        name + value + tail,
+        is_key=True,
+        has_value=has_value,
+        is_flow=is_flow,
+        is_quoted=is_quoted,
+        tail=tail,
+        comma=_find_missing_comma(text, word.start - is_quoted, kind),
     )
 
 
@@ -128,6 +137,13 @@ def _list_values(text: str, offset: int, start: int, end: int, kind: Kind) -> It
     name = f'"{STAND_IN}"' if has_commas and not is_quoted else STAND_IN
     for tail in dict.fromkeys(tails):
         yield Trial(word, name + tail, is_key=False, is_flow=kind.is_json, is_quoted=is_quoted, tail=tail)
+
+
+def _find_missing_comma(text: str, at: int, kind: Kind) -> int | None:
+    """Return where the comma belongs that is missing before a field or an item of JSON; None if none is missing."""
+    start = max(at - 2000, 0)
+    before = text[start:at].rstrip()
+    return start + len(before) if kind.is_json and before and before[-1] not in "{[,:" else None
 
 
 def _find_tail(text: str, at: int) -> str:

@@ -149,7 +149,11 @@ def accept(text: str, item: types.CompletionItem, at: int, words: str = FILLINGS
     inserted = item.text_edit.new_text
     if item.insert_text_format == types.InsertTextFormat.Snippet:
         inserted = fill(inserted, words)
-    return text[:start] + inserted.replace("\n", f"\n{margin}") + text[end:]
+    before = text[:start]
+    for edit in item.additional_text_edits or ():
+        at, _ = Text.of(text).span(edit.range)
+        before = before[:at] + edit.new_text + before[at:]
+    return before + inserted.replace("\n", f"\n{margin}") + text[end:]
 
 
 def fill(snippet: str, words: str) -> str:
