@@ -7,6 +7,7 @@ from itertools import cycle
 import pytest
 from completing import NOTATIONS, ROOT, accept, ask, count_document, errors, find_places, originals, state_of, suites
 from lsprotocol import types
+from steps import steps
 from test_lsp_text import offer
 
 from rubric_lint.lsp.analysis import analyse
@@ -190,3 +191,9 @@ def test_completion_in_odd_texts_does_not_crash(text, name):
 def test_settings_and_the_rules_in_them_are_explained(text, name, expected):
     hover = make_hover(analyse(state_of(text.replace("¦", ""), name)), text.index("¦"))
     assert (hover.contents.value if hover else None) == expected
+
+
+def test_text_in_a_long_rubric_costs_what_it_costs_in_a_short_one():
+    texts = ["rubrics:\n" + "".join(CHECKLIST.format(at) for at in range(number)) for number in (200, 800)]
+    once, more = (steps(ask, text, "/a.rubric.yaml", text.index("part 100 of") + 4) for text in texts)
+    assert more < 2 * once

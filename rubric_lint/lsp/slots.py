@@ -87,8 +87,8 @@ def find_slots(source: Source, offset: int) -> Iterator[Slot]:
             is_found = True
             word = Span(found.word.start + window.shift, found.word.end + window.shift)
             yield replace(found, word=word, is_part=True)
-        if is_found:
-            return
+        if is_found or read_documents(Source(source.name, window.text))[0]:
+            return  # what is around the offset can be read, so there is no slot in the whole text either
     yield from _find_slots(source, offset)
 
 
