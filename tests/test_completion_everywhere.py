@@ -10,6 +10,7 @@ from lsprotocol import types
 from steps import steps
 from test_lsp_text import offer
 
+from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.analysis import analyse
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.hover import make_hover
@@ -104,10 +105,11 @@ def test_the_names_and_values_of_a_place_are_offered(text, name, expected):
 SHAPES = ["checklist", "score-ranges", "holistic", "levels"]
 
 
+@pytest.mark.parametrize("name", ["/a.rubric.yaml", "/a.rubric.json"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_an_empty_file_is_offered_a_whole_rubric_of_each_shape(shape):
-    item = ask("", "/a.rubric.yaml", 0)[f"rubric: {shape}"]
-    assert not errors("/a.rubric.yaml", accept("", item, 0))
+def test_an_empty_file_is_offered_a_whole_rubric_of_each_shape(shape, name):
+    taken = accept("", ask("", name, 0)[f"rubric: {shape}"], 0)
+    assert (lint(name, taken.encode()).rubrics, errors(name, taken)) == (1, {})
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Offer whole rubrics in an empty file, whole criteria in a list, and the names of rules in ignore comments."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -65,20 +66,27 @@ def _make_item(state: State, span: Span, label: str, card: str) -> types.Complet
 
 def offer_rubrics(state: State, source: Source, offset: int) -> Iterator[types.CompletionItem]:
     """Yield a whole rubric of each shape, in a rubric file with nothing but comments."""
-    settings = state.settings
+    settings, kind = state.settings, kind_of(source.name)
     is_empty = all(not line.strip() or line.lstrip()[0] == "#" for line in source.text.splitlines())
     start = source.line_span(source.position(offset).line).start
-    if settings and settings.is_rubric_file and is_empty and kind_of(source.name) is Kind.YAML and start == offset:
-        for number, (shape, text) in enumerate(RUBRICS.items()):
+    if settings and settings.is_rubric_file and is_empty and kind in (Kind.YAML, Kind.JSON) and start == offset:
+        for number, (shape, written) in enumerate(RUBRICS.items()):
+            text = written if kind is Kind.YAML else _write_json(written)
             yield types.CompletionItem(
                 label=f"rubric: {shape}",
                 kind=types.CompletionItemKind.Snippet,
                 detail="a whole rubric to start from",
-                documentation=types.MarkupContent(types.MarkupKind.Markdown, f"```yaml\n{text}```"),
+                documentation=types.MarkupContent(types.MarkupKind.Markdown, f"```{kind.lower()}\n{text}```"),
                 sort_text=f"~{number}",
                 text_edit=state.text.edit(Edit(Span(offset, offset), text)),
                 insert_text_format=types.InsertTextFormat.PlainText,
             )
+
+
+def _write_json(text: str) -> str:
+    """Write YAML as JSON, without its comments."""
+    (document,) = read_documents(Source("", text))[0]
+    return json.dumps(document.data, ensure_ascii=False, indent=2) + "\n"
 
 
 def list_bodies(spots: list[Any], slot: Slot) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
