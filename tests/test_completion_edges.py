@@ -83,6 +83,15 @@ def test_only_what_fits_is_offered_in_json(text, expected):
     assert sorted(offer(text, name=JSON)) == sorted(expected)
 
 
+OTHER = '{"rubrics": [{"id": "a", "expected_outcome": "x"}]}\n'
+
+
+@pytest.mark.parametrize("text", ["¦" + OTHER, OTHER + "¦", OTHER + "not JSON\n¦" + OTHER])
+def test_only_what_fits_is_offered_in_json_lines(text):
+    record = '{"rubrics": [{"id": "a", "expected_outcome": "x", "we¦"}]}\n'
+    assert sorted(offer(text.replace("¦", record), name="/a.jsonl")) == sorted(MORE)
+
+
 @pytest.mark.parametrize(
     ("text", "name", "label", "inserted"),
     [

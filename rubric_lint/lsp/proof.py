@@ -14,6 +14,7 @@ from rubric_lint.lsp.rooted import find_table, is_settings_file
 from rubric_lint.lsp.slots import Slot, follow, write_data
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import find_faults
+from rubric_lint.text.kinds import kind_of
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source
@@ -112,7 +113,7 @@ class Proof:
         What is lacking in the value that was `added` is an error; what is lacking around it is to be written next.
         """
         source = self._slot.document.source
-        text = write_data(data, self._slot.document.kind)
+        text = write_data(data, kind_of(source.name))
         if (text, added) not in self._seen:
             if is_settings_file(source.name):
                 self._seen[text, added] = _look_at_settings(text, source.name)
