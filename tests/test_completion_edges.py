@@ -16,6 +16,7 @@ YAML, JSON = "/a.rubric.yaml", "/a.rubric.json"
 CRITERION = "rubrics:\n  - id: a\n    expected_outcome: Says so\n"
 MORE = ["weight", "required_min_score", "score_ranges", "levels"]
 ANY = ["id", "expected_outcome", *MORE[:3], "score_range", "levels"]
+URL = "https://rubric-lint.github.io/schemas/"
 WHOLE = [
     "checklist criterion",
     "criterion with score ranges",
@@ -46,6 +47,9 @@ WHOLE = [
         (CRITERION + "    sco¦: [{score_range: [0, 4], expected_outcome: No}]\n", ["score_ranges"]),
         (CRITERION + "    ¦: {1: No, 2: Yes}\n", ["levels"]),
         (CRITERION + "    score_ranges:\n    ¦\n", MORE[:2]),
+        (CRITERION + "    score_rang¦\n      - {score_range: [0, 10], expected_outcome: Says so}\n", ["score_ranges"]),
+        ("rubrics:\n- ¦\n  - {id: a, expected_outcome: Says so}\n", []),
+        ("# $schema: ¦\n" + CRITERION, [f"{URL}rubric-v2.schema.json", f"{URL}suite-v2.schema.json"]),
         (CRITERION + "  ¦\n", []),
         (CRITERION + "      ¦\n", []),
         (CRITERION + "\t¦\n", []),
@@ -98,6 +102,7 @@ def test_only_what_fits_is_offered_in_json_lines(text):
         ("rubrics: [¦]\n", YAML, "weight", "{weight: ${1:1}}"),
         ("rubrics: [¦ {id: a}]\n", YAML, "weight", "{weight: ${1:1}}, "),
         ('{"rubrics": [¦]}', JSON, "weight", '{"weight": ${1:1}}'),
+        (CRITERION + "    lev¦\n      1: Says no\n      2: Says so\n", YAML, "levels", "levels:"),
         ("$schema: https://rub¦\n", YAML, "https://rubric-lint.github.io/schemas/rubric-v2.schema.json", None),
         ('{"$schema": "https://rub¦"}', JSON, "https://rubric-lint.github.io/schemas/rubric-v2.schema.json", None),
         (

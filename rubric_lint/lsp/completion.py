@@ -9,8 +9,10 @@ from rubric_lint.finding import Edit
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.candidates import list_urls
 from rubric_lint.lsp.offers import offer_by_schema
+from rubric_lint.lsp.proof import choose_best
 from rubric_lint.lsp.rooted import is_settings_file
 from rubric_lint.lsp.shapes import is_in_comment, offer_in_comment, offer_rubrics
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.source import Source, Span
 
 _MODELINE = re.compile(
@@ -41,7 +43,7 @@ def complete(
     if is_served and not state.settings.is_test_file:
         return []
     if url := _find_modeline(source, offset):
-        return [] if is_served else list(_offer_schemas(state, url))
+        return [] if is_served else list(_offer_schemas(state, source, url))
     found = list(offer_by_schema(state, source, offset, snippets=snippets, is_served=is_served, before=before))
     return found if is_served else found + list(offer_rubrics(state, source, offset))
 
@@ -55,11 +57,12 @@ def _find_modeline(source: Source, offset: int) -> Span | None:
     return Span(*found.span("url")) if found and is_there else None
 
 
-def _offer_schemas(state: State, url: Span) -> Iterator[types.CompletionItem]:
-    for address, card in list_urls(state):
+def _offer_schemas(state: State, source: Source, url: Span) -> Iterator[types.CompletionItem]:
+    cards = dict(list_urls(state))
+    for address in choose_best(source, url, cards, state.settings or FileSettings()):
         yield types.CompletionItem(
             label=address,
             kind=types.CompletionItemKind.Value,
-            documentation=card,
+            documentation=cards[address],
             text_edit=state.text.edit(Edit(url, address)),
         )

@@ -72,7 +72,7 @@ def _offer_keys(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types
     for key in keys:
         name = key.name
         if slot.value is not None:
-            plans[name] = Plan(), key.card
+            plans[name] = Plan(fields={}), key.card
             continue
         first = _plan(key, slot)
         plan = _plan_sound(proof, name, first)
@@ -84,7 +84,9 @@ def _offer_keys(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types
     margin = " " * (slot.column - slot.indent)
     for number, (name, (plan, card)) in enumerate(plans.items()):
         writer = Writer(kind_of(state.name), is_flow=slot.is_flow, margin=margin, snippets=snippets)
-        text = writer.write_key(name) if slot.has_value else _brace(slot, writer.write_fields({name: plan}))
+        text = writer.write_key(name) + ("" if slot.has_value else ":")
+        if not slot.is_before_value:
+            text = _brace(slot, writer.write_fields({name: plan}))
         yield _make_key(place, name, card, number, name if slot.is_quoted else text, snippets=snippets)
     if snippets and not place.is_served:
         yield from _offer_whole(place, spots, {name: plan for name, (plan, _) in plans.items()}, proof)
@@ -93,10 +95,10 @@ def _offer_keys(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types
 def _list_fitting(keys: list[Key], slot: Slot, proof: Proof) -> list[Key]:
     """Return the keys that the value after the slot fits; if that is a mapping or a list with errors, fits best."""
     typed = (key for key in keys if is_of_type(slot.value, key.below))
-    counted = [(proof.count_new(key.name, slot.value), key) for key in typed]
-    least = min((count for count, _ in counted), default=(0, 0))
-    is_fitting = not least[0] or isinstance(slot.value, dict | list)
-    return [key for count, key in counted if count == least] if is_fitting else []
+    weighed = [(proof.weigh(key.name, slot.value), key) for key in typed]
+    least = min((weight for weight, _ in weighed), default=(0, 0, 0))
+    is_fitting = not least[0] and (not least[1] or isinstance(slot.value, dict | list))
+    return [key for weight, key in weighed if weight == least] if is_fitting else []
 
 
 def _brace(slot: Slot, text: str) -> str:
@@ -111,7 +113,7 @@ def _add_comma(place: Place) -> list[types.TextEdit] | None:
 def _offer_tables(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types.CompletionItem]:
     """Yield the names of TOML tables that fit what follows best, each with the fields that it still must have."""
     slot = place.slot
-    found: list[tuple[tuple[int, int], Key, dict[str, Plan]]] = []
+    found: list[tuple[tuple[int, int, int], Key, dict[str, Plan]]] = []
     for key in list_keys(place, place.find(slot.path)):
         plan, there = _plan(key, slot), slot.mapping.get(key.name)
         is_item = slot.opening == "[["
@@ -126,8 +128,8 @@ def _offer_tables(place: Place, proof: Proof, *, snippets: bool) -> Iterator[typ
         if proof.is_sound_field(key.name, value):
             known = table.fields.keys() if slot.opened is None else {*fields, *opened}
             lacking = {name: each for name, each in table.fields.items() if name not in known}
-            found.append((proof.count_new(key.name, whole), key, lacking))
-    least = min((count for count, *_ in found), default=(0, 0))
+            found.append((proof.weigh(key.name, whole), key, lacking))
+    least = min((count for count, *_ in found), default=(0, 0, 0))
     for number, (count, key, lacking) in enumerate(found):
         if count == least:
             writer = Writer(kind_of(place.state.name), is_flow=False, margin="", snippets=snippets)
@@ -177,7 +179,7 @@ def _offer_whole(
         (label, card, {name: read_body(value) for name, value in body.items()})
         for label, card, body in list_bodies(spots, slot)
     ]
-    if slot.path[-2:-1] == ("score_ranges",) and fields and not slot.mapping and not slot.has_value:
+    if slot.path[-2:-1] == ("score_ranges",) and fields and not slot.mapping and not slot.is_before_value:
         bodies = [("band", " and ".join(fields), fields)]
     for number, (label, card, plans) in enumerate(bodies):
         if label == "band" or proof.is_sound_mapping({name: plan.sample() for name, plan in plans.items()}):

@@ -7,23 +7,27 @@ from copy import copy
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import Severity
+from rubric_lint.finding import Problem, Severity
 from rubric_lint.lint.engine import Held, find_problems, is_enabled, severity_of
 from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.rooted import find_table, is_settings_file
 from rubric_lint.lsp.slots import Slot, follow, write_data
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import find_faults
+from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import kind_of
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, Span
 
 Errors = Counter[tuple[str, str]]
 """How often each rule finds an error; for a violation of the schema, also the keyword, and for a setting its path."""
 
 _OF_ALL = frozenset({"coverage"})
 """The rules that look at all bands together: an error of theirs is not that of the band that is written now."""
+
+_OF_FORM = frozenset({"schema", "unknown-field"})
+"""The rules whose errors show that a value is not that of a field."""
 
 _LACKS = frozenset({"required", "minItems", "minProperties", "contains"})
 """The keywords of the errors for what is not there."""
@@ -65,16 +69,18 @@ class Proof:
 
     def is_sound_field(self, name: str, value: Any) -> bool:
         """Return whether a field with a value adds no error but that other values of a list are still missing."""
-        return not self.count_new(name, value)[0]
+        return all(rule in _OF_ALL for rule, _ in self._find_new(name, value)[0])
 
-    def count_new(self, name: str, value: Any) -> tuple[int, int]:
-        """Return how many errors a field with a value adds, also in place of the one that is there.
+    def weigh(self, name: str, value: Any) -> tuple[int, int, int]:
+        """Return how bad a field with a value is, also in place of the one that is there: three counts of errors.
 
-        The second number is that of the errors that tell of missing values in a list.
+        The first are added and about its form, the second are added and others, the third are all that there are.
         """
-        new, _ = self._find_new(name, value)
-        missing = sum(count for (rule, _), count in new.items() if rule in _OF_ALL)
-        return new.total() - missing, missing
+        path = (*self._slot.holder, name)
+        seen = self._look(put(self._slot.data, path[:-1], name, value), path)
+        new = self._compare(seen)
+        of_form = sum(count for (rule, _), count in new.items() if rule in _OF_FORM)
+        return of_form, new.total() - of_form, seen.errors.total()
 
     def find_sound(self, name: str, samples: Iterable[Any]) -> tuple[Any] | None:
         """Return a value with which a field adds no error, the samples first; else one that is right by itself.
@@ -120,11 +126,7 @@ class Proof:
                 return self._seen[text, added]
             claim = source.text[: source.text.find("\n") + 1] if source.text[:1] == "#" else ""
             documents = read_documents(Source(source.name, claim + text))[0]
-            problems = [
-                (rule, problem)
-                for rule, problem, *_ in find_problems(documents, self._settings, Held([], []))
-                if is_enabled(rule, self._settings) and severity_of(rule, self._settings) is Severity.ERROR
-            ]
+            problems = _find_errors(documents, self._settings)
             self._seen[text, added] = _Seen(
                 Counter(
                     (rule, each.keyword)
@@ -135,6 +137,25 @@ class Proof:
                 frozenset(each.path for _, each in problems if each.part is Part.KEY),
             )
         return self._seen[text, added]
+
+
+def choose_best(source: Source, at: Span, texts: Iterable[str], settings: FileSettings) -> list[str]:
+    """Return the texts that make the fewest errors in a file if they replace what is at a span."""
+    written = {each: f"{source.text[: at.start]}{each}{source.text[at.end :]}" for each in texts}
+    counts = {
+        each: len(_find_errors(read_documents(Source(source.name, text))[0], settings))
+        for each, text in written.items()
+    }
+    return [each for each, count in counts.items() if count == min(counts.values())]
+
+
+@without_collections()
+def _find_errors(documents: list[Document], settings: FileSettings) -> list[tuple[str, Problem]]:
+    return [
+        (rule, problem)
+        for rule, problem, *_ in find_problems(documents, settings, Held([], []))
+        if is_enabled(rule, settings) and severity_of(rule, settings) is Severity.ERROR
+    ]
 
 
 def _look_at_settings(text: str, name: str) -> _Seen:

@@ -91,7 +91,7 @@ def _write_json(text: str) -> str:
 
 def list_bodies(spots: list[Any], slot: Slot) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield the whole mappings that the schema suggests for an empty one: label, description and fields."""
-    if slot.mapping or slot.has_value:
+    if slot.mapping or slot.is_before_value:
         return
     known = set()
     for spot in spots:

@@ -34,9 +34,10 @@ class Slot:
     that of the whole. `origin` is the path in what was read, which `is_part` of a text if that is long. `has_value`:
     a colon follows the key. `is_flow`: the place is in braces or brackets. `is_quoted`: quotes are around the word
     already. `needs_braces`: the key needs braces around it and its value. `comma` is where one is missing before it.
-    `value` is the value that follows the key already. `tail` is the comma that what follows needs. `column` is where
-    the word begins, `indent` where its line does. `opening` is the brackets before the name of a TOML table, `opened`
-    what that table holds already, and `more` the names of the tables that may be opened once more.
+    `value` is the value that follows the key already, with or without a colon. `tail` is the comma that what follows
+    needs. `column` is where the word begins, `indent` where its line does. `opening` is the brackets before the name
+    of a TOML table, `opened` what that table holds already, and `more` the names of the tables that may be opened
+    once more.
     """
 
     word: Span
@@ -62,6 +63,11 @@ class Slot:
     def holder(self) -> Path:
         """The path of the mapping or list in which the slot is."""
         return self.path if self.is_key else self.path[:-1]
+
+    @property
+    def is_before_value(self) -> bool:
+        """Whether a value of the key is there, or a colon."""
+        return self.has_value or self.value is not None
 
     @cached_property
     def mapping(self) -> dict[str, Any]:
@@ -114,7 +120,9 @@ def _find_slots(source: Source, offset: int) -> Iterator[Slot]:
             column=trial.word.start - start,
             indent=len(before) - len(before.lstrip(" ")),
             origin=found,
-            value=_without(follow(whole, (*found, STAND_IN))) if trial.has_value else None,
+            value=_without(follow(whole, (*found, STAND_IN)))
+            if trial.has_value or trial.text == f"{STAND_IN}: "
+            else None,
             needs_braces=trial.needs_braces,
             comma=trial.comma,
         )

@@ -43,6 +43,11 @@ class Trial(NamedTuple):
     needs_braces: bool = False
     comma: int | None = None
 
+    @property
+    def may_have_value(self) -> bool:
+        """Whether lines below may be the value of a key without a colon."""
+        return self.text == f"{STAND_IN}: "
+
 
 def list_trials(source: Source, offset: int, start: int, end: int) -> Iterator[Trial]:
     """Yield the ways to read the text at an offset of the line from `start` to `end`, the likeliest first."""
