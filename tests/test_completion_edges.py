@@ -50,6 +50,8 @@ WHOLE = [
         (CRITERION + "    score_rang¦\n      - {score_range: [0, 10], expected_outcome: Says so}\n", ["score_ranges"]),
         ("rubrics:\n- ¦\n  - {id: a, expected_outcome: Says so}\n", []),
         ("# $schema: ¦\n" + CRITERION, [f"{URL}rubric-v2.schema.json", f"{URL}suite-v2.schema.json"]),
+        ("rubrics:\n  - {id: a, weight:¦ 1}\n", []),
+        (CRITERION + "¦\n    weight: 1\n", []),
         (CRITERION + "  ¦\n", []),
         (CRITERION + "      ¦\n", []),
         (CRITERION + "\t¦\n", []),

@@ -150,6 +150,8 @@ def _try(source: Source, trial: Trial, start: int, end: int) -> _Read | None:
     line_end = end + len(text) - len(source.text)
     is_line = not kind_of(source.name).is_json and not trial.is_flow
     for is_cut in (False, True) if is_line else (False,):
+        if is_cut and any(_read(source, source.text[:start] + source.text[end:], start)):
+            return None  # a key or a value on this line is what makes the text unreadable
         for data, url in _read(source, text[:line_end] if is_cut else text, start):
             if (found := _find_stand_in(data, is_key=trial.is_key)) is not None:
                 return _Read(data, url, found, is_cut)

@@ -9,7 +9,7 @@ from rubric_lint.text.source import Source, Span
 
 STAND_IN = "rubric-lint-cursor"
 _KEY_BEFORE = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<word>(?:[\w$][\w$.-]*)?)")
-_FLOW_KEY_BEFORE = re.compile(r"""(?:.*[{,\s])?(?P<quote>["']?)(?P<word>(?:[\w$][\w$.:-]*)?)""")
+_FLOW_KEY_BEFORE = re.compile(r"""(?:.*[{,\s])?(?P<quote>["']?)(?P<word>(?:[\w$](?:[\w$.:-]*[\w$.-])?)?)""")
 _KEY_AFTER = re.compile(r"""(?P<word>[\w$.-]*)(?P<quote>["']?)(?P<sign>[ \t]*:(?=[\s]|\Z))?""")
 _NOTHING = re.compile(r"[ \t\r]*(?:(?<![^ \t])\#.*)?")
 _ITEM_BEFORE = re.compile(r"""(?:.*[\[,}])?[ \t]*(?P<word>[\w$.-]*)""")
