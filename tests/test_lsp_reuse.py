@@ -231,11 +231,11 @@ LAZY = Abilities(versioned=True, lazy=True, confirms=True)
 EXAMPLE = str(Path(__file__).parents[1] / "examples" / "support-bot.yaml")
 
 
-def answers(analysis):
+def answers(analysis, *, has_actions=True):
     """What an editor shows besides findings."""
     everything = Span(0, analysis.state.text.length)
     third = everything.end // 3
-    thirds = [Span(0, 0), Span(third, third + 60), Span(2 * third, 2 * third + 60)]
+    thirds = [Span(0, 0), Span(third, third + 60), Span(2 * third, 2 * third + 60)] if has_actions else []
     return {
         "tree": json.loads(write_outline(analysis, is_tree=True)),
         "list": json.loads(write_outline(analysis, is_tree=False)),
@@ -251,11 +251,11 @@ def answers(analysis):
     }
 
 
-def assert_same_answers(found):
+def assert_same_answers(found, *, has_actions=True):
     """Hold the answers that are made of cases against those that are made of the whole."""
     examined = examine(Source(found.state.name, found.state.text.body), found.state.settings)
-    whole = answers(Analysis(found.state, examined.result, examined.result.findings, examined))
-    assert answers(found) == whole
+    whole = Analysis(found.state, examined.result, examined.result.findings, examined)
+    assert answers(found, has_actions=has_actions) == answers(whole, has_actions=has_actions)
 
 
 def edit(text, step):
@@ -499,6 +499,132 @@ def test_other_answers_cost_a_small_part_of_the_whole():
         assert 5 * steps(make, analyse(edited, memory)) < steps(make, analyse(edited, Memory()))
 
 
+PARTS_AROUND = [
+    "# a note\n",
+    "# rubrics, judged by llm-rubric and min_score\n",
+    "\n",
+    "description: A suite\n",
+    "description: >-\n  It asserts the criteria of evaluators,\n  # as each input demands\n\n",
+    "description: 'A suite' # of mine\n",
+    "description:\n",
+    "description: 1\n",
+    "name: a b\nid: c\n",
+    "rubrics: suite.rubric.yaml\n",
+    "rubrics: It is good\n",
+    "rubric: It is good\n",
+    "rubrics:\n- {id: a, expected_outcome: Says so}\n",
+    "prompts: Say {{ nam }}\n",
+    "prompts: [Say it, prompts/b.txt]\n",
+    "vars: {nam: Ada}\n",
+    "default_test: {vars: {name: Ada}}\n",
+    "default_test: file://default.yaml\n",
+    "default_test:\n  assert: [Names the date]\n",
+    "defaultTest: {threshold: 0.5, options: {rubricPrompt: Is it so}}\n",
+    "defaultTest: a b\n",
+    "evaluate_options: {cache: 'no'}\n",
+    "defaults:\n  rubrics: It is good\n",
+    'metadata: {authors: [Ada, Bo], note: "rubricPrompt: it", deep: {er: [a]}}\n',
+    "execution:\n  target: default\n  evaluators:\n    - {type: llm-rubric, value: a b}\n",
+    "evaluators: [{type: llm_judge, rubrics: [{outcome: Says so}]}, a b]\n",
+    "assert:\n  - type: llm-rubric\n    value: |\n      1: it names no date\n      2: it names a date\n",
+    "assertions: [{type: contains, value: a}]\n",
+    "criteria: An answer\ninput: What is it?\n",
+    "expected_output: a b\n",
+    "type: score_model\ninput: [{content: '1: no'}]\n",
+    "prompt: (a) Yes {{output}}\nchoice_scores: {a: 1}\n",
+    "scenarios: [{config: [{vars: {a: b}}], tests: [{id: a, assert: [Says so]}]}]\n",
+    "providers: [a]\n",
+    "cases:\n  - {id: a, rubric: Says so, notes: b}\n",
+    "$schema: https://rubric-lint.github.io/schemas/v2/suite.json\n",
+    "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/v1/suite.json\n",
+    "# $schema: https://rubric-lint.github.io/schemas/v9/suite.json\n",
+    "? a b\n: c d\n",
+    "a: !!str b c\n",
+    "a: &a b c\n",
+]
+FREE = PARTS_AROUND[:10] + [
+    part for part in PARTS_AROUND if part.startswith(("prompts", "vars", "meta", "eval", "prov"))
+]
+AROUND = st.lists(st.sampled_from(FREE) | st.sampled_from(PARTS_AROUND), max_size=3)
+# Put a part as one of those above (True) or below, take one away, or type in one.
+CHANGES_AROUND = st.tuples(
+    st.booleans(),
+    st.integers(0, 3),
+    st.sampled_from([*FREE, None]) | st.sampled_from([*PARTS_AROUND, None]) | TYPED,
+)
+
+
+def change_around(parts, at, change):
+    """Make a change, and keep one part of each name."""
+    at = min(at, len(parts))
+    if isinstance(change, str):
+        parts = [*parts[:at], change, *parts[at:]]
+    elif change is None or at == len(parts):
+        parts = [*parts[:at], *parts[at + 1 :]]
+    else:
+        parts = [*parts[:at], edit(parts[at], change), *parts[at + 1 :]]
+    return list({part.partition(":")[0]: part for part in parts}.values())
+
+
+def hold_through_changes_around(suite, changes, name, encoding, newline="\n"):
+    """Type above and below the cases, and hold each report against that of the whole text."""
+    (above, begin, cases, below), memory = suite, Memory()
+    for is_above, at, change in [(True, 9, None), *changes]:
+        above, below = (
+            (change_around(above, at, change), below) if is_above else (above, change_around(below, at, change))
+        )
+        text = "".join([*above, begin, *cases, *below]).replace("\n", newline)
+        found = analyse(state_of(text, name=name, encoding=encoding), memory)
+        assert_same(found)
+        assert_same_answers(found, has_actions=False)  # a fix is proved in its case, with what is around it as it is
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@settings(max_examples=60)
+@given(
+    st.tuples(
+        AROUND,
+        st.sampled_from(["tests:\n", "---\ntests:\n", "evalcases:\n\n  # the first one\n"]),
+        st.lists(st.sampled_from([*AGENTV, *CASES]), min_size=2, max_size=5),
+        AROUND,
+    ),
+    st.lists(CHANGES_AROUND, max_size=6),
+    st.sampled_from([EXAMPLE, EXAMPLE.replace(".yaml", ".eval.yaml")]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_what_is_typed_around_cases_matters_to_them_as_in_the_whole(encoding, suite, changes, name, newline):
+    hold_through_changes_around(suite, changes, name, encoding, newline)
+
+
+def test_what_may_matter_to_cases_is_seen_around_them():
+    memory, cases = Memory(), "tests:\n" + "".join([AGENTV[1], AGENTV[3], *CASES[:2]])
+    for part in PARTS_AROUND:
+        for text in (part + cases, cases + part):
+            assert_same(analyse(state_of(text), memory))
+
+
+TYPED_AROUND = [
+    ("---\n", "# of mine\n\n---\n"),
+    ("A suite", "A long suite # of mine"),
+    ("author: Ada", "author: Ada and Bo"),
+    ("tests:\n", "tests: # all of them\n\n"),
+    ("  - one\n", "  # the first one\n  - two\n"),
+]
+
+
+@pytest.mark.parametrize("case", [CASES[0], AGENTV[1]])
+def test_comments_and_texts_around_cases_cost_a_small_part_of_the_whole(case):
+    pytest.importorskip("_ruamel_yaml")  # without the C parser a suite is checked as a whole
+    cases = "".join(case.replace("id: ", f"id: x{number}", 1) for number in range(12))
+    text, memory = f"---\ndescription: A suite\nmetadata:\n  author: Ada\ntests:\n{cases}targets:\n  - one\n", Memory()
+    for old, new in TYPED_AROUND:
+        assert len(analyse(state_of(text), memory).cases) == 12
+        text = text.replace(old, new, 1)
+    assert 4 * steps(analyse, state_of(text), memory) < steps(analyse, state_of(text), Memory())
+    assert_same(analyse(state_of(text), memory))
+
+
 def make_json_case(number):
     bands = [
         {"score_range": [0, 5], "expected_outcome": 'Says nothing of "it" \\ {"id": ['},
@@ -560,6 +686,37 @@ def test_the_report_of_json_after_any_edits_is_that_of_the_text(newline, numbers
         found = analyse(state_of(texts[-1], name=name), memory)
         assert_same(found)
         assert_same_answers(found)
+
+
+JSON_AROUND = [
+    {"description": "A suite"},
+    {"description": "It asserts the criteria of evaluators by llm-rubric", "name": ""},
+    {"metadata": {"authors": ["Ada", "Bo"], "deep": {"er": ["a"]}}},
+    {"prompts": "Say {{ it }}"},
+    {"defaultTest": {"threshold": 0.5, "options": {"rubricPrompt": "Is it so"}}},
+    {"rubrics": "suite.rubric.yaml"},
+    {"rubrics": ["It is good"], "version": 2},
+    {"evaluators": [{"type": "llm_judge", "rubrics": [{"outcome": "Says so"}]}]},
+    {"$schema": "https://rubric-lint.github.io/schemas/v2/suite.json"},
+    {"type": "score_model", "input": [{"content": "1: no"}]},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(0, 30), min_size=3, max_size=8),
+    st.lists(st.tuples(*2 * [st.lists(st.sampled_from(JSON_AROUND), max_size=2)]), min_size=2, max_size=6),
+)
+def test_what_is_typed_around_cases_in_json_matters_to_them_as_in_the_whole(encoding, numbers, arounds):
+    memory, tests = Memory(), [make_json_case(number) for number in numbers]
+    for above, below in arounds:
+        suite = {key: value for each in (*above, {"tests": tests}, *below) for key, value in each.items()}
+        text = json.dumps(suite, indent=2, ensure_ascii=False)
+        found = analyse(state_of(text, name=EXAMPLE.replace(".yaml", ".json"), encoding=encoding), memory)
+        assert_same(found)
+        assert_same_answers(found, has_actions=False)
 
 
 @pytest.mark.parametrize("numbers", [range(4), [0], range(9, 15)])

@@ -12,8 +12,9 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Examined, build_rubrics, examine, find_shape_problems, report_faults
 from rubric_lint.lint.found import Also
 from rubric_lint.lint.message_context import name_criterion
+from rubric_lint.lsp.excerpts import Placed, join_cases
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.reuse import Memory, Placed, join_cases
+from rubric_lint.lsp.reuse import Memory
 from rubric_lint.project.opening import LIMIT
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import SettingsError
@@ -80,8 +81,8 @@ class Analysis:
     """The result for a state: for the `whole` text or for each of its `cases`; `notice` says why it was not linted.
 
     `shown` are the findings of the whole that are not in a baseline. `parts` are the cases of which other answers are
-    made; with a baseline there are some, but no `cases`. `lacking` has the files of judge outputs that could not be
-    read, each with the reason.
+    made; with a baseline there are some, but no `cases`. `frame` is the last of them with all that is around the cases.
+    `lacking` has the files of judge outputs that could not be read, each with the reason.
     """
 
     state: State
@@ -92,6 +93,7 @@ class Analysis:
     fault: Exception | None = None
     cases: Sequence[Placed] = ()
     parts: Sequence[Placed] = ()
+    frame: Placed | None = None
     lacking: Sequence[tuple[str, str]] = ()
 
     @cached_property
@@ -154,7 +156,7 @@ class Analysis:
     @cached_property
     def frames(self) -> list[Document]:
         """The documents, perhaps with one of the cases alone: what is written around the cases."""
-        return self.take(self.parts[0]).documents if self.parts else self.documents
+        return self.take(self.frame).documents if self.frame else self.documents
 
     @cached_property
     def rubrics(self) -> list[Located]:
@@ -228,11 +230,12 @@ def analyse(state: State, memory: Memory | None = None, sift: Sift | None = None
 def _check(state: State, source: Source, memory: Memory, sift: Sift | None, also: Also | None) -> Analysis:
     """Lint a text case by case if possible, else as a whole."""
     settings = state.settings or FileSettings()
-    if also is None and not settings.is_test_file and (cases := memory.examine(source, settings)):
+    if also is None and not settings.is_test_file and (suite := memory.examine(source, settings)):
+        cases, frame = suite
         if sift is None:
-            return Analysis(state, cases=cases, parts=cases)
+            return Analysis(state, cases=cases, parts=cases, frame=frame)
         result = join_cases(source, cases)
-        return Analysis(state, result, sift(result).findings, parts=cases)
+        return Analysis(state, result, sift(result).findings, parts=cases, frame=frame)
     if fault := memory.find_fault(source, settings):
         examined = Examined(report_faults(source, [(fault.message, fault.span)], settings), [], [])
     else:

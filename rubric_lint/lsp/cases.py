@@ -91,14 +91,19 @@ def cut_json(text: str) -> Cut | None:
 
 def _may_depend(text: str) -> bool:
     """Return whether a text contains anything that may affect other cases or the next document."""
+    begun = _BEGIN.match(text)
     return (
-        any(sign in text for sign in ("\n---", "\n...", "\n%", OTHER_LINE))
+        text.find("\n---", begun.end() if begun else 0) >= 0
+        or any(sign in text for sign in ("\n...", "\n%", OTHER_LINE))
         or text.startswith("%")
         or ("\r" in text and text.count("\r") != text.count("\r\n"))
         or has_old_line_ends(text)
         or MARK in text.lower()
         or may_have_aliases(text)
     )
+
+
+_BEGIN = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?\r?\n)*+---")
 
 
 class Composed(NamedTuple):

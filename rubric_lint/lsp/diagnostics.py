@@ -1,7 +1,6 @@
 """Convert findings to diagnostics."""
 
 import json
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -11,8 +10,8 @@ from lsprotocol.converters import get_converter
 from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.lsp.analysis import Analysis, State
+from rubric_lint.lsp.excerpts import Placed
 from rubric_lint.lsp.options import When
-from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.templates import Template
 from rubric_lint.lsp.uris import uri_of
 from rubric_lint.report.visible import visible
@@ -39,12 +38,14 @@ _TAGS = {
 def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> str:
     """Return the diagnostics of a document as JSON, leaving out those of another server if the settings say so."""
     if analysis.notice:
-        return _write([_word_notice(analysis)])
+        return json.dumps([_word_notice(analysis)])
     if not analysis.cases:
-        return _write(
-            make_diagnostic(analysis.state, finding)
-            for finding in analysis.findings
-            if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
+        return json.dumps(
+            [
+                _write_finding(analysis.state, finding)
+                for finding in analysis.findings
+                if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
+            ]
         )
     written = (
         _write_case(analysis, case, shape_errors, schema_server=schema_server)
@@ -52,10 +53,6 @@ def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: 
         if case.excerpt.findings
     )
     return f"[{', '.join(each for each in written if each)}]"
-
-
-def _write(diagnostics: Iterable[types.Diagnostic]) -> str:
-    return json.dumps(_converter().unstructure(list(diagnostics)))
 
 
 def _write_case(analysis: Analysis, case: Placed, shape_errors: When, *, schema_server: bool) -> str:
@@ -71,39 +68,50 @@ def _write_case(analysis: Analysis, case: Placed, shape_errors: When, *, schema_
     return excerpt.keep("diagnostics", key, write).write(case.lines)
 
 
-def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
-    """Convert a finding to a diagnostic."""
-    text = state.text
-    return types.Diagnostic(
-        range=text.range(finding.span),
-        message=visible(finding.message),
-        severity=_SEVERITIES[finding.severity],
-        code=finding.rule,
-        code_description=types.CodeDescription(BY_NAME[finding.rule].url),
-        source=SOURCE,
-        tags=[_TAGS[finding.rule]] if finding.rule in _TAGS else None,
-        related_information=[
-            types.DiagnosticRelatedInformation(
-                types.Location(state.uri, text.range(place.span)), visible(place.message)
-            )
+def _write_finding(state: State, finding: Finding) -> dict[str, Any]:
+    """Return the diagnostic of a finding as the protocol has it; a long file may have thousands."""
+    rule = BY_NAME[finding.rule]
+    found: dict[str, Any] = {
+        "range": state.text.write_range(finding.span),
+        "message": visible(finding.message),
+        "severity": _SEVERITIES[finding.severity].value,
+        "code": finding.rule,
+        "codeDescription": {"href": rule.url},
+        "source": SOURCE,
+    }
+    if finding.rule in _TAGS:
+        found["tags"] = [_TAGS[finding.rule].value]
+    if finding.related:
+        found["relatedInformation"] = [
+            {
+                "location": {"uri": state.uri, "range": state.text.write_range(place.span)},
+                "message": visible(place.message),
+            }
             for place in finding.related
         ]
-        or None,
-    )
+    return found
 
 
-def _word_notice(analysis: Analysis) -> types.Diagnostic:
+def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
+    """Convert a finding to a diagnostic."""
+    found: types.Diagnostic = _converter().structure(_write_finding(state, finding), types.Diagnostic)
+    return found
+
+
+def _word_notice(analysis: Analysis) -> dict[str, Any]:
     """Return a notice for the top of a document that was not linted, so that it does not look clean."""
-    top = analysis.state.text.range(Span(0, 0))
-    file = analysis.state.obstacle_file
-    place = types.Location(uri_of(file), types.Range(types.Position(0, 0), types.Position(0, 0)))
-    return types.Diagnostic(
-        range=top,
-        message=f"not checked: {visible(analysis.notice)}",
-        severity=types.DiagnosticSeverity.Error,
-        source=SOURCE,
-        related_information=[types.DiagnosticRelatedInformation(place, "these settings")] if file else None,
-    )
+    top = analysis.state.text.write_range(Span(0, 0))
+    notice = {
+        "range": top,
+        "message": f"not checked: {visible(analysis.notice)}",
+        "severity": types.DiagnosticSeverity.Error.value,
+        "source": SOURCE,
+    }
+    if file := analysis.state.obstacle_file:
+        start = {"line": 0, "character": 0}
+        location = {"uri": uri_of(file), "range": {"start": start, "end": start}}
+        notice["relatedInformation"] = [{"location": location, "message": "these settings"}]
+    return notice
 
 
 def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, schema_server: bool) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from rubric_lint.lsp.analysis import Analysis, State
-from rubric_lint.lsp.reuse import Placed
+from rubric_lint.lsp.excerpts import Placed
 from rubric_lint.lsp.scored_rubrics import is_sound
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.run.summary import counted

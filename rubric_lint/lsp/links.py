@@ -67,9 +67,9 @@ def _has_rubrics(analysis: Analysis) -> bool:
 
 def _find_documents(analysis: Analysis) -> list[Document]:
     """Return the documents; of a suite only what is around its cases, unless it declares a schema below them."""
-    for document in analysis.frames if analysis.parts else ():
+    for document in analysis.frames if analysis.frame else ():
         span = find_claim_span(document)
-        if span and span.end > analysis.parts[0].excerpt.place.start:
+        if analysis.frame and span and span.end > analysis.frame.excerpt.place.start:
             return analysis.documents
     return analysis.frames
 
@@ -120,16 +120,16 @@ def _link_files(analysis: Analysis, places: list[str]) -> Iterator[_Link]:
 def _find_paths(analysis: Analysis) -> Iterator[tuple[str, Span]]:
     """Yield what looks like a path, with its place; none goes on in the next line, so those of a case are cached."""
     text = analysis.source.text
-    if not analysis.parts:
+    if analysis.frame is None:
         yield from _read_paths(text, 0, len(text))
         return
-    first, last = analysis.parts[0], analysis.parts[-1]
-    yield from _read_paths(text, 0, first.excerpt.place.start)
+    around = analysis.frame.excerpt.place
+    yield from _read_paths(text, 0, around.start)
     for case in analysis.parts:
         source, place = case.excerpt.source, case.excerpt.place
         for path, (start, end) in case.excerpt.keep("paths", None, partial(_list_paths, source.text, place)):
             yield path, Span(start + case.offset, end + case.offset)
-    yield from _read_paths(text, last.excerpt.place.end + last.offset, len(text))
+    yield from _read_paths(text, around.end + analysis.frame.offset, len(text))
 
 
 def _list_paths(text: str, place: Span) -> list[tuple[str, Span]]:

@@ -1,7 +1,7 @@
 """Build the outline and the folding ranges of a document."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -12,8 +12,8 @@ from lsprotocol import types
 
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.lsp.analysis import Analysis, Located
+from rubric_lint.lsp.excerpts import Placed
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.reuse import Placed
 from rubric_lint.lsp.templates import Template
 from rubric_lint.messages import shorten
 from rubric_lint.report.visible import visible
@@ -208,7 +208,7 @@ def _write_list(nodes: list[Node], text: Text, uri: str, within: str | None = No
 def make_folds(analysis: Analysis, limit: int | None) -> list[types.FoldingRange] | None:
     """Return every multi-line field and list item; None without rubrics, so that the editor folds by indentation."""
     folds: dict[int, _Fold] = {}
-    for fold in _join_folds(analysis.apart, analysis) if analysis.apart else _find_folds(analysis):
+    for fold in _join_folds(analysis, analysis.frame) if analysis.apart and analysis.frame else _find_folds(analysis):
         folds.setdefault(fold.first, fold)
     outermost = sorted(folds.values(), key=lambda fold: (fold.depth, fold.first))[:limit]
     return [types.FoldingRange(fold.first, fold.last) for fold in sorted(outermost)] or None
@@ -252,13 +252,13 @@ class _CaseFolds(NamedTuple):
     above: int
 
 
-def _join_folds(cases: Sequence[Placed], analysis: Analysis) -> Iterator[_Fold]:
+def _join_folds(analysis: Analysis, frame: Placed) -> Iterator[_Fold]:
     """Yield the same, of the cases and what is around them."""
+    cases = analysis.apart
     if not any(case.excerpt.rubrics for case in cases):
         return
-    read = [case.excerpt.keep("folds", None, partial(_fold_case, analysis, case)) for case in cases]
-    last = read[-1]
-    yield from (fold.move(cases[-1].lines, last.above) for fold in last.around)
+    last, *read = (case.excerpt.keep("folds", None, partial(_fold_case, analysis, case)) for case in (frame, *cases))
+    yield from (fold.move(frame.lines, last.above) for fold in last.around)
     for case, folds in zip(cases, read, strict=True):
         yield from (fold.move(case.lines) for fold in folds.own)
 
