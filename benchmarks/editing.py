@@ -51,11 +51,12 @@ CAPABILITIES = {
 
 
 class Kind(NamedTuple):
-    """A file to type in."""
+    """A file to type in: in its cases, or in the line `around` them, from a column."""
 
     title: str
     name: str
     text: str
+    around: tuple[int, int] | None = None
 
 
 class Editor(Client):
@@ -135,14 +136,30 @@ def make_kinds() -> Iterator[Kind]:
     }
     for title, (name, text) in clean.items():
         yield Kind(f"{title}, clean", name, text)
+    for title, (name, text) in clean.items():
+        if "suite" in title:
+            yield make_around(f"{title}, clean, typed above its cases", name, text)
     yield Kind("suite, a finding on every line", "suite.yaml", make_faulty_suite(LINES))
     for title, (name, text) in list(clean.items())[1:]:
         yield Kind(f"{title}, faulty", name, text.replace("weight", "wieght"))
 
 
-def find_edits(text: str, rounds: int) -> Iterator[Edit]:
+def make_around(title: str, name: str, text: str) -> Kind:
+    """Return a file to type in above its cases: in a comment, or in JSON in a string."""
+    if name.endswith(".json"):
+        return Kind(title, name, text.replace("{", '{\n  "note": "a suite",', 1), (1, 11))
+    return Kind(title, name, f"# a suite\n{text}", (0, 2))
+
+
+def find_edits(kind: Kind, rounds: int) -> Iterator[Edit]:
     """Yield edits that leave a text as sound as it is, moving through it."""
-    if text.startswith("{"):
+    text = kind.text
+    if kind.around:
+        line, at = kind.around
+        blank = Edit(line, 0, 0, "\n"), Edit(line, 0, 0, "", line + 1)
+        for number in range(rounds):
+            yield (Edit(line, at, 0, "x"), *blank, Edit(line, at, 1, ""))[number % 4]
+    elif text.startswith("{"):
         lines = [number for number, line in enumerate(text.split("\n")) if '"id": "' in line]
         for number in range(rounds):
             line = lines[(number // 4 * 37 + len(lines) // 2) % len(lines)]
@@ -167,7 +184,7 @@ def measure(kind: Kind, rounds: int, others: int = 0) -> tuple[dict[str, list[fl
             editor.ask_all(other, 20, {})
         editor.open(path.as_uri(), kind.text, wait=False)
         found = editor.ask_all(path.as_uri(), 20, {})
-        for edit in find_edits(kind.text, rounds):
+        for edit in find_edits(kind, rounds):
             began, start = editor.cpu(), time.perf_counter()
             editor.change(edit, wait=False, uri=path.as_uri())
             before = len(costs.get("findings", []))
