@@ -11,6 +11,9 @@ import pytest
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lint.engine import examine, lint
+from rubric_lint.lsp.actions import Abilities, make_actions
+from rubric_lint.lsp.analysis import State, analyse
+from rubric_lint.lsp.positions import Text
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.run.filters.changed_lines import ChangedLinesFilter
 from rubric_lint.run.filters.git_changes import ChangedLines, Changes
@@ -123,6 +126,30 @@ def test_no_memory_is_searched_for_garbage_while_a_file_is_rewritten(run, case):
     finally:
         gc.callbacks.remove(note)
     assert len(generations) <= 1  # the one due at the end
+
+
+BANDS = """\
+  - id: c{0}
+    score_ranges:
+      - {{score_range: [0, 5], expected_outcome: Names no part of {0} that goes on {1}}}
+      - {{score_range: [5, 8], expected_outcome: Names a part of {0}}}
+"""
+
+
+def test_actions_at_a_place_need_little_more_in_a_longer_text():
+    abilities = Abilities(versioned=True, lazy=True, confirms=True)
+
+    def write(count):
+        return "rubrics:\n" + "".join(BANDS.format(number, "and on " * 100) for number in range(count))
+
+    def prepare(count):
+        analysis = analyse(State("file:///a.yaml", "/a.yaml", "yaml", 1, Text.of(write(count)), FileSettings()))
+        place = analysis.findings[count // 2].span
+        return lambda: list(make_actions(analysis, place, None, abilities, asked=False))
+
+    once, twice = (prepare(count) for count in (100, 200))
+    assert [action.title for action in twice()] == [action.title.replace("100 ", "200 ") for action in once()]
+    assert count_calls(twice) < 2.2 * count_calls(once) < work(lint, "a.yaml", write(25))
 
 
 def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():

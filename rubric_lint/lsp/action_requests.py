@@ -13,6 +13,7 @@ from rubric_lint.lsp.protocol import Connection, as_data
 Handler = Callable[[Any], Awaitable[Any]]
 
 _REFUSALS = {
+    Deferred.FIX: "this fix of {} would change more than it says; change the text by hand",
     Deferred.IGNORE: "no ignore comment can be placed here to silence {}",
     Deferred.FIX_ALIKE: "the fixes of {} conflict with each other; apply them one by one",
 }
@@ -26,6 +27,7 @@ class _Wish(NamedTuple):
     rule: str
     pointer: str
     choice: str
+    title: str
 
     def fits(self, rule: str, pointer: str) -> bool:
         """Return whether the action is for a finding."""
@@ -68,7 +70,7 @@ class ActionRequests:
             self._connection.tell(f"the text has changed, and {wish.rule} is no longer reported there")
             return action
         action.edit = await self._desk.run(
-            found.state.text, find_edit, found, wish.kind, alike[0], wish.choice, self._abilities
+            found.state.text, find_edit, found, wish.kind, alike, (wish.choice, wish.title), self._abilities
         )
         if action.edit is None:
             self._connection.tell(_REFUSALS[wish.kind].format(wish.rule))
@@ -86,7 +88,7 @@ class ActionRequests:
 
 
 def _read_wish(data: Any) -> _Wish:
-    given = {"choice": "", **data} if isinstance(data, Mapping) else {}
+    given = {"choice": "", "title": "", **data} if isinstance(data, Mapping) else {}
     texts: list[Any] = [given.get(name) for name in _Wish._fields[1:]]
     if given.get("action") not in list(Deferred) or not all(isinstance(each, str) for each in texts):
         raise JsonRpcInvalidParams(

@@ -41,6 +41,7 @@ class Abilities(NamedTuple):
 class Deferred(StrEnum):
     """An action whose edit is computed only when the user selects it."""
 
+    FIX = "fix"
     IGNORE = "ignore"
     FIX_ALIKE = "fix-alike"
 
@@ -55,9 +56,13 @@ def make_actions(
     if _is_wanted(_QUICK, wanted):
         found = analysis.find_at(place)
         fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
-        for finding, repair in fixes[:_MOST]:
-            if _is_sound(analysis, [(finding, repair)]):
-                yield _quick_fix(analysis.state, finding, repair, abilities)
+        is_long = not analysis.cases and analysis.state.text.length > _LONG
+        for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
+            if is_long and abilities.lazy:
+                yield _quick_fix(analysis.state, finding, repair)
+            elif _is_sound(analysis, [(finding, repair)]):
+                edit = _edit_one(analysis.state, repair, abilities)
+                yield _quick_fix(analysis.state, finding, repair, edit)
         firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
         for (_, choice), first in reversed(firsts.items()):
             yield from _fix_alike(analysis, first, choice, abilities)
@@ -68,15 +73,27 @@ def make_actions(
 
 
 def find_edit(
-    analysis: Analysis, kind: Deferred, finding: Finding, choice: str, abilities: Abilities
+    analysis: Analysis, kind: Deferred, found: Sequence[Finding], repair: tuple[str, str], abilities: Abilities
 ) -> types.WorkspaceEdit | None:
-    """Compute the edit of a deferred action; return None if it no longer applies."""
-    if kind is Deferred.IGNORE:
-        return _find_comment(analysis, finding, abilities)
-    return _find_alike(analysis, finding, choice, abilities)
+    """Compute the edit of a deferred action for one of some findings; return None if it no longer applies.
+
+    `repair` is the choice and the title of the fix that is meant.
+    """
+    match kind:
+        case Deferred.IGNORE:
+            return _find_comment(analysis, found[0], abilities)
+        case Deferred.FIX_ALIKE:
+            return _find_alike(analysis, found[0], repair[0], abilities)
+    meant = ((each, fix) for each in found for fix in _list_fixes(each) if (fix.choice, fix.title) == repair)
+    sound = (fix for finding, fix in meant if _is_sound(analysis, [(finding, fix)]))
+    return next((_edit_one(analysis.state, fix, abilities) for fix in sound), None)
 
 
-_MOST = 10  # limits for fixes and comments: proving each one reads the whole text
+_MOST, _FEW = 10, 2
+"""Limits for fixes and comments, because proving each one reads the whole text; in a long one only a few are proved."""
+
+_LONG = 60_000
+"""The most characters of a text that is read as a whole whose fixes are proved before the user selects one."""
 
 
 def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
@@ -114,15 +131,34 @@ def _list_fixes(finding: Finding) -> list[Fix]:
     return [*([finding.fix] if finding.fix else []), *finding.choices]
 
 
-def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities) -> types.CodeAction:
-    title = visible(repair.title[:1].upper() + repair.title[1:])
+def _quick_fix(
+    state: State, finding: Finding, repair: Fix, edit: types.WorkspaceEdit | None = None
+) -> types.CodeAction:
+    """Return the action of a fix; without an edit, the fix is proved when the user selects it."""
+    title = _title(repair)
+    data = _name(state, Deferred.FIX, finding, repair.choice) | {"title": repair.title}
     return types.CodeAction(
         title=title if repair.safe else f"{title} (unsafe)",
         kind=_QUICK,
         diagnostics=[make_diagnostic(state, finding)],
         is_preferred=True if repair.safe else None,
-        edit=_edit(state, repair.edits, abilities, confirm="" if repair.safe else title),
+        edit=edit,
+        data=None if edit else data,
     )
+
+
+def _title(repair: Fix) -> str:
+    return visible(repair.title[:1].upper() + repair.title[1:])
+
+
+def _edit_one(state: State, repair: Fix, abilities: Abilities) -> types.WorkspaceEdit:
+    return _edit(state, repair.edits, abilities, confirm="" if repair.safe else _title(repair))
+
+
+def _name(state: State, kind: Deferred, finding: Finding, choice: str) -> dict[str, str]:
+    """Return the data by which a deferred action is found again."""
+    data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
+    return data | ({"choice": choice} if choice else {})
 
 
 def _fix_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> Iterator[types.CodeAction]:
@@ -167,15 +203,13 @@ def _defer(
     analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities, *, choice: str = ""
 ) -> Iterator[types.CodeAction]:
     """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
-    edit = None if abilities.lazy else find_edit(analysis, kind, finding, choice, abilities)
+    data = _name(analysis.state, kind, finding, choice)
+    edit = None if abilities.lazy else find_edit(analysis, kind, [finding], (choice, ""), abilities)
     if edit or abilities.lazy:
-        state = analysis.state
-        data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
-        data |= {"choice": choice} if choice else {}
         yield types.CodeAction(
             title=title,
             kind=_QUICK,
-            diagnostics=[make_diagnostic(state, finding)],
+            diagnostics=[make_diagnostic(analysis.state, finding)],
             edit=edit,
             data=None if edit else data,
         )
