@@ -1039,9 +1039,20 @@ def test_a_rule_that_crashes_is_logged_and_the_other_documents_go_on(folder):
     run(session())
 
 
+def frame(message):
+    """A message as it is sent."""
+    return b"Content-Length: %d\r\n\r\n%s" % (len(message), message)
+
+
+def ask(server, message):
+    """Send a message to a server that runs."""
+    server.stdin.write(frame(message))
+    server.stdin.flush()
+
+
 def talk(*messages, end=b""):
     """Give a server these messages and close its input; what the process came to."""
-    data = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(message), message) for message in messages) + end
+    data = b"".join(map(frame, messages)) + end
     return warm.run(SERVER, input=data, timeout=TIMEOUT)
 
 
@@ -1081,6 +1092,16 @@ def test_how_it_ends_is_in_the_exit_code(messages, end, code):
     done = talk(*messages, end=end)
     assert (done.returncode, b"Traceback" in done.stderr) == (code, False)
     assert [each["error"] for each in read_answers(done) if "error" in each and each.get("id")] == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGPIPE")
+def test_a_client_that_stops_reading_ends_the_server_as_one_that_disconnects():
+    with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        ask(server, INITIALIZE)
+        assert server.stdout.read(16) == b"Content-Length: "
+        server.stdout.close()
+        ask(server, SHUTDOWN)
+        assert (server.wait(TIMEOUT), server.stderr.read()) == (1, b"")
 
 
 def test_every_question_is_answered_also_a_faulty_one_and_one_after_the_end():

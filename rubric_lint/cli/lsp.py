@@ -1,5 +1,6 @@
 """Define `rubric-lint lsp`, which starts the language server for editors."""
 
+import signal
 import sys
 
 import click
@@ -29,6 +30,9 @@ def lsp(*, stdio: bool) -> int:  # noqa: ARG001 (some editors always pass it)
     from rubric_lint.lsp.server import Server  # noqa: PLC0415
 
     end_at_once()
+    if hasattr(signal, "SIGPIPE"):
+        # Not as cat and grep do: a thread may still wake the event loop, through a pipe, while that is being closed.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     if sys.stdin.isatty():
         complain("waiting for Language Server Protocol messages; this command is meant to be started by an editor")
     return Exit.CLEAN if Server().run() else Exit.FOUND

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+import os
 import posixpath
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 from cattrs import ClassValidationError, transform_error
@@ -26,6 +27,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from rubric_lint.version import __version__
 
+_DISCONNECTED = 1  # the exit code if the client does not end the server
 _LONGEST_WAIT = 10.0
 _MAGIC = re.compile(r"[*?{}\[\]!,]")  # the special characters of glob patterns
 
@@ -158,6 +160,28 @@ class _Outlet:
         """Do nothing: the program that embeds the server ends it."""
 
 
+class _Stdout:
+    """Stdout, as pygls uses it; the process ends once the client no longer reads it: nobody would see a message."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> None:
+        try:
+            self._stream.write(data)
+        except BrokenPipeError:
+            os._exit(_DISCONNECTED)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            os._exit(_DISCONNECTED)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
 class Connection(LanguageServer):
     """The connection to one client, over stdin and stdout or the messages of a program that embeds the server."""
 
@@ -194,7 +218,7 @@ class Connection(LanguageServer):
         stdout = sys.stdout.buffer
         # Accidental prints must not end up between the messages.
         sys.stdout = sys.stderr
-        self.start_io(sys.stdin.buffer, stdout)
+        self.start_io(sys.stdin.buffer, _Stdout(stdout))  # type: ignore[arg-type]
         return self.protocol.is_shut_down
 
     def attach(self, send: Callable[[str], None]) -> None:
