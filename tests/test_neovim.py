@@ -120,7 +120,7 @@ def test_hints_and_lenses_are_those_that_the_page_describes(tmp_path):
     band = "  - {{score_range: {}, expected_outcome: {}}}\n"
     text = "rubrics:\n" + band.format([0, 5], "Wrong 😀") + band.format([6, 10], "Right")
     report, _ = run(tmp_path, "a.rubric.yaml", text, "neovim", servers=["rubric_lint"], expected=0, NVIM_LENSES="yes")
-    assert report["hints"] == [[2, "fail"], [3, "6 and 7: borderline, 8 to 10: pass"]]
+    assert report["hints"] == [[2, "fail"], [3, "scores 6 and 7 are borderline, 8 to 10 pass"]]
     assert report["lens"] == "Show prompt"
     assert report["report"].startswith("$ rubric-score prompt a.rubric.yaml --answer '(the answer)'\n\n")
     assert "Wrong 😀" in report["report"]
