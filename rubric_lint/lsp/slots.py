@@ -22,7 +22,7 @@ from rubric_lint.text.source import Source, Span
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """What JSON may hold as it is, but YAML may not."""
 
-_TRAILING_COMMA = re.compile(r"""("(?:[^"\\\n]|\\.)*+")|,(?=\s*[}\]])""")
+_TRAILING_COMMA = re.compile(r"""("(?:[^"\\\n]|\\.)*+"?)|,(?=\s*[}\]])""")
 _HUGE = 1_000  # bits; Python may refuse to write a larger number
 
 

@@ -129,8 +129,11 @@ def _list_flow_keys(
 
 
 def _list_values(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
-    bare = _PLAIN_BEFORE if kind is Kind.YAML else _BARE_BEFORE
-    before = _QUOTED_BEFORE.fullmatch(text, start, offset) or bare.fullmatch(text, start, offset)
+    before = _QUOTED_BEFORE.fullmatch(text, start, offset)
+    if before is None and kind is Kind.YAML:
+        before = _PLAIN_BEFORE.fullmatch(text, start, offset)
+    elif before is None:
+        before = _BARE_BEFORE.fullmatch(text, start, offset)
     after = _VALUE_AFTER.match(text, offset, end)
     if before is None or after is None or before["quote"] != after["quote"]:
         return

@@ -27,6 +27,18 @@ local function ask(server, method, line, column)
   return client:request_sync(method, params, 30000, 0).result
 end
 
+-- Asks again until there is an answer: a server that still loads its schemas has none.
+local function ask_until_answered(...)
+  for _ = 1, 300 do
+    local answer = ask(...)
+    if answer and answer ~= vim.NIL then
+      return answer
+    end
+    vim.wait(100)
+  end
+  error("asked in vain")
+end
+
 local function labels(server, line, column)
   local answer = ask(server, "textDocument/completion", line, column) or {}
   return vim.tbl_map(function(item)
@@ -95,7 +107,7 @@ local function run()
     return
   end
   if vim.env.NVIM_YAML then
-    result.hover = ask("yamlls", "textDocument/hover", 4, 5).contents.value
+    result.hover = ask_until_answered("yamlls", "textDocument/hover", 4, 5).contents.value
     result.offered = labels("yamlls", 6, 5)
     result.offered_by_us = labels("rubric_lint", 6, 5)
     return
