@@ -68,9 +68,8 @@ def find_claim(document: Document) -> Claim | None:
 
     One that declares none has that of the comment above the first document, which is for the whole file.
     """
-    for found in _find_modelines(document, document.preamble):
-        if claim := read_claim(found["url"]):
-            return claim
+    if found := _choose_ours(_find_modelines(document)):
+        return read_claim(found["url"])
     data = document.data
     if isinstance(data, dict) and "$schema" in data:
         url = data["$schema"]
@@ -80,9 +79,8 @@ def find_claim(document: Document) -> Claim | None:
 
 def find_claim_span(document: Document) -> Span | None:
     """Return where a document itself declares it: the URL in the comment, or the value of `$schema`."""
-    for found in _find_modelines(document, document.preamble):
-        if read_claim(found["url"]):
-            return Span(*found.span("url"))
+    if found := _choose_ours(_find_modelines(document)):
+        return Span(*found.span("url"))
     is_by_key = isinstance(document.data, dict) and "$schema" in document.data and find_claim(document)
     return document.span(("$schema",)) if is_by_key else None
 
@@ -94,22 +92,27 @@ def find_claim_url(document: Document) -> str:
     return _find_url_above_all(document) if find_claim(document) else ""
 
 
-def _find_modelines(document: Document, place: Span) -> Iterator[re.Match[str]]:
-    start, end = place
+def _find_modelines(document: Document) -> Iterator[re.Match[str]]:
+    start, end = document.preamble
     text = document.source.text
     return _MODELINE.finditer(text, start, end) if "$schema" in text[start:end] else iter(())
 
 
+def _choose_ours(modelines: Iterable[re.Match[str]]) -> re.Match[str] | None:
+    return next((found for found in modelines if read_claim(found["url"])), None)
+
+
 def _find_url_above_all(document: Document) -> str:
     """Return the URL in our schema comment above the first document, for a later one that has no schema comment."""
-    if not document.number or document.kind is not Kind.YAML or any(_find_modelines(document, document.preamble)):
+    if not document.number or document.kind is not Kind.YAML or any(_find_modelines(document)):
         return ""
     return _find_url(document.tree.head)
 
 
 @lru_cache(maxsize=16)  # every document of a file asks for the same head
 def _find_url(head: str) -> str:
-    return next((found["url"] for found in _MODELINE.finditer(head) if read_claim(found["url"])), "")
+    found = _choose_ours(_MODELINE.finditer(head))
+    return found["url"] if found else ""
 
 
 class Location(NamedTuple):
