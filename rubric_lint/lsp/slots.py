@@ -120,9 +120,7 @@ def _find_slots(source: Source, offset: int) -> Iterator[Slot]:
             column=trial.word.start - start,
             indent=len(before) - len(before.lstrip(" ")),
             origin=found,
-            value=_without(follow(whole, (*found, STAND_IN)))
-            if trial.has_value or trial.text == f"{STAND_IN}: "
-            else None,
+            value=_without(follow(whole, (*found, STAND_IN))) if trial.has_value or trial.may_have_value else None,
             needs_braces=trial.needs_braces,
             comma=trial.comma,
         )
