@@ -1,4 +1,4 @@
-"""The configurations in docs/editors.md that are no scripts: our command, our settings, our schemas."""
+"""The configurations in docs/editors.md that are not scripts: our command, our settings, our schemas."""
 
 import json
 import re

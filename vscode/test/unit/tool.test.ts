@@ -232,7 +232,7 @@ describe("what it finds", () => {
     });
   }
 
-  it("calls a path that is set and is no program broken", async () => {
+  it("calls a path in the settings broken if no program is there", async () => {
     const file = folder();
     assert.deepEqual(await find(search({ path: file })), {
       kind: "broken",
