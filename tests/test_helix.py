@@ -19,6 +19,15 @@ SETTINGS = re.search(r"<!-- helix -->\n```toml\n(.*?)```", (ROOT / "docs/editors
 SECONDS = 60
 
 
+def poll(look, is_done):
+    """What `look` returns, once that is done; a test fails with it if that takes too long."""
+    end = time.monotonic() + SECONDS
+    while not is_done(seen := look()):
+        assert time.monotonic() < end, seen
+        time.sleep(0.05)
+    return seen
+
+
 class Helix:
     """Helix in a terminal of tmux: press keys, and wait for what the screen shows."""
 
@@ -49,19 +58,12 @@ class Helix:
 
     def until(self, *patterns):
         """The screen, once it shows something for each pattern."""
-        end = time.monotonic() + SECONDS
-        while not all(re.search(pattern, shown := self.screen(), re.MULTILINE) for pattern in patterns):
-            assert time.monotonic() < end, (patterns, shown)
-            time.sleep(0.05)
-        return shown
+        return poll(self.screen, lambda shown: all(re.search(each, shown, re.MULTILINE) for each in patterns))
 
     def leave(self, pattern):
         """Press Escape, and wait until what matches is gone: Escape and a key at once are Alt and this key."""
         self.press("Escape")
-        end = time.monotonic() + SECONDS
-        while re.search(pattern, shown := self.screen()):
-            assert time.monotonic() < end, (pattern, shown)
-            time.sleep(0.05)
+        poll(self.screen, lambda shown: not re.search(pattern, shown))
 
     def command(self, text):
         self.type(f":{text}")
@@ -105,11 +107,8 @@ def text_of(path):
 
 
 def wait_for(text, path):
-    """Wait until a file holds this text, and say at the end what it holds instead."""
-    end = time.monotonic() + SECONDS
-    while text_of(path) != text and time.monotonic() < end:
-        time.sleep(0.05)
-    assert text_of(path) == text
+    """Wait until a file holds this text."""
+    poll(lambda: text_of(path), lambda found: found == text)
 
 
 def test_findings_a_fix_and_a_rename_in_two_files(helix, folder, ending):
