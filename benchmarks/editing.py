@@ -1,6 +1,6 @@
 """Measure what typing in a long file costs the language server when an editor asks all that VS Code asks.
 
-A real server reads from its standard input. The client opens a file of 5,000 lines, types letters, adds and removes
+A real server reads from its standard input. The client opens a file of 2,000 lines, types letters, adds and removes
 lines, and after each edit asks for diagnostics, the outline, folds, lenses, links, the hints in view, and the actions
 at the cursor. The table shows the CPU time of the server process for each of these, and how long the answers took
 together, without the pause for which the server waits on purpose.
@@ -21,7 +21,10 @@ from typing import Any, NamedTuple
 
 import generate
 import long_suites
-from lsp import DEBOUNCE, LINES, Client, Edit, make_edits, make_faulty_suite, make_suite
+from lsp import DEBOUNCE, Client, Edit, make_edits, make_faulty_suite, make_suite
+
+LINES = 2_000
+"""The lines of the file; the longest suite that teams have is shorter."""
 
 LIMIT = 0.030
 """The CPU seconds that the findings of an edit in a clean file may take."""
@@ -51,12 +54,11 @@ CAPABILITIES = {
 
 
 class Kind(NamedTuple):
-    """A file to type in: in its cases, or in the line `around` them, from a column."""
+    """A file to type in."""
 
     title: str
     name: str
     text: str
-    around: tuple[int, int] | None = None
 
 
 class Editor(Client):
@@ -136,30 +138,15 @@ def make_kinds() -> Iterator[Kind]:
     }
     for title, (name, text) in clean.items():
         yield Kind(f"{title}, clean", name, text)
-    for title, (name, text) in clean.items():
-        if "suite" in title:
-            yield make_around(f"{title}, clean, typed above its cases", name, text)
     yield Kind("suite, a finding on every line", "suite.yaml", make_faulty_suite(LINES))
     for title, (name, text) in list(clean.items())[1:]:
         yield Kind(f"{title}, faulty", name, text.replace("weight", "wieght"))
 
 
-def make_around(title: str, name: str, text: str) -> Kind:
-    """Return a file to type in above its cases: in a comment, or in JSON in a string."""
-    if name.endswith(".json"):
-        return Kind(title, name, text.replace("{", '{\n  "note": "a suite",', 1), (1, 11))
-    return Kind(title, name, f"# a suite\n{text}", (0, 2))
-
-
 def find_edits(kind: Kind, rounds: int) -> Iterator[Edit]:
     """Yield edits that leave a text as sound as it is, moving through it."""
     text = kind.text
-    if kind.around:
-        line, at = kind.around
-        blank = Edit(line, 0, 0, "\n"), Edit(line, 0, 0, "", line + 1)
-        for number in range(rounds):
-            yield (Edit(line, at, 0, "x"), *blank, Edit(line, at, 1, ""))[number % 4]
-    elif text.startswith("{"):
+    if text.startswith("{"):
         lines = [number for number, line in enumerate(text.split("\n")) if '"id": "' in line]
         for number in range(rounds):
             line = lines[(number // 4 * 37 + len(lines) // 2) % len(lines)]
@@ -248,7 +235,7 @@ def main() -> int:
     first = kinds[0][0]
     kinds.append((first._replace(title=f"{first.title}, {OPEN} faulty others open"), OPEN))
     print(
-        "| 5,000 lines, CPU ms an edit | faults | findings | outline | folds | lenses | links | hints | actions | all "
+        "| 2,000 lines, CPU ms an edit | faults | findings | outline | folds | lenses | links | hints | actions | all "
         "| answered | p95 |\n|---|" + "---:|" * 11
     )
     kept = []

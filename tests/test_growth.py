@@ -136,6 +136,18 @@ BANDS = """\
 """
 
 
+def test_an_edit_in_two_thousand_lines_is_linted_within_the_time_an_author_waits_for_nothing():
+    case = "  - id: case-{0}\n    input: How long do I have to wait for figure {0}?\n    rubrics:\n" + "".join(
+        f"      - id: c{number}\n        expected_outcome: Names source {number} of figure {{0}}\n        weight: 2\n"
+        for number in range(6)
+    )
+    text = Text.of("tests:\n" + "".join(map(case.format, range(100))))
+    assert text.body.count("\n") > 2_000
+    state = State("file:///a.yaml", "/a.yaml", "yaml", 1, text, FileSettings())
+    assert analyse(state).result.criteria == 600
+    assert time_best(analyse, state) < 0.1
+
+
 def test_actions_at_a_place_need_little_more_in_a_longer_text():
     abilities = Abilities(versioned=True, lazy=True, confirms=True)
 

@@ -12,7 +12,6 @@ from steps import steps
 from rubric_lint.finding import Edit
 from rubric_lint.lsp.difference import find_edits
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.prefix_sums import PrefixSums
 from rubric_lint.text.source import Span
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]
@@ -212,21 +211,6 @@ def test_c11_the_places_of_twice_as_many_findings_are_twice_the_work(line):
 
     once, twice, four_times = map(work, (40, 80, 160))
     assert (twice < 2.5 * once, four_times < 2.5 * twice) == (True, True)
-
-
-@pytest.mark.parametrize(
-    "amounts", [[0], [3], [0, 0, 5, 0, 2, 0], [1] * 17], ids=["nothing", "one", "with empty ones", "many"]
-)
-def test_running_totals_find_the_last_index_that_is_not_beyond(amounts):
-    sums = PrefixSums(amounts)
-    for step in (0, 1):
-        sums.replace(0, step, [7] * step)
-        amounts = [7] * step + amounts[step:]
-        befores = [sum(amounts[:index]) for index in range(len(amounts))]
-        assert [sums.before(index) for index in range(len(amounts))] == befores
-        for amount in range(sum(amounts) + 2):
-            index = max(index for index, before in enumerate(befores) if before <= amount)
-            assert sums.find(amount) == (index, amount - befores[index])
 
 
 def test_half_a_character_is_a_whole_one_once_the_other_half_is_there():

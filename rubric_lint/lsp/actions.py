@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from rubric_lint.finding import Edit, Finding, Fix, Result
+from rubric_lint.finding import Edit, Finding, Fix
 from rubric_lint.fix import Wish, choose, fix
 from rubric_lint.fix.silence import can_be_silenced, silence_one
 from rubric_lint.fix.single import any_unsafe, find_trouble
@@ -56,7 +56,7 @@ def make_actions(
     if _is_wanted(_QUICK, wanted):
         found = analysis.find_at(place)
         fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
-        is_long = not analysis.cases and analysis.state.text.length > _LONG
+        is_long = analysis.state.text.length > _LONG
         for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
             if is_long and abilities.lazy:
                 yield _quick_fix(analysis.state, finding, repair)
@@ -105,25 +105,7 @@ def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool
     result, settings = analysis.result, analysis.state.settings
     if result is None or settings is None:
         return False
-    if len(chosen) == 1 and (alone := _find_in_case(analysis, *chosen[0])):
-        result, chosen = alone[0], [alone[1]]
     return not find_trouble(result, chosen, settings)
-
-
-def _find_in_case(analysis: Analysis, finding: Finding, repair: Fix) -> tuple[Result, tuple[Finding, Fix]] | None:
-    """Return the result of the case of a finding, whose findings depend on no other case, with the finding in it.
-
-    Proving a fix there takes no longer in a long suite than in a short one.
-    """
-    for placed in analysis.cases:
-        excerpt = placed.excerpt
-        start = excerpt.place.start + placed.offset
-        if start <= finding.span.start < excerpt.place.end + placed.offset:
-            for own, moved in zip(excerpt.findings, placed.findings(), strict=True):
-                if moved == finding:
-                    fixes = dict(zip(_list_fixes(finding), _list_fixes(own), strict=True))
-                    return Result(excerpt.source, excerpt.findings), (own, fixes[repair])
-    return None
 
 
 def _list_fixes(finding: Finding) -> list[Fix]:

@@ -10,9 +10,7 @@ from lsprotocol.converters import get_converter
 from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.lsp.analysis import Analysis, State
-from rubric_lint.lsp.excerpts import Placed
 from rubric_lint.lsp.options import When
-from rubric_lint.lsp.templates import Template
 from rubric_lint.lsp.uris import uri_of
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
@@ -39,33 +37,13 @@ def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: 
     """Return the diagnostics of a document as JSON, leaving out those of another server if the settings say so."""
     if analysis.notice:
         return json.dumps([_word_notice(analysis)])
-    if not analysis.cases:
-        return json.dumps(
-            [
-                _write_finding(analysis.state, finding)
-                for finding in analysis.findings
-                if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
-            ]
-        )
-    written = (
-        _write_case(analysis, case, shape_errors, schema_server=schema_server)
-        for case in analysis.cases
-        if case.excerpt.findings
+    return json.dumps(
+        [
+            _write_finding(analysis.state, finding)
+            for finding in analysis.findings
+            if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
+        ]
     )
-    return f"[{', '.join(each for each in written if each)}]"
-
-
-def _write_case(analysis: Analysis, case: Placed, shape_errors: When, *, schema_server: bool) -> str:
-    """Return the diagnostics of a case, without brackets; everything except line numbers is cached in its excerpt."""
-    excerpt, state = case.excerpt, analysis.state
-
-    def write() -> Template:
-        part = analysis.take(case)
-        return Template.of(write_diagnostics(part, shape_errors=shape_errors, schema_server=schema_server)[1:-1])
-
-    moved = excerpt.names_lines and case.lines
-    key = (state.uri, state.text.pieces.encoding, shape_errors, schema_server, moved)
-    return excerpt.keep("diagnostics", key, write).write(case.lines)
 
 
 def _write_finding(state: State, finding: Finding) -> dict[str, Any]:
@@ -133,7 +111,7 @@ def has_schema(analysis: Analysis) -> bool:
     """Return whether a schema server knows that the document uses our schema, by file name or by declaration."""
     settings = analysis.state.settings
     is_ours = settings is not None and (settings.is_rubric_file or settings.is_test_file)
-    return is_ours or any(find_claim(document) for document in analysis.frames)
+    return is_ours or any(find_claim(document) for document in analysis.documents)
 
 
 @cache

@@ -26,18 +26,17 @@ class _Piece(NamedTuple):
 def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types.InlayHint]:
     """Return the hints in a part of the text. What two uses of one anchor would say differently is left out."""
     text, found = analysis.state.text, dict[tuple[int, bool], list[list[str]]]()
-    for part, moved in _split(analysis, within):
-        for located in part.rubrics:
-            document, rubric = located
-            if not document.may_borrow and not _meets(document.span(rubric.path), moved, within):
-                continue  # with anchors, its parts may be written elsewhere
-            for scored in score_criteria(part, located):
-                if not document.may_borrow and not _meets(scored.extent, moved, within):
-                    continue
-                pieces = sorted(_find_pieces(scored, options), key=lambda piece: piece.at)
-                for (at, is_before), here in groupby(pieces, lambda piece: (piece.at, piece.is_before)):
-                    if within.start <= at + moved <= within.end:
-                        found.setdefault((at + moved, is_before), []).append([piece.text for piece in here])
+    for located in analysis.rubrics:
+        document, rubric = located
+        if not document.may_borrow and not _meets(document.span(rubric.path), within):
+            continue  # with anchors, its parts may be written elsewhere
+        for scored in score_criteria(analysis, located):
+            if not document.may_borrow and not _meets(scored.extent, within):
+                continue
+            pieces = sorted(_find_pieces(scored, options), key=lambda piece: piece.at)
+            for (at, is_before), here in groupby(pieces, lambda piece: (piece.at, piece.is_before)):
+                if within.start <= at <= within.end:
+                    found.setdefault((at, is_before), []).append([piece.text for piece in here])
     hints = []
     for (at, is_before), said in sorted(found.items()):
         if label := "; ".join(filter(None, _agree(said))):
@@ -48,22 +47,8 @@ def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types
     return hints
 
 
-def _split(analysis: Analysis, within: Span) -> list[tuple[Analysis, int]]:
-    """Return the cases of a suite in a part of the text, each with how far it is moved, so that few are read.
-
-    If it was not linted case by case, or there are many, or anchors or a rubric may join them, it is read as a whole.
-    """
-    shown = [case for case in analysis.apart if case.touches(within)]
-    if not analysis.apart or len(shown) > _MOST_CASES:
-        return [(analysis, 0)]
-    return [(analysis.take(case), case.offset) for case in shown]
-
-
-def _meets(span: Span, moved: int, within: Span) -> bool:
-    return span.start + moved <= within.end and within.start <= span.end + moved
-
-
-_MOST_CASES = 50  # more take longer one by one
+def _meets(span: Span, within: Span) -> bool:
+    return span.start <= within.end and within.start <= span.end
 
 
 def _agree(said: list[list[str]]) -> list[str]:

@@ -33,12 +33,10 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
     for finding in analysis.find_at(Span(offset, offset)):
         cards.append(explain(finding))
         spans.append(finding.span)
-    part, moved = analysis.part_at(offset)
-    if found := part.locate(offset - moved):
-        document, path = found
-        for (start, end), card in _describe(part, document, path, offset - moved, effects=effects):
+    if found := analysis.locate(offset):
+        for span, card in _describe(analysis, *found, offset, effects=effects):
             cards.append(card)
-            spans.append(Span(start + moved, end + moved))
+            spans.append(span)
     if not cards:
         return None
     whole = Span(max(span.start for span in spans), min(span.end for span in spans))

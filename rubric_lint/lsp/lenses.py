@@ -6,12 +6,11 @@
 import os
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lsprotocol import types
 
 from rubric_lint.lsp.analysis import Analysis, State
-from rubric_lint.lsp.excerpts import Placed
 from rubric_lint.lsp.scored_rubrics import is_sound
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.run.summary import counted
@@ -61,15 +60,9 @@ class _Place(NamedTuple):
     start: types.Position
     is_sound: bool
 
-    def move(self, case: Placed, data: Any) -> "_Place":
-        """Return it in the whole text with its data, as it is in the excerpt of a case."""
-        field, index, *rest = self.site.path
-        site = self.site._replace(data=data, path=(field, int(index) + case.items, *rest))
-        return self._replace(site=site, start=types.Position(self.start.line + case.lines, self.start.character))
-
 
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
-    places = _join_places(analysis) if analysis.apart else _find_places(analysis)
+    places = _find_places(analysis)
     files = find_test_files(path) if places else []
     outputs = find_outputs(path, files)
     for place, (name, *_) in zip(places, find_names(path, [place.site for place in places]), strict=True):
@@ -93,22 +86,6 @@ def _find_places(analysis: Analysis) -> list[_Place]:
         start = analysis.state.text.range(document.span(way, part)).start
         found.append(_Place(RubricSite.of(document, rubric), start, is_sound(analysis, located)))
     return found
-
-
-def _join_places(analysis: Analysis) -> list[_Place]:
-    """Return the same from the cases."""
-    encoding, items, found = analysis.state.text.pieces.encoding, list[Any](), list[_Place]()
-    for case in analysis.apart:
-        mine, places = case.excerpt.keep("lenses", encoding, partial(_read_case, analysis, case))
-        items += mine
-        found += (place.move(case, {case.excerpt.list_key: items}) for place in places)
-    return found
-
-
-def _read_case(analysis: Analysis, case: Placed) -> tuple[list[Any], list[_Place]]:
-    """Return the list entries of a case, and its places, which share them."""
-    part = analysis.take(case)
-    return part.documents[0].data[case.excerpt.list_key], _find_places(part)
 
 
 def _make(state: State, start: types.Position, title: str, command: str, name: str = "") -> types.CodeLens:

@@ -6,7 +6,6 @@
 import os
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -39,12 +38,12 @@ class _Link(NamedTuple):
 def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]:
     """Return the links of a document. A path is relative to the document, or to one of the folders `roots`."""
     state = analysis.state
-    if state.settings is None or not (analysis.parts or analysis.result):
+    if state.settings is None or analysis.result is None:
         return []
     is_test, is_settings = state.settings.is_test_file, os.path.basename(state.name) in NAMES[:1]
-    if not (is_test or is_settings or _has_rubrics(analysis)):
+    if not (is_test or is_settings or analysis.result.rubrics):
         return []
-    links = [each for document in _find_documents(analysis) for each in _link_schema(document)]
+    links = [each for document in analysis.documents for each in _link_schema(document)]
     if is_test:
         links += [each for document in analysis.documents[:1] for each in _link_needed(analysis, document)]
     taken = [link.span for link in links]
@@ -57,21 +56,6 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
         types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
         for link in sorted(links)
     ]
-
-
-def _has_rubrics(analysis: Analysis) -> bool:
-    if analysis.parts:
-        return any(case.excerpt.rubrics for case in analysis.parts)
-    return analysis.result is not None and analysis.result.rubrics > 0
-
-
-def _find_documents(analysis: Analysis) -> list[Document]:
-    """Return the documents; of a suite only what is around its cases, unless it declares a schema below them."""
-    for document in analysis.frames if analysis.frame else ():
-        span = find_claim_span(document)
-        if analysis.frame and span and span.end > analysis.frame.excerpt.place.start:
-            return analysis.documents
-    return analysis.frames
 
 
 def _link_schema(document: Document) -> Iterator[_Link]:
@@ -107,35 +91,12 @@ def _find_line(loaded: Loaded) -> int:
 def _link_files(analysis: Analysis, places: list[str]) -> Iterator[_Link]:
     """Link what looks like a path and is that of a file."""
     known: dict[str, str] = {}
-    for path, span in _find_paths(analysis):
+    for found in _PATH.finditer(analysis.source.text):
+        path = found["path"]
         if path not in known:
             if len(known) == _MOST:
                 return
             paths = (os.path.abspath(os.path.join(place, path)) for place in places)
             known[path] = next((each for each in paths if os.path.isfile(each)), "")
         if known[path]:
-            yield _Link(span, uri_of(known[path]), "Open the file")
-
-
-def _find_paths(analysis: Analysis) -> Iterator[tuple[str, Span]]:
-    """Yield what looks like a path, with its place; none goes on in the next line, so those of a case are cached."""
-    text = analysis.source.text
-    if analysis.frame is None:
-        yield from _read_paths(text, 0, len(text))
-        return
-    around = analysis.frame.excerpt.place
-    yield from _read_paths(text, 0, around.start)
-    for case in analysis.parts:
-        source, place = case.excerpt.source, case.excerpt.place
-        for path, (start, end) in case.excerpt.keep("paths", None, partial(_list_paths, source.text, place)):
-            yield path, Span(start + case.offset, end + case.offset)
-    yield from _read_paths(text, around.end + analysis.frame.offset, len(text))
-
-
-def _list_paths(text: str, place: Span) -> list[tuple[str, Span]]:
-    return list(_read_paths(text, *place))
-
-
-def _read_paths(text: str, start: int, end: int) -> Iterator[tuple[str, Span]]:
-    for found in _PATH.finditer(text, start, end):
-        yield found["path"], Span(*found.span("path"))
+            yield _Link(Span(*found.span("path")), uri_of(known[path]), "Open the file")

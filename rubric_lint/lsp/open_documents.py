@@ -19,7 +19,6 @@ from rubric_lint.lsp.judged import JudgedDocuments
 from rubric_lint.lsp.options import Options, expand
 from rubric_lint.lsp.positions import Change, Text
 from rubric_lint.lsp.protocol import Connection
-from rubric_lint.lsp.reuse import Memory
 from rubric_lint.lsp.threads import Answer, WorkerThreads
 from rubric_lint.lsp.uris import identify
 from rubric_lint.lsp.workspace import Folder, Origin, Workspace, find_origin
@@ -54,7 +53,6 @@ class Open:
     due: float = 0
     readable: Analysis | None = None
     told: set[str] = field(default_factory=set)
-    memory: Memory = field(default_factory=Memory)
 
     @property
     def origin(self) -> Origin:
@@ -237,7 +235,7 @@ class OpenDocuments:
         document = self._documents.get(uri)
         if found is None or document is None:
             return found
-        if document.readable is None or await self.run(document.text, lambda: found.is_readable):
+        if document.readable is None or await self.run(document.text, lambda: bool(found.documents)):
             document.readable = found
         return document.readable
 
@@ -290,9 +288,9 @@ class OpenDocuments:
         state = self._read_state(document, version, text)
         paths = folder.find_judged(document.origin)
         if paths is None or state.settings is None:
-            return analyse(state, document.memory, sift)
+            return analyse(state, sift)
         also, lacking = self._judged.look(paths, state.name)
-        return replace(analyse(state, document.memory, sift, also), lacking=lacking)
+        return replace(analyse(state, sift, also), lacking=lacking)
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:
         name = document.origin.name

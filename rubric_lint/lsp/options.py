@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
-from rubric_lint.lsp.pieces import replace_surrogates
+from rubric_lint.lsp.positions import replace_surrogates
 
 SECTION = "rubric-lint"
 """The prefix of the settings' names in an editor."""

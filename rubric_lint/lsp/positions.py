@@ -1,16 +1,26 @@
-"""Convert between the positions of an editor and the offsets of the package."""
+"""Convert between the positions of an editor and the offsets of the package.
 
+This is the only module that counts in the units of the protocol: lines, and characters in utf-8, utf-16 or utf-32.
+"""
+
+import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 from lsprotocol import types
 
 from rubric_lint.finding import Edit
-from rubric_lint.lsp.pieces import LineTable, Pieces, replace_surrogates
 from rubric_lint.text.source import Span
 
 _BOM = "\ufeff"
+
+# The line ends of the protocol; they do not include form feeds, NEL and U+2028, at which Python also splits lines.
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 Change = types.TextDocumentContentChangeEvent
 """A change from the client: of a range, or of the whole text."""
@@ -18,22 +28,18 @@ Change = types.TextDocumentContentChangeEvent
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """An immutable text.
+    """An immutable text: its `content` in the editor, which counts in `encoding`: utf-8, utf-16 or utf-32.
 
     Spans, here and everywhere in the package, count code points after the byte order marks, which an editor may send.
     """
 
-    pieces: Pieces
+    content: str
+    encoding: str
 
     @classmethod
     def of(cls, content: str, encoding: str = "utf-16") -> "Text":
-        """Create it from the text of an editor that counts in `encoding`: utf-8, utf-16 or utf-32."""
-        return cls(Pieces(content, encoding))
-
-    @cached_property
-    def content(self) -> str:
-        """The full text in the editor."""
-        return self.pieces.content
+        """Create it from a text whose characters may be written as halves of surrogate pairs."""
+        return cls(_join_surrogates(content), encoding)
 
     @property
     def length(self) -> int:
@@ -50,8 +56,14 @@ class Text:
         return self.content.lstrip(_BOM)
 
     @cached_property
-    def _lines(self) -> LineTable:
-        return LineTable(self.content, self.pieces.encoding)
+    def _lines(self) -> list[str]:
+        """The lines of the content with their ends; the last one has none, and may be empty."""
+        return _split(self.content)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The offset of each line in the content."""
+        return list(accumulate(map(len, self._lines[:-1]), initial=0))
 
     @cached_property
     def _lead(self) -> int:
@@ -59,7 +71,8 @@ class Text:
 
     def offset(self, position: types.Position) -> int:
         """Return the offset, after a byte order mark, of a position in the editor."""
-        return max(self.pieces.offset(position) - self._lead, 0)
+        line, at = _find(self._lines, position, self.encoding)
+        return max(self._starts[line] + at - self._lead, 0)
 
     def span(self, place: types.Range) -> Span:
         """Return the span of a range in the editor."""
@@ -67,12 +80,12 @@ class Text:
 
     def range(self, span: Span) -> types.Range:
         """Return the range in the editor for a span."""
-        start, end = (self._lines.position(offset + self._lead) for offset in span)
+        start, end = (types.Position(*self._position(offset)) for offset in span)
         return types.Range(start, end)
 
     def write_range(self, span: Span) -> dict[str, dict[str, int]]:
         """Return the range for a span as the protocol has it; a large answer needs thousands."""
-        start, end = (self._lines.find(offset + self._lead) for offset in span)
+        start, end = map(self._position, span)
         return {
             "start": {"line": start[0], "character": start[1]},
             "end": {"line": end[0], "character": end[1]},
@@ -80,7 +93,17 @@ class Text:
 
     def line(self, offset: int) -> int:
         """Return the 0-based line of an offset after a mark."""
-        return self._lines.line(offset + self._lead)
+        return bisect_right(self._starts, offset + self._lead) - 1
+
+    def _position(self, offset: int) -> tuple[int, int]:
+        """Return the line and the character of an offset after a mark; inside a CRLF, those before it."""
+        line = self.line(offset)
+        start, end = self._starts[line], min(offset + self._lead, len(self.content))
+        if self.content[end - 1 : end + 1] == "\r\n":
+            end -= 1
+        before = self.content[start:end]
+        codec, size = _UNITS[self.encoding]
+        return line, len(before) if before.isascii() else len(before.encode(codec, "surrogatepass")) // size
 
     def edit(self, edit: Edit) -> types.TextEdit:
         """Return an edit for the editor; neither end of its range is inside a CRLF."""
@@ -93,14 +116,56 @@ class Text:
 
     def change(self, changes: Iterable[Change]) -> "Text":
         """Return the text after changes, each of which refers to the text after the one before it."""
-        pieces = self.pieces.copy()
+        lines = self._lines[:]
         for change in changes:
-            if isinstance(change, types.TextDocumentContentChangePartial):
-                place = change.range
-                start = pieces.offset(place.start)
-                is_empty = place.end == place.start  # the usual case while typing
-                end = start if is_empty else max(start, pieces.offset(place.end))
-                pieces.replace(start, end, change.text)
-            else:
-                pieces = Pieces(change.text, pieces.encoding)
-        return Text(pieces)
+            if not isinstance(change, types.TextDocumentContentChangePartial):
+                lines = _split(_join_surrogates(change.text))
+                continue
+            first, begin = _find(lines, change.range.start, self.encoding)
+            last, end = max((first, begin), _find(lines, change.range.end, self.encoding))
+            piece = _join_surrogates(f"{lines[first][:begin]}{change.text}{lines[last][end:]}")
+            if first and piece.startswith("\n") and lines[first - 1].endswith("\r"):
+                first -= 1
+                piece = lines[first] + piece
+            split = _split(piece)
+            lines[first : last + 1] = split if last + 1 == len(lines) else split[:-1]
+        return Text("".join(lines), self.encoding)
+
+
+def _split(text: str) -> list[str]:
+    """Return the lines of a text with their ends, and what follows the last end."""
+    ends = [found.end() for found in _LINE_END.finditer(text)]
+    return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
+
+
+def _find(lines: list[str], position: types.Position, encoding: str) -> tuple[int, int]:
+    """Return the index of a line and the offset in it; past its end, that end; inside a character, its start."""
+    if position.line >= len(lines):
+        return len(lines) - 1, len(lines[-1])
+    line = lines[position.line].rstrip("\r\n")
+    if line.isascii():
+        return position.line, min(position.character, len(line))
+    codec, size = _UNITS[encoding]
+    # The replacement of a half has the same length.
+    units = replace_surrogates(line).encode(codec)[: position.character * size]
+    return position.line, len(units.decode(codec, "ignore"))
+
+
+def _join_surrogates(text: str) -> str:
+    """Join adjacent halves of surrogate pairs into single characters."""
+    if _has_surrogates(text):
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace half surrogate pairs, which cannot be saved in a file, with U+FFFD."""
+    return _SURROGATES.sub("\ufffd", text) if _has_surrogates(text) else text
+
+
+def _has_surrogates(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -19,7 +19,7 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.id_sites import Site
 from rubric_lint.lsp.ids import Meaning, Target, Use, find_uses, list_targets, read_meaning
 from rubric_lint.lsp.library import Library, Reading
-from rubric_lint.lsp.pieces import replace_surrogates
+from rubric_lint.lsp.positions import replace_surrogates
 from rubric_lint.lsp.test_values import write_scalar
 from rubric_lint.scoring.testing.recordings import HASHES
 from rubric_lint.text.document import Document

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -12,9 +11,7 @@ from lsprotocol import types
 
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.lsp.analysis import Analysis, Located
-from rubric_lint.lsp.excerpts import Placed
 from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.templates import Template
 from rubric_lint.messages import shorten
 from rubric_lint.report.visible import visible
 from rubric_lint.text.document import Document
@@ -26,58 +23,28 @@ _LONGEST = 60
 
 @dataclass(slots=True)
 class Node:
-    """One entry of the outline: `extent` is its whole span, `head` the part to select.
-
-    `is_numbered`: its name has its number in the list of cases.
-    """
+    """One entry of the outline: `extent` is its whole span, `head` the part to select."""
 
     name: str
     kind: types.SymbolKind
     extent: Span
     head: Span
     detail: str = ""
-    is_numbered: bool = False
     children: list["Node"] = field(default_factory=list)
 
 
-def make_outline(analysis: Analysis, items: int = 0) -> list[Node]:
-    """Build the outline: cases, their rubrics, criteria and bands; `items` cases are above those of the text."""
+def make_outline(analysis: Analysis) -> list[Node]:
+    """Build the outline: cases, their rubrics, criteria and bands."""
     roots: list[Node] = []
     for document, mine in groupby(analysis.rubrics, attrgetter("document")):
-        _Outline(document, roots, items).add_all(mine)
+        _Outline(document, roots).add_all(mine)
     return roots
 
 
 def write_outline(analysis: Analysis, *, is_tree: bool) -> str:
     """Return the outline as JSON, for editors that show a tree or a list."""
-    if not analysis.apart:
-        return _write_nodes(analysis, make_outline(analysis), is_tree=is_tree)
-    written = (_write_case(analysis, case, is_tree=is_tree) for case in analysis.apart if case.excerpt.rubrics)
-    return f"[{', '.join(each for each in written if each)}]"
-
-
-def _write_nodes(analysis: Analysis, nodes: list[Node], *, is_tree: bool) -> str:
-    text = analysis.state.text
+    nodes, text = make_outline(analysis), analysis.state.text
     return json.dumps(_write_tree(nodes, text) if is_tree else _write_list(nodes, text, analysis.state.uri))
-
-
-def _write_case(analysis: Analysis, case: Placed, *, is_tree: bool) -> str:
-    """Return the outline of a case, without brackets."""
-    items = case.items if _has_numbers(analysis, case) else 0
-
-    def write() -> Template:
-        part = analysis.take(case)
-        return Template.of(_write_nodes(part, make_outline(part, items), is_tree=is_tree)[1:-1])
-
-    key = (analysis.state.uri, analysis.state.text.pieces.encoding, is_tree, items)
-    return case.excerpt.keep("outline", key, write).write(case.lines)
-
-
-def _has_numbers(analysis: Analysis, case: Placed) -> bool:
-    """Return whether the outline of a case depends on how many are above it."""
-    return case.excerpt.keep(
-        "numbers", None, lambda: any(node.is_numbered for node in make_outline(analysis.take(case)))
-    )
 
 
 _WHOLE = "rubrics"
@@ -87,9 +54,8 @@ _WHOLE = "rubrics"
 class _Outline:
     """The outline of one document."""
 
-    def __init__(self, document: Document, roots: list[Node], items: int) -> None:
+    def __init__(self, document: Document, roots: list[Node]) -> None:
         self._document = document
-        self._items = items
         self._roots = roots
         self._extents = document.extents
         self._parts: dict[Path, Node] = {}
@@ -125,12 +91,7 @@ class _Outline:
         number = path[-1]
         if called or isinstance(number, str):
             return self._make(_clip(str(called)) or str(number), types.SymbolKind.Object, path)
-        is_case = len(path) == 2
-        number += self._items if is_case else 0
-        node = self._make(f"{path[-2] if len(path) > 1 else ''}[{number}]", types.SymbolKind.Object, path)
-        if node:
-            node.is_numbered = is_case
-        return node
+        return self._make(f"{path[-2] if len(path) > 1 else ''}[{number}]", types.SymbolKind.Object, path)
 
     def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
         is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
@@ -208,7 +169,7 @@ def _write_list(nodes: list[Node], text: Text, uri: str, within: str | None = No
 def make_folds(analysis: Analysis, limit: int | None) -> list[types.FoldingRange] | None:
     """Return every multi-line field and list item; None without rubrics, so that the editor folds by indentation."""
     folds: dict[int, _Fold] = {}
-    for fold in _join_folds(analysis, analysis.frame) if analysis.apart and analysis.frame else _find_folds(analysis):
+    for fold in _find_folds(analysis):
         folds.setdefault(fold.first, fold)
     outermost = sorted(folds.values(), key=lambda fold: (fold.depth, fold.first))[:limit]
     return [types.FoldingRange(fold.first, fold.last) for fold in sorted(outermost)] or None
@@ -225,47 +186,12 @@ class _Fold(NamedTuple):
     last: int
     depth: int
 
-    def move(self, lines: int, after: int = -1) -> "_Fold":
-        """Return the fold with the lines after `after` moved."""
-        first, last = (line + lines if line > after else line for line in self[:2])
-        return _Fold(first, last, self.depth)
-
 
 def _find_folds(analysis: Analysis) -> Iterator[_Fold]:
     """Yield what can be folded; of what begins in one line, the outermost comes first."""
+    text = analysis.state.text
     for document, _ in groupby(analysis.rubrics, attrgetter("document")):
-        yield from (fold for _, fold in _fold_document(analysis.state.text, document))
-
-
-def _fold_document(text: Text, document: Document) -> Iterator[tuple[Path, _Fold]]:
-    for path, (start, end) in document.extents.items():
-        first, last = text.line(start), text.line(max(end - 1, start))
-        if last > first:
-            yield path, _Fold(first, last, len(path))
-
-
-class _CaseFolds(NamedTuple):
-    """The folds in the excerpt of a case, its own and those around it; `above` is the line above it."""
-
-    own: list[_Fold]
-    around: list[_Fold]
-    above: int
-
-
-def _join_folds(analysis: Analysis, frame: Placed) -> Iterator[_Fold]:
-    """Yield the same, of the cases and what is around them."""
-    cases = analysis.apart
-    if not any(case.excerpt.rubrics for case in cases):
-        return
-    last, *read = (case.excerpt.keep("folds", None, partial(_fold_case, analysis, case)) for case in (frame, *cases))
-    yield from (fold.move(frame.lines, last.above) for fold in last.around)
-    for case, folds in zip(cases, read, strict=True):
-        yield from (fold.move(case.lines) for fold in folds.own)
-
-
-def _fold_case(analysis: Analysis, case: Placed) -> _CaseFolds:
-    own, around = list[_Fold](), list[_Fold]()
-    part = analysis.take(case)
-    for path, fold in _fold_document(part.state.text, part.documents[0]):
-        (own if len(path) > 1 and path[0] == case.excerpt.list_key else around).append(fold)
-    return _CaseFolds(own, around, part.state.text.line(case.excerpt.place.start) - 1)
+        for path, (start, end) in document.extents.items():
+            first, last = text.line(start), text.line(max(end - 1, start))
+            if last > first:
+                yield _Fold(first, last, len(path))

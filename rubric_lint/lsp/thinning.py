@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rubric_lint.lsp.cases import cut
 from rubric_lint.text.path import Path
+from rubric_lint.text.tree import may_have_aliases
 
 _SMALL = 8_000  # characters; a shorter text is read as a whole
 _SHORT = 12
@@ -38,21 +39,44 @@ def open_window(text: str, offset: int) -> Window | None:
 
     Return None if the text is short, or is not a plain list in YAML.
     """
-    if len(text) <= _SMALL or (parts := cut(text, least=0)) is None:
+    starts = _find_items(text) if len(text) > _SMALL else None
+    if starts is None:
         return None
-    starts = [len(parts.head)]
-    for case in parts.cases:
-        starts.append(starts[-1] + len(case))
-    last = len(parts.cases) - 1
+    head, tail = text[: starts[0]], text[starts[-1] :]
+    items = [text[start:end] for start, end in pairwise(starts)]
+    last = len(items) - 1
     around = next((at for at in range(last + 1) if offset < starts[at + 1]), last)
-    kept = _choose(parts.cases, around, _SHORT, lambda case: frozenset(_FIELD.findall(case)))
-    head = parts.head + "".join(parts.cases[at] for at in kept if at < around)
-    shift = starts[around] - len(head) if offset >= starts[0] else 0
+    kept = _choose(items, around, _SHORT, lambda item: frozenset(_FIELD.findall(item)))
+    above = head + "".join(items[at] for at in kept if at < around)
+    shift = starts[around] - len(above) if offset >= starts[0] else 0
     if offset >= starts[-1]:
-        shift = starts[-1] - len(parts.head) - sum(len(parts.cases[at]) for at in kept)
+        shift = starts[-1] - len(head) - sum(len(items[at]) for at in kept)
     place = kept.index(around) if starts[0] <= offset < starts[-1] else None
-    text = head + "".join(parts.cases[at] for at in kept if at >= around) + parts.tail
+    text = above + "".join(items[at] for at in kept if at >= around) + tail
     return Window(text, offset - shift, shift, place)
+
+
+_TOP_LINE = re.compile(r"\n(?=[^\s#-])")
+_FIRST_ITEM = re.compile(r"[^\r\n]*\r?\n(?: *(?:#[^\n]*)?\r?\n)*( *)- ")
+_BEGIN = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?\r?\n)*+---")
+
+
+def _find_items(text: str) -> list[int] | None:
+    """Return where the items of the longest list at the top begin, by its indentation, and where it ends.
+
+    Return None if there is no such list, or if its items may depend on each other or on another document.
+    """
+    begun = _BEGIN.match(text)
+    if text.find("\n---", begun.end() if begun else 0) >= 0 or may_have_aliases(text):
+        return None
+    fields = [0, *(found.end() for found in _TOP_LINE.finditer(text)), len(text)]
+    begin, end = max(pairwise(fields), key=lambda field: field[1] - field[0])
+    first = _FIRST_ITEM.match(text, begin, end)
+    if first is None:
+        return None
+    start = first.start(1)
+    more = re.finditer(rf"\n(?= {{{len(first[1])}}}- )", text[start:end])
+    return [start, *(start + found.end() for found in more), end]
 
 
 def thin(data: Any, path: Path, *, is_key: bool) -> tuple[Any, Path]:
