@@ -286,6 +286,7 @@ def sampled(name, scores):
     [
         ("A", CHECK, ["check", "verdict"]),
         ("B", SCORES, ["score", "band", "verdict"]),
+        ("B", "rubrics:\n  - {id: c, score_ranges: {0: So}}\n", ["score", "verdict"]),  # all agree on one band
         ("C", LEVELS, ["level", "verdict"]),
     ],
 )
