@@ -60,7 +60,11 @@ class Told(NamedTuple):
     path: Path
 
 
-_IN_FORM = frozenset({"id", "expected_outcome", "score_ranges", "score_range", "levels", "level", "name"})
+_IN_FORM = {
+    "entry": {"id", "expected_outcome", "score_ranges", "score_range", "levels"},
+    "band": {"score_range", "expected_outcome"},
+    "level": {"level", "name", "expected_outcome"},
+}
 """The fields that a judge is told in a form of their own."""
 
 
@@ -68,7 +72,7 @@ _IN_FORM = frozenset({"id", "expected_outcome", "score_ranges", "score_range", "
 def _list_told(kind: str) -> tuple[str, ...]:
     """Return the other fields of an entry, a band or a level that a judge is told, as the schema says it."""
     fields = load(f"{CURRENT}/rubric.json")["definitions"][kind]["properties"]
-    return tuple(name for name, field in fields.items() if field.get("x-told-to-judge") and name not in _IN_FORM)
+    return tuple(name for name, field in fields.items() if field.get("x-told-to-judge") and name not in _IN_FORM[kind])
 
 
 def read_told(entry: Criterion) -> tuple[Told, ...]:
