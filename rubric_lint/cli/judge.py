@@ -250,11 +250,12 @@ def judge(
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
     """Print what the results score, and the command that shows more; `words` name the rubric and its settings."""
+    from rubric_lint.project.opening import open_stream  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
-    with output.open("rb") as results, Scoring(rubrics, lambda _: None, progress) as scoring:
+    with open_stream(name) as results, Scoring(rubrics, lambda _: None, progress) as scoring:
         scoring.run(name, results)
     progress.clear()
     if scoring.totals.outputs:
