@@ -1,6 +1,7 @@
 """The statistics of agreement on random ratings: against their definitions, other packages, and laws that they keep."""
 
 import json
+import math
 import random
 import subprocess
 import sys
@@ -259,8 +260,23 @@ def test_more_bad_answers_are_asked_for_until_the_share_of_those_caught_is_settl
     assert (gate(5, 5).more_bad, gate(5, 5).more_labels) == (11, 55)
     assert gate(5, 5).reason == "11 more bad answers, all caught, would show that the judge catches at least 80%"
     assert (gate(16, 16).more_bad, gate(16, 16).reason) == (0, "the judge catches at least 80% of the bad answers")
-    assert gate(0, 20).reason == "the judge catches fewer than 80% of the bad answers"
+    assert gate(0, 20).reason == "the judge catches fewer than 80% of the bad answers (at most 16.8%)"
+    assert (gate(0, 1).more_bad, gate(0, 2).more_bad, gate(0, 3).more_bad) == (24, 31, None)
     assert (gate(0, 0).more_bad, gate(0, 0).more_labels) == (16, None)
+
+
+@pytest.mark.parametrize("target", [Fraction(4, 5), Fraction(9, 10), Fraction(1, 2)])
+def test_a_judge_that_catches_enough_is_said_to_catch_too_few_in_one_of_forty_at_most(target):
+    for bad in (1, 2, 3, 4, 9, 10, 20):
+        chance = Fraction(0)
+        for caught in range(bad + 1):
+            people = [0] * bad
+            judge = [0] * caught + [1] * (bad - caught)
+            plan = Plan(Draws(0, 1), target=target)
+            agreement = measure(CHECK, records("A", "judge", judge), records("A", "ana", people), plan=plan)
+            found = agreement.comparisons[0].measures[0].pair.gate
+            chance += math.comb(bad, caught) * target**caught * (1 - target) ** (bad - caught)
+            assert (found.more_bad is None) == (chance <= Fraction(1, 40)), (bad, caught)
 
 
 LABELS = {(True, True): 12, (True, False): 2, (False, True): 3, (False, False): 13}

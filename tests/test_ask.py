@@ -35,7 +35,7 @@ def after(*responses):
 
 
 FINE = completion('{"checks": []}')
-COUNTED = (Tokens(100, 10), "m")
+COUNTED = (Tokens(100, 10), "judge-1")
 REPLY = Reply('{"checks": []}', None, *COUNTED)
 
 

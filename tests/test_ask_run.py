@@ -260,7 +260,7 @@ def test_g6_each_answer_is_judged_once_keeps_its_fields_and_says_how_it_was_judg
             "output": {"reasoning": "Right.", "score": 8},
             "judge": {
                 "model": "judge-1",
-                "answered_by": ["m"],
+                "answered_by": ["judge-1"],
                 "endpoint": server.url,
                 "response_format": "json_schema",
                 "rubric_hash": HOLISTIC.hash,

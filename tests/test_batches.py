@@ -43,7 +43,8 @@ def requests(folder, name="batch.jsonl"):
 def result(request, content=VERDICT, **more):
     """What OpenAI returns for a request."""
     body = completion(content).body
-    response = {"status_code": 200, "request_id": "q", "body": {**body, "created": 1_795_000_000}}
+    body = {"model": request["body"]["model"], **body, "created": 1_795_000_000}
+    response = {"status_code": 200, "request_id": "q", "body": body}
     return {"id": "b", "custom_id": request["custom_id"], "response": response, "error": None, **more}
 
 
@@ -365,6 +366,7 @@ def test_results_of_anthropic_become_records(folder):
             'rubric-score: answer "a3": not judged: the batch says: canceled',
             'rubric-score: answer "a4": invalid after 1 attempts: the output was cut off at the token limit',
             'rubric-score: answer "a5": invalid after 1 attempts: the model refused: it stopped with `refusal`',
+            ("rubric-score: warning: 3 replies came from another model than was asked: 3 of `claude-1` for `judge-1`"),
             (
                 "3 of 6 answers judged; 2 with an invalid output; 3 without a reply; 300 input tokens (210 "
                 "cached), 30 output "

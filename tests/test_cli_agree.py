@@ -129,11 +129,12 @@ opus against the labels of people (the median of each answer)
     least 80%
 
 People: ana and ben
-  criterion    n    same  kappa  alpha     AC   bias  error
-  c            9   88.9%  0.992  0.982  0.995  -0.11   0.11
-    same band  9   88.9%  0.842  0.850  0.855
-  verdict      9  100.0%  1.000  1.000  1.000
-  9 answers: 10 give a rough interval, 60 a firm one.
+  criterion      same
+  c            8 of 9
+    same band  8 of 9
+  verdict      9 of 9
+  Fewer than 10 answers show no more than counts; 10 give rough figures, 60 firm
+    ones.
 
 Judges: gpt and opus
   criterion     n   same   kappa   alpha                  95%      AC   bias
@@ -190,6 +191,49 @@ def test_two_judges_and_two_people_on_a_narrow_terminal():
     assert "\n".join(tables(80)) + "\n" == NARROW
 
 
+FEW = """\
+r (score_ranges): 9 answers, rated by ana (person, 9) and judge (judge, 9)
+
+judge against the labels of ana
+  criterion      same  bad caught  good passed
+  c            4 of 9      3 of 4       4 of 5
+    same band  4 of 9
+  verdict      7 of 9      5 of 5       4 of 4
+  Fewer than 10 answers show no more than counts; 10 give rough figures, 60 firm ones.
+
+Passed by judge: 4 of 9
+  by the labels: 4 of 9
+
+5 disagreements, the worst first
+  false pass: a005, c
+    ana 6 (fail)
+    judge 7 (borderline)
+  ... and 4 more; --worst N lists more, --format json all
+"""
+
+
+def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
+    write(tmp_path, "human", records("B", "ana", HUMAN[:9]))
+    write(tmp_path, "judge", records("B", None, JUDGE[:9]))
+    _, out, _ = run("judge.jsonl", "--labels", "human.jsonl", "--worst", "1", "--report", "page.html")
+    assert out == FEW
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "Fewer than 10 answers show no more than counts" in page
+    assert "more bad answers" not in page
+
+
+def test_of_few_answers_of_many_raters_only_counts_are_shown(run, tmp_path):
+    for number in range(3):
+        write(
+            tmp_path,
+            f"j{number}",
+            [sampled(name, [each, 9]) for name, each in zip(IDS[:5], JUDGE[number:], strict=False)],
+        )
+    _, out, _ = run("j0.jsonl", "j1.jsonl", "j2.jsonl", "--labels", "human.jsonl")
+    assert not re.search(r"kappa|alpha|AC|mid-p|\[|votes|rough:", out)
+    assert out.count("Fewer than 10 answers") == 1
+
+
 def test_what_is_left_out_is_said_within_a_very_narrow_terminal():
     shown = "\n".join(line for line in tables(40) if width(line) <= 40)
     for note in ("(some columns do not fit; a wider", "... and ", "--worst N"):
@@ -242,6 +286,7 @@ def sampled(name, scores):
     [
         ("A", CHECK, ["check", "verdict"]),
         ("B", SCORES, ["score", "band", "verdict"]),
+        ("B", "rubrics:\n  - {id: c, score_ranges: {0: So}}\n", ["score", "verdict"]),  # all agree on one band
         ("C", LEVELS, ["level", "verdict"]),
     ],
 )

@@ -2,6 +2,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from contextlib import suppress
 
 import pytest
 import warm
-from chat_server import Response, completion, serving
+from chat_server import Response, completion, serving, without_scores
 from click.testing import CliRunner
 
 from rubric_lint.cli.score import cli
@@ -60,7 +61,7 @@ def run(*arguments, text=None, **environment):
         if not hasattr(result.exception, "format_message"):
             raise result.exception
         return result.exception.exit_code, result.stdout, result.exception.format_message()
-    return result.return_value, result.stdout, result.stderr
+    return result.return_value, result.stdout, without_scores(result.stderr)
 
 
 def rubric(name, text):
@@ -137,6 +138,99 @@ def test_a_rubric_with_errors_is_refused(folder):
 def judge(server, *arguments, model="judge-1", **environment):
     options = ["--model", model, "--base-url", server.url, *arguments]
     return run("judge", "a.rubric.yaml", "answers.jsonl", *options, **{"OPENAI_API_KEY": KEY, **environment})
+
+
+@pytest.mark.parametrize("options", [[], ["--isolated"], ["--output", "my results.jsonl"]])
+def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options):
+    def behave(asked):
+        return completion(json.dumps({"score": {"Answer 0.": 9, "Answer 1.": 3}.get(asked.answer, 11)}))
+
+    with serving(behave) as server:
+        given = ["--model", "judge-1", "--base-url", server.url, *options]
+        done = CliRunner().invoke(cli, ["judge", "a.rubric.yaml", "answers.jsonl", *given], standalone_mode=False)
+    *_, scores, following = done.stderr.splitlines()
+    name = options[1] if options[1:] else "answers.judged.jsonl"
+    assert scores == f"{name}: 3 outputs: 1 pass, 0 borderline, 1 fail, 1 invalid; mean score 0.600"
+    first, command = following.split(": ", 1)
+    program, *words = shlex.split(command)
+    assert (first, program, words[-3:]) == ("Next", "rubric-score", [name, "--format", "table"])
+    code, out, _ = run(*words)
+    assert (code, "1 pass, 0 borderline, 1 fail" in out) == (1, True)
+
+
+def test_a_run_without_a_result_ends_without_scores():
+    with serving(Response({"error": {"message": "No."}}, 401)) as server:
+        given = ["judge", "a.rubric.yaml", "answers.jsonl", "--model", "judge-1", "--base-url", server.url]
+        done = CliRunner().invoke(cli, given, standalone_mode=False)
+    assert "Next: " not in done.stderr
+
+
+def test_answers_in_files_of_other_kinds_have_results_of_their_own(folder):
+    answers = (folder / "answers.jsonl").read_text("utf-8")
+    (folder / "answers.json").write_text(f"[{','.join(answers.splitlines())}]", "utf-8")
+    with serving(SCORED) as server:
+        for name in ("answers.jsonl", "answers.json"):
+            options = ["--model", "judge-1", "--base-url", server.url]
+            assert run("judge", "a.rubric.yaml", name, *options)[0] == 0
+    assert ids(folder / "answers.judged.jsonl") == ids(folder / "answers.json.judged.jsonl") == ["a0", "a1", "a2"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "replied", "is_told"),
+    [
+        ("judge-1", "judge-1", False),
+        ("judge-1", "Judge-1-2026-08-06", False),
+        ("judge-1", "judge-1-0613", False),
+        ("judge-1-latest", "judge-1-20260514", False),
+        ("lab/judge-1", "judge-1", False),
+        ("judge-1", "lab/judge-1:latest", False),
+        ("judge-1-2026-08-06", "judge-1", False),
+        ("judge-1", "judge-1-mini", True),
+        ("judge-1-mini", "judge-1", True),
+        ("judge-1-2026-08-06", "judge-1-2026-05-13", True),
+        ("judge-1", "another", True),
+    ],
+)
+def test_replies_of_another_model_are_told_once_and_counted(asked, replied, is_told):
+    reply = SCORED._replace(body={**SCORED.body, "model": replied})
+    with serving(reply) as server:
+        code, _, err = judge(server, model=asked)
+    told = f"warning: 3 replies came from another model than was asked: 3 of `{replied}` for `{asked}`"
+    assert (code, err.count("another model"), told in err) == (0, is_told, is_told)
+
+
+def test_replies_of_many_other_models_are_told_in_one_line():
+    def behave(_asked):
+        return SCORED._replace(body={**SCORED.body, "model": f"m{len(server.asked)}x"})
+
+    with serving(behave) as server:
+        code, _, err = judge(server, "--samples", "3", "--concurrency", "1")
+    assert (code, err.count("another model"), "4 of others" in err) == (0, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("wait", "told"),
+    [("300", "waiting 0.3 s"), ("40", "waiting 0.04 s"), ("1000", "waiting 1 s"), ("1300", "waiting 1 s")],
+)
+def test_a_short_wait_is_told_in_its_own_size(wait, told):
+    refused = Response({"error": {"message": "Slow down."}}, 429, {"retry-after-ms": wait})
+    with serving(lambda _: refused if len(server.asked) == 1 else SCORED) as server:
+        code, _, err = judge(server, "--concurrency", "1")
+    assert (code, told in err, "waiting 0 s" in err) == (0, True, False)
+
+
+@pytest.mark.parametrize("model", ["judge-1@notaurl", "judge-1@secret:x"])
+def test_a_model_with_an_endpoint_that_is_not_a_url_says_so(monkeypatch, model):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    code, _, err = run("judge", "a.rubric.yaml", "answers.jsonl", "--model", model)
+    assert (code, "`judge-1@` in --model is not a URL; write judge-1@https://HOST/PATH" in err) == (2, True)
+    assert model.partition("@")[2] not in err
+
+
+def test_an_at_sign_at_the_start_of_a_model_names_no_endpoint(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    code, _, err = run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "@cf/lab/judge-1")
+    assert (code, "OPENAI_API_KEY is not set" in err, "URL;" in err) == (2, True, False)
 
 
 def ids(path):
@@ -609,7 +703,7 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         if stop is signal.SIGKILL
         else "rubric-score: interrupted: waiting up to 30 s for 3 replies; interrupt again to stop at once\n"
     )
-    assert "".join(out).splitlines() == [
+    assert without_scores("".join(out)).splitlines() == [
         f"results.jsonl already has {kept} of 40 answers; judging the rest",
         f"{40 - kept} of {40 - kept} answers judged; {40 - kept}00 input tokens, {40 - kept}0 output tokens".replace(
             "2000", "2,000"
@@ -696,7 +790,8 @@ def test_answers_come_through_a_named_pipe_as_well(folder):
         run_ = start(server, answers="pipe")
         (folder / "pipe").write_bytes((folder / "answers.jsonl").read_bytes())
         _, err = run_.communicate(timeout=60)
-    assert (run_.returncode, err) == (0, "3 of 3 answers judged; 300 input tokens, 30 output tokens\n")
+    told = "3 of 3 answers judged; 300 input tokens, 30 output tokens\n"
+    assert (run_.returncode, without_scores(err)) == (0, told)
     assert ids(folder / "results.jsonl") == ["a0", "a1", "a2"]
 
 

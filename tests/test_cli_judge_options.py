@@ -292,7 +292,7 @@ def test_a_message_that_cannot_be_shown_is_named(folder, message, fault):
 # The cost
 
 
-def priced(model="m-2026", read=100, written=10, cached=None):
+def priced(model="judge-1-2026", read=100, written=10, cached=None):
     scored = completion('{"reasoning": "Right.", "score": 8}')
     details = {} if cached is None else {"prompt_tokens_details": {"cached_tokens": cached}}
     return scored._replace(
@@ -300,7 +300,7 @@ def priced(model="m-2026", read=100, written=10, cached=None):
     )
 
 
-TOML = 'currency = "USD"\n[models."m-2026"]\ninput = 0.1\ncached = 0.02\noutput = 3\n'
+TOML = 'currency = "USD"\n[models."judge-1-2026"]\ninput = 0.1\ncached = 0.02\noutput = 3\n'
 
 
 @pytest.mark.parametrize("form", ["toml", "json"])
@@ -308,7 +308,7 @@ def test_the_cost_is_exact(folder, form):
     text = (
         TOML
         if form == "toml"
-        else '{"currency": "USD", "models": {"m-2026": {"input": 0.1, "cached": 0.02, "output": 3}}}'
+        else '{"currency": "USD", "models": {"judge-1-2026": {"input": 0.1, "cached": 0.02, "output": 3}}}'
     )
     (folder / f"prices.{form}").write_text(text, encoding="utf-8")
     with serving(priced(cached=90)) as server:
@@ -318,7 +318,9 @@ def test_the_cost_is_exact(folder, form):
 
 
 def test_no_digit_of_the_cost_is_lost_and_no_reply_has_more_cached_tokens_than_input(folder):
-    price = "[models.m-2026]\ninput = 123456789.12345678901234567891\ncached = 0\noutput = 0.00000000000000000001\n"
+    price = (
+        "[models.judge-1-2026]\ninput = 123456789.12345678901234567891\ncached = 0\noutput = 0.00000000000000000001\n"
+    )
     (folder / "prices.toml").write_text(price, encoding="utf-8")
 
     def behave(asked):
@@ -355,6 +357,7 @@ def test_what_has_no_price_or_no_counts_is_not_counted_in_silence(folder):
     with serving(behave) as server:
         _, _, err = judge(server, "--prices", "prices.toml", "--concurrency", "1")
     assert err == (
+        "rubric-score: warning: 1 reply came from another model than was asked: 1 of `other` for `judge-1`\n"
         "3 of 3 answers judged; 200 input tokens, 20 output tokens; cost 0.00004 USD; not counted in the cost: "
         "1 request of `other`, which has no price; not counted in the cost: 1 request without token counts\n"
     )

@@ -732,6 +732,27 @@ def test_record_keeps_other_records_and_says_what_it_cannot_judge():
     ]
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_asked"),
+    [
+        ("TODO: write an answer", False),
+        ("TODO: write an answer that earns this: Names the window", False),
+        ("TBD", False),
+        ("<answer>", False),
+        ("...", True),  # a bad answer that a rubric should catch
+        ("TODO: buy milk", True),
+    ],
+)
+def test_record_pays_for_no_answer_that_is_still_to_be_written(answer, is_asked):
+    Path("refund.judged.jsonl").unlink()
+    write("refund.rubric-test.yaml", HEAD + WRONG.replace("Within 60 days.", json.dumps(answer)) + RIGHT)
+    with serving(reply) as chat:
+        _, _, err = run("--record", "--model", "m", "--base-url", chat.url)
+    assert len(chat.asked) == 1 + is_asked
+    told = "refund.rubric-test.yaml: not recorded, as the `answer` is a placeholder; write one: `wrong`"
+    assert (told in err) is not is_asked
+
+
 def test_two_rubrics_of_a_suite_may_share_a_file_of_outputs():
     write("suite.yaml", "tests:\n  - {id: a, rubrics: [Names the day]}\n  - {id: b, rubrics: [Names the year]}\n")
     for name in "ab":

@@ -1,5 +1,6 @@
 """CONTRIBUTING.md, followed word for word in a copy of the repository: its examples work, and touch what they say."""
 
+import json
 import os
 import re
 import shutil
@@ -148,6 +149,52 @@ def test_a_field_needs_its_schema(copy):
     assert "a.rubric.yaml:4:12: lost: `owner`" in told
     assert copy.python("-m", "rubric_lint", "schema", "bundle").returncode == 0
     assert '"owner"' in (copy.folder / "schemas/bundled/rubric-v2.schema.json").read_text("utf-8")
+
+
+TELL = """
+import json, sys
+from rubric_lint import load_rubrics
+from rubric_lint.scoring.judge.prompt import JudgedCase, as_text, write_prompt
+for path in sys.argv[1:]:
+    rubric = load_rubrics("a.rubric.yaml", open(path, "rb").read())["a"]
+    print(json.dumps([rubric.hash, as_text(write_prompt(rubric, JudgedCase("So.")))]))
+"""
+LOW = "{{score_range: [0, 4], expected_outcome: Wrong}}"
+HIGH = "{{score_range: [5, 10], expected_outcome: Right{0}}}"
+SHAPES = {
+    "entry": ("  - {{id: a, expected_outcome: It is so{0}}}\n", "Met when: It is so"),
+    "level": (
+        "  - id: a\n    levels: [{{level: 1, expected_outcome: Off}}, {{level: 2, expected_outcome: Right{0}}}]\n",
+        "- 2: Right",
+    ),
+    "band": (f"  - id: a\n    score_ranges:\n      - {LOW}\n      - {HIGH}\n", "- 5 to 10: Right"),
+    "holistic": (f"  - {LOW}\n  - {HIGH}\n", "- 5 to 10: Right"),
+}
+
+
+def test_what_the_schema_has_a_judge_told_reaches_the_prompt_the_hash_and_the_diff(copy):
+    for name, (shape, _) in SHAPES.items():
+        for kind, text in (("plain", ""), ("old", ", sample: Forty days"), ("new", ", sample: Sixty days")):
+            (copy.folder / f"{name}.{kind}.yaml").write_text("rubrics:\n" + shape.format(text), "utf-8")
+
+    def tell(kind):
+        told = copy.python("-c", TELL, *(f"{name}.{kind}.yaml" for name in SHAPES)).stdout
+        return [json.loads(line) for line in told.splitlines()]
+
+    before = tell("plain")
+    schema = copy.folder / "schemas/v2/rubric.json"
+    content = json.loads(schema.read_text("utf-8"))
+    for kind in ("entry", "band", "level"):
+        content["definitions"][kind]["properties"]["sample"] = {"x-told-to-judge": True, "type": "string"}
+    schema.write_text(json.dumps(content), "utf-8")
+    assert tell("plain") == before
+    for (name, (_, above)), plain, old, new in zip(SHAPES.items(), before, tell("old"), tell("new"), strict=True):
+        assert len({plain[0], old[0], new[0]}) == 3
+        lines = old[1].splitlines()
+        assert lines[lines.index(f"{'' if name == 'entry' else '  '}Sample: Forty days") - 1] == above
+        told = copy.python("-m", "rubric_lint", "diff", f"{name}.old.yaml", f"{name}.new.yaml", "--format", "json")
+        (change,) = json.loads(told.stdout)["changes"]
+        assert (change["what"], change["old"]["text"], change["new"]["text"]) == ("field", "Forty days", "Sixty days")
 
 
 @pytest.mark.slow

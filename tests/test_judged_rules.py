@@ -162,6 +162,29 @@ def test_a_constant_criterion_in_words():
     assert fired(find_constant(table(checks(1), [1] * 80))) == [("c0", message)]
 
 
+@pytest.mark.parametrize(
+    ("of", "given", "others", "words"),
+    [
+        (checks(1), 1, 0, ("met in all 80 judged answers", "2 of 3 labelled ones should miss it", "`a1` and `a2`")),
+        (checks(1), 0, 1, ("missed in all 80 judged answers", "2 of 3 labelled ones should meet it", "`a1` and `a2`")),
+        (SCORES, 9, 8, None),  # the same band
+        (SCORES, 9, 2, ("band 7..9 was given in all 80", "2 of 3 labelled ones should earn another one", "`a1` and")),
+        (GATED, 9, 7, None),
+        (GATED, 9, 6, ("the gate was met in all 80", "2 of 3 labelled ones should miss it", "`a1` and `a2`")),
+    ],
+)
+def test_a_constant_judge_is_at_fault_where_labels_vary(of, given, others, words):
+    labels = [given, others, others, *[None] * 77]
+    ((_, message),) = fired(find_constant(table(of, [given] * 80, labels=[labels])))
+    without = fired(find_constant(table(of, [given] * 80)))
+    if words is None:
+        assert [("c0", message)] == without
+    else:
+        assert [word for word in words if word not in message] == []
+        assert "it is the judge that does not tell them apart" in message
+        assert "remove the criterion" not in message
+
+
 def test_too_few_answers_to_call_a_criterion_constant():
     two = table(checks(5), [1] * 60, [0, 1] * 30, [0] * 60, [0, 1] * 30, [0, 1] * 30)
     assert [*find_constant(two)] == [

@@ -17,6 +17,7 @@ from rubric_lint.cli.score import cli
 from rubric_lint.scoring.cluster.folder import Folder
 from rubric_lint.scoring.cluster.plan import make_plan
 from rubric_lint.scoring.cluster.work import Worker
+from rubric_lint.scoring.records import RESERVED
 
 SUITE = """\
 cases:
@@ -97,6 +98,20 @@ def test_one_shard_is_written_as_it_is():
     out, _, _ = call("in.jsonl", "--format", "jsonl")
     assert call("merge", "shards/0.jsonl", "--format", "jsonl")[0] == out
     assert call("merge", "-", "--format", "jsonl", given=out)[0] == out
+
+
+@pytest.mark.parametrize("head", [{"id": "a"}, {"id": 3}, {}])
+@pytest.mark.parametrize("given", [{"output": output(10, 7)}, {"outputs": [output(10, 7)] * 2}, {"output": "none"}])
+@pytest.mark.parametrize("count", range(8))
+def test_what_a_record_carries_comes_out_of_scoring_and_of_merging(head, given, count):
+    others = {"seed": 1, "note": "x", "judge": {"model": "m"}, "points": 3, "file": "f", "line": None, "": []}
+    carried = dict([*others.items()][:count])
+    for order in ({**head, **carried, **given}, {**given, **dict(reversed(carried.items())), **head}):
+        write("in.jsonl", [order])
+        scored = call("in.jsonl", "--format", "jsonl")[0]
+        merged = call("merge", "-", "--format", "jsonl", given=scored)[0]
+        for result in (json.loads(scored), json.loads(merged)):
+            assert {name: item for name, item in result.items() if name not in RESERVED} == {**head, **carried}
 
 
 def test_totals_and_page_are_those_of_the_whole():

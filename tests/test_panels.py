@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from chat_server import Response, completion, serving
+from chat_server import Response, completion, serving, without_scores
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,7 +60,7 @@ def run(*arguments, program=cli, name="rubric-score", **environment):
         if not hasattr(result.exception, "format_message"):
             raise result.exception
         return result.exception.exit_code, result.stdout, [result.exception.format_message()]
-    return result.return_value, result.stdout, result.stderr.splitlines()
+    return result.return_value, result.stdout, without_scores(result.stderr).splitlines()
 
 
 def judge(server, *arguments, models=("one", "two"), **environment):

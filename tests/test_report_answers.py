@@ -1,5 +1,6 @@
 """Every answer in the report of scores: what the script reads from the page, and the comparison of two runs."""
 
+import io
 import json
 import re
 import subprocess
@@ -19,7 +20,9 @@ from report_pictures import CHROMIUM
 from rubric_lint.cli.score import cli
 from rubric_lint.messages import visible
 from rubric_lint.report.html import Extras, HtmlReport
+from rubric_lint.run.progress import Progress
 from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.run import Scoring
 from rubric_lint.scoring.scorer import Scorer, score_entry
 from rubric_lint.scoring.streams import Block
 from rubric_lint.scoring.totals import Totals
@@ -53,6 +56,44 @@ NASTY = (
 )
 needs_node = pytest.mark.skipif(not node(), reason="there is no Node.js")
 needs_chromium = pytest.mark.skipif(not (CHROMIUM and node()), reason="there is no Chromium, or no Node.js")
+
+
+class Observer:
+    """Wants the first results that do not pass, and keeps what it is given."""
+
+    def __init__(self, most):
+        self.most = most
+        self.kept = []
+        self.asked = 0
+
+    def wants(self, _known):
+        self.asked += 1
+        return len(self.kept) < self.most
+
+    def keep(self, outcome):
+        self.kept.append((outcome.file, outcome.line, outcome.head["id"]))
+
+    def add(self, _outcome, _text):
+        raise AssertionError
+
+    def count(self, _known):
+        pass
+
+    def list(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("most", [0, 2, 9])
+def test_an_observer_is_given_what_it_wants_with_its_place_and_is_not_asked_again_after_a_no(most):
+    observer = Observer(most)
+    rubrics = load_rubrics("r.yaml", ONE.encode())
+    with Scoring(rubrics, lambda _: None, Progress(sys.stderr), observer, several=True) as scoring:
+        for name in ("a.jsonl", "b.jsonl"):
+            lines = [json.dumps(tower(f"{name}{number}", 7, 7)) for number in range(3)]
+            scoring.run(name, io.BytesIO(("\n" + "\n".join(lines)).encode()))
+    places = [(name, number + 2, f"{name}{number}") for name in ("a.jsonl", "b.jsonl") for number in range(3)]
+    assert observer.kept == places[:most]
+    assert observer.asked == min(most + 1, len(places))
 
 
 def tower(name, accuracy, tone, reason="Because.", **fields):

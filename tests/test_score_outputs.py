@@ -16,9 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 from accuracy_depth import RUBRIC, output
 from click.testing import CliRunner
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import rubric_lint
-from rubric_lint.cli.score import score
+from rubric_lint.cli.score import cli, score
 
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
@@ -29,6 +31,11 @@ RECORDS = [
     {"id": "ä", "output": "none"},
     output(9, 9),
 ]
+HOSTILE = [
+    *("a\nb", "a\\nb", "a\r\nb", "a\rb", "a\tb", ' "a", b ', "\ufeffa", "a", "\u202ea", "\u2028"),
+    *("=cmd|' /C calc'!A1", "'=1", "''=1", "-x7f", "@me", "+1", "\uff1d1", "::error::x", "##[error]"),
+    *("7", "7.0", "true", "[1]"),
+]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +99,7 @@ def test_compact_results_have_the_exact_score_and_no_more():
 
 def test_a_table_has_a_row_for_each_result():
     _, err, code = call("-o", "o.csv")
+    assert "warning: o.csv: 1 id begins like a formula (=, +, - or @), and ids are written as they are" in err
     head, *rows = csv.reader(unpack("o.csv").splitlines())
     assert (code, "1 invalid" in err) == (1, True)
     assert head == [
@@ -100,11 +108,42 @@ def test_a_table_has_a_row_for_each_result():
     ]
     assert [[row[0], *row[3:]] for row in rows] == [
         ["a", "27", "30", "0.9", "pass", "", "10", "7", "", "", "", ""],
-        ["'=b", "14", "30", str(14 / 30), "fail", "accuracy", "2", "10", "", "", "", ""],
+        ["=b", "14", "30", str(14 / 30), "fail", "accuracy", "2", "10", "", "", "", ""],
         ["3", "45", "60", "0.75", "borderline", "", *rows[2][8:10], "", "", "", ""],
         ["ä", "", "", "", "", "", "", "", TOLD, "", "", "4"],
         ["", "27", "30", "0.9", "pass", "", "9", "9", "", "", "", ""],
     ]
+
+
+def write_with_ids(names):
+    """Score an answer for each id into three files, and return the ids that each file has."""
+    records = [{"id": name, "output": output(10, place % 11)} for place, name in enumerate(names)]
+    Path("in.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records), "utf-8")
+    for name in ("o.csv", "o.jsonl", "o.parquet"):
+        call("-o", name, "-q")
+    of_lines = [json.loads(line)["id"] for line in Path("o.jsonl").read_text("utf-8").split("\n")[:-1]]
+    with Path("o.csv").open(encoding="utf-8", newline="") as file:
+        return [row["id"] for row in csv.DictReader(file)], of_lines, pq.read_table("o.parquet")["id"].to_pylist()
+
+
+@given(names=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, unique=True))
+@example(names=["\x00", "\x1b[31m", *HOSTILE])
+def test_ids_are_written_as_they_are(names):
+    assert write_with_ids(names) == (names, names, names)
+
+
+@pytest.mark.parametrize("results", ["in.jsonl", "o.jsonl"])
+def test_results_join_by_ids_that_a_table_of_results_has(results):
+    ids, _, _ = write_with_ids(HOSTILE)
+    with Path("labels.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([
+            ("id", "rater", "output"),
+            *[(name, "p", json.dumps(output(10, 7))) for name in ids],
+        ])  # fmt: skip
+    asked = ["agree", "r.rubric.yaml", results, "--labels", "labels.csv", "--format", "json"]
+    found = json.loads(CliRunner().invoke(cli, asked).stdout)
+    assert (found["invalid"], found["left_out"]) == ([], [])
+    assert found["agreements"][0]["answers"] == len(HOSTILE)
 
 
 def test_parquet_has_the_columns_of_score_batch():

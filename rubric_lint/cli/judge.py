@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,6 +25,9 @@ from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.judge.asking import Plan
     from rubric_lint.scoring.judge.journal import Journal
     from rubric_lint.scoring.judge.resuming import Earlier
@@ -146,7 +150,7 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
     "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Results file, required with -; an existing one is resumed.  [default: ANSWERS with suffix .judged.jsonl]",
+    help="Results file, required with -; an existing one is resumed.  [default: NAME.judged.jsonl for NAME.jsonl]",
 )
 @option(
     "Output",
@@ -200,9 +204,7 @@ def judge(
     rubrics = require(file, config=config, isolated=isolated)
     plan = make_plan(asking, extract=Extract(extract))
     require_file_name(str(output), "--output")
-    output = output or _name_results(answers)
-    if answers != STDIN and output.resolve() == Path(answers).resolve():
-        raise click.UsageError("--output is the answers file; name another file for the results")
+    output = _name_results(answers, output)
     with ExitStack() as opened:
         reading = Progress(sys.stderr, "reading", "MB")
         try:
@@ -236,11 +238,30 @@ def judge(
             from rubric_lint.cli.judge_batches import BatchWork, run_batch  # noqa: PLC0415
 
             code = run_batch(panel, BatchWork(source, journal, access.calls, plan), left, table)
-            return max(code, Exit.FOUND) if earlier.invalid else code
-        _report_requests(source, journal, plan, len(models), left)
-        store = opened.enter_context(open_store(cache_dir)) if left and not no_cache else None
-        code = run_judge(panel, journal, source.read(), left, plan, store=store, prices=table)
-        return Exit.FOUND if code == Exit.CLEAN and earlier.invalid else code
+        else:
+            _report_requests(source, journal, plan, len(models), left)
+            store = opened.enter_context(open_store(cache_dir)) if left and not no_cache else None
+            code = run_judge(panel, journal, source.read(), left, plan, store=store, prices=table)
+    if code == Exit.USAGE:
+        return code
+    _report_scores(output, rubrics, [file, *(["--config", config] if config else ["--isolated"] * isolated)])
+    return Exit.FOUND if earlier.invalid else code
+
+
+def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
+    """Print what the results score, and the command that shows more; `words` name the rubric and its settings."""
+    from rubric_lint.project.opening import open_stream  # noqa: PLC0415
+    from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
+
+    name = str(output)
+    progress = Progress(sys.stderr, "scoring", "answers")
+    with open_stream(name) as results, Scoring(rubrics, lambda _: None, progress) as scoring:
+        scoring.run(name, results)
+    progress.clear()
+    if scoring.totals.outputs:
+        click.echo(f"{visible(name)}: {scoring.totals}", err=True)
+        command = shlex.join(["rubric-score", *words, name, "--format", "table"])
+        click.echo(f"Next: {visible(command)}", err=True)
 
 
 def _report_requests(source: AnswersFile, journal: Journal, plan: Plan, models: int, left: int) -> None:
@@ -268,8 +289,18 @@ def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
         complain(f"{output}: also has results of answers that are not in this run (kept): {ids}")
 
 
-def _name_results(answers: str) -> Path:
+def _name_results(answers: str, output: Path | None) -> Path:
+    """Return the results file.
+
+    Raises:
+        click.UsageError: if it is the file of the answers, or not named and they are not in a file.
+    """
+    if output:
+        if answers != STDIN and output.resolve() == Path(answers).resolve():
+            raise click.UsageError("--output is the answers file; name another file for the results")
+        return output
     if Path(answers).is_file():
-        return Path(answers).with_suffix(".judged.jsonl")
+        # Another kind of file keeps its suffix: answers.csv beside answers.jsonl has results of its own.
+        return Path(f"{answers.removesuffix('.jsonl')}.judged.jsonl")
     # Only a file has a name from which the next run can derive the name of the results.
     raise click.UsageError("the answers are not read from a file; name a results file with --output")

@@ -15,6 +15,7 @@ from click.core import ParameterSource
 
 from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.models import holds_secret
+from rubric_lint.messages import join_words
 from rubric_lint.report.visible import visible
 from rubric_lint.run.cache import JUDGED, cache_folder
 from rubric_lint.run.console import complain
@@ -135,7 +136,7 @@ def run_judge(
         progress.clear()
         what = "the endpoint is overloaded" if _OVERLOAD.match(reason) else "rate limit reached"
         complain(
-            f"{what} ({reason}); waiting {seconds:.0f} s, and again after each refusal. Use --rpm or a lower "
+            f"{what} ({reason}); waiting {_write_seconds(seconds)}, and again after each refusal. Use --rpm or a lower "
             "--concurrency to avoid this"
         )
 
@@ -152,6 +153,7 @@ def run_judge(
         complain(message)
     if store and store.fault:
         complain(f"the cache of replies cannot be used: {store.fault}; use --cache-dir or --no-cache")
+    _tell_other_models(run.tally.others)
     _report(run, plan, left, prices, has_verdicts=has_verdicts)
     _say_how_to_resume(stopped, run.tally, advice)
     if stopped == "interrupted":
@@ -198,6 +200,18 @@ async def _tick(run: JudgeRun, progress: Progress) -> None:
         await asyncio.sleep(_TICK)
 
 
+def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
+    """Warn of replies of another model than the one asked, counted by both names."""
+    if not others:
+        return
+    listed = others.most_common(_SHOWN)
+    named = [f"{count:,} of `{replied}` for `{asked}`" for (asked, replied), count in listed]
+    more = others.total() - sum(count for _, count in listed)
+    named += [f"{more:,} of others"] if more else []
+    replies = counted(others.total(), "reply", "replies")
+    complain(f"warning: {replies} came from another model than was asked: {join_words(named)}")
+
+
 def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_verdicts: bool) -> None:
     """Print the totals of a run to stderr."""
     tally = run.tally
@@ -213,8 +227,12 @@ def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_
     parts += [", ".join(_count_tokens(tally))] if any(tally.tokens) else []
     parts += word_cost(tally.spending.find_cost(prices), prices.currency) if prices else []
     paused = run.panel.paused
-    parts += [f"paused {paused:.0f} s for the rate limit"] if paused else []
+    parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
     click.echo(visible("; ".join(parts)), err=True)
+
+
+def _write_seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
 
 
 def _describe_outputs(tally: JudgeTally, models: int, samples: int) -> Iterator[str]:

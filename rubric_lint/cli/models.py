@@ -211,7 +211,8 @@ def _find_keys(
             keys.append(NO_KEY)
         else:
             has_url = bool(models[place].url) or has_base_url
-            keys.append(_read_key(variable or KEY, is_needed=variable is not None or not has_url) or NO_KEY)
+            is_needed = variable is not None or not has_url
+            keys.append(_read_key(variable or KEY, models[place].name, is_needed=is_needed) or NO_KEY)
     return keys
 
 
@@ -248,8 +249,8 @@ def _read_variables(
     return common, own
 
 
-def _read_key(variable: str, *, is_needed: bool) -> str:
-    """Return the key in an environment variable, or an empty string.
+def _read_key(variable: str, model: str, *, is_needed: bool) -> str:
+    """Return the key of a model in an environment variable, or an empty string.
 
     Raises:
         click.UsageError: when it is needed and missing, or cannot be sent.
@@ -258,4 +259,10 @@ def _read_key(variable: str, *, is_needed: bool) -> str:
     try:
         return read_key(variable, is_needed=is_needed, option="--api-key-env", advice=advice)
     except ApiKeyError as fault:
-        raise click.UsageError(str(fault)) from None
+        name, mark, _ = model.partition("@")  # what follows it may contain a key
+        if not (name and mark):
+            raise click.UsageError(str(fault)) from None
+        raise click.UsageError(
+            f"what follows `{name}@` in --model is not a URL; write {name}@https://HOST/PATH. If the @ belongs to the "
+            f"model's name: {fault}"
+        ) from None

@@ -57,16 +57,26 @@ def record_outputs(
 def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
     """Return the tests that a model can judge, and say which it cannot."""
     from rubric_lint.scoring.testing.recorder import find_case  # noqa: PLC0415
+    from rubric_lint.scoring.testing.starting import is_to_write  # noqa: PLC0415
 
     if not path.lower().endswith(".jsonl"):
         complain(f"{path}: outputs are recorded as JSON Lines; give the file a name that ends in .jsonl")
         return []
-    silent = [f"`{need.test.id}`" for need in needed if find_case(need) is None]
-    if silent:
-        more = len(silent) - _MOST_NAMED
-        names = join_words([*silent[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
-        complain(f"{needed[0].file.name}: not recorded, as a judge needs the `answer`: {names}")
-    return [need for need in needed if find_case(need) is not None]
+    cases = [(need, find_case(need)) for need in needed]
+    silent = [need for need, case in cases if case is None]
+    unwritten = [need for need, case in cases if case is not None and is_to_write(case.answer)]
+    _tell_unjudged(silent, "as a judge needs the `answer`")
+    _tell_unjudged(unwritten, "as the `answer` is a placeholder; write one")
+    left_out = {*map(id, silent), *map(id, unwritten)}
+    return [need for need in needed if id(need) not in left_out]
+
+
+def _tell_unjudged(needed: "list[Needed]", why: str) -> None:
+    if not needed:
+        return
+    more = len(needed) - _MOST_NAMED
+    named = [f"`{need.test.id}`" for need in needed[:_MOST_NAMED]] + ([f"{more} more"] if more > 0 else [])
+    complain(f"{needed[0].file.name}: not recorded, {why}: {join_words(named)}")
 
 
 def _record(recorder: "Recorder", count: int, access: Access, plan: "Plan", asking: Mapping[str, Any]) -> Exit:

@@ -71,6 +71,12 @@ class ResultOutput:
         """Write what is not written yet."""
         with self._naming():
             self._writer.end()
+        if count := self._writer.formulas:
+            told = "1 id begins" if count == 1 else f"{count:,} ids begin"
+            complain(
+                f"warning: {self._file.name}: {told} like a formula (=, +, - or @), and ids are written as they are; "
+                "in a spreadsheet, import that column as text"
+            )
 
     def finish(self) -> None:
         """Give the complete file its name."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rubric_lint.messages import visible_json
-from rubric_lint.report.agreement_sections import LEGEND, choose_shown, describe, name_value, sections_of
+from rubric_lint.report.agreement_sections import LEGEND, choose_shown, describe, is_few, name_value, sections_of
 from rubric_lint.report.columns import draw, shorten_name, wrap
 from rubric_lint.scoring.agreement.analysis import Agreement, Plan
 from rubric_lint.scoring.agreement.conditions import Breach
@@ -58,10 +58,10 @@ def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:
         if agreement.rubric:
             yield ""
             yield from _tell_disagreements(agreement.disagreements, columns, most)
-    yield ""
-    for line in left:
-        yield from wrap(line, columns)
-    for line in LEGEND:
+    has_figures = not all(is_few(comparison) for agreement in shown for comparison in agreement.comparisons)
+    legend = (*left, *(LEGEND if has_figures else ()))
+    yield from [""] if legend else []
+    for line in legend:
         yield from wrap(line, columns)
 
 

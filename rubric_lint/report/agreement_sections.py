@@ -7,7 +7,7 @@ from rubric_lint.messages import join_words
 from rubric_lint.report.columns import Column, shorten_name
 from rubric_lint.scoring.agreement.analysis import LABEL, Agreement, PassRate
 from rubric_lint.scoring.agreement.comparison import Between, Compared, Comparison
-from rubric_lint.scoring.agreement.figures import FIRM, LEAST_OFF, Figure, count_answers
+from rubric_lint.scoring.agreement.figures import FIRM, LEAST, LEAST_OFF, Figure, count_answers
 from rubric_lint.scoring.agreement.panel import Contest, Flips, Votes
 from rubric_lint.scoring.agreement.pass_rate import Chosen
 from rubric_lint.scoring.agreement.proportions import Share
@@ -55,8 +55,12 @@ def describe(agreement: Agreement) -> str:
 
 
 def sections_of(agreement: Agreement) -> Iterator[Section]:
-    """Yield the sections of a report, without the disagreements."""
+    """Yield the sections of a report, without the disagreements; of few answers only counts."""
+    few = [comparison for comparison in agreement.comparisons if is_few(comparison)]
     for comparison in agreement.comparisons:
+        if is_few(comparison):
+            yield _count(comparison, (_FEW,) if comparison is few[-1] else ())
+            continue
         yield _compare(comparison, agreement.chosen)
         gated = [compared for compared in comparison.measures if compared.pair and compared.pair.gate]
         if gated:
@@ -65,23 +69,53 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         yield _tell_rates(rate)
     for judges, contests in agreement.contests:
         yield _tell_contests(judges, contests)
-    if agreement.panel:
+    if agreement.panel and any(each.answers >= LEAST for each in agreement.panel[1]):
         yield _tell_votes(*agreement.panel)
     for rater, flips in agreement.flips.items():
         yield _tell_flips(rater, flips)
 
 
-def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
+def is_few(comparison: Comparison) -> bool:
+    """Return whether there are so few answers that only counts of them mean something."""
+    return all(compared.answers < LEAST for compared in comparison.measures)
+
+
+def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
+    """Return the counts of a comparison: ratings that are the same, and bad and good answers that a judge tells."""
+    measures = comparison.measures
+    pairs = [each.pair for each in measures if each.pair]
+    columns = [Column("criterion", [_name(each.measure) for each in measures])]
+    if pairs:
+        columns.append(Column("same", [_counted_share(pair.exact) for pair in pairs]))
+    else:
+        columns.append(Column("n", [f"{each.answers:,}" for each in measures]))
+    if any(pair.gate for pair in pairs):
+        columns.append(
+            Column("bad caught", [_counted_share(pair.gate.bad_caught) if pair.gate else "" for pair in pairs])
+        )
+        columns.append(
+            Column("good passed", [_counted_share(pair.gate.good_passed) if pair.gate else "" for pair in pairs])
+        )
+    return Section(_title(comparison), columns, notes)
+
+
+_FEW = f"Fewer than {LEAST} answers show no more than counts; {LEAST} give rough figures, {FIRM} firm ones."
+
+
+def _title(comparison: Comparison) -> str:
     raters = [shorten_name(name, 30) for name in comparison.raters]
-    title = f"{comparison.between.capitalize()}: {join_words(raters)}"
     if comparison.between is Between.LABEL:
-        title = f"{raters[1]} against the labels of {raters[0]}{_MEDIAN if comparison.raters[0] == LABEL else ''}"
+        return f"{raters[1]} against the labels of {raters[0]}{_MEDIAN if comparison.raters[0] == LABEL else ''}"
+    return f"{comparison.between.capitalize()}: {join_words(raters)}"
+
+
+def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     measures = comparison.measures
     figures = [(each.measure, [each.figures[name] for name in each.main]) for each in measures]
     notes = list(_explain(figures))
     if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
         notes.append("The labels were chosen by the judge's verdict, so no figure here holds for all answers.")
-    return Section(title, _columns_of(measures), notes)
+    return Section(_title(comparison), _columns_of(measures), notes)
 
 
 def _columns_of(measures: Sequence[Compared]) -> list[Column]:
@@ -149,6 +183,9 @@ _STATISTICS = {
 
 
 def _tell_rates(rate: PassRate) -> Section:
+    if rate.judged.n < LEAST:
+        labels = () if rate.labels_reason else (f"by the labels: {_counted_share(rate.labels)}",)
+        return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=labels)
     title = f"Pass rate by {shorten_name(rate.judge)}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
     alone = f"{_percent(rate.labels)} {_limits(rate.labels)} of {count_answers(rate.labels.n)}"
     if rate.labels_reason:
@@ -176,6 +213,10 @@ def _tell_contests(judges: tuple[str, str], contests: Sequence[Contest]) -> Sect
         Column("criterion", [_name(contest.measure) for contest in contests]),
         Column("only first", [f"{contest.right.first:,}" for contest in contests]),
         Column("only second", [f"{contest.right.second:,}" for contest in contests]),
+    ]
+    if contests[0].answers < LEAST:
+        return Section(title, columns)
+    columns += [
         Column("mid-p", [_number(contest.right.mid) for contest in contests]),
         Column("alpha apart", list(map(_signed, differences))),
         Column(INTERVAL, list(map(_interval, differences)), 1),
@@ -207,6 +248,10 @@ def _tell_flips(rater: str, flips: Sequence[Flips]) -> Section:
     columns = [
         Column("criterion", [_name(each.measure) for each in flips]),
         Column("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
+    ]
+    if flips[0].answers < LEAST:
+        return Section(title, columns)
+    columns += [
         Column(INTERVAL, list(map(_interval, figures))),
     ]
     return Section(title, columns, list(_explain((each.measure, [each.flips]) for each in flips)))

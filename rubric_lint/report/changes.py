@@ -46,6 +46,8 @@ def word(change: Change) -> Words:
         subject = name_scores(change.scores)
     elif change.what is What.SHARE and change.new and len(change.new["shares"]) > 1:
         subject = f"shares of {len(change.new['shares'])} criteria"
+    elif change.what is What.FIELD:
+        subject = (change.new or change.old or {})["field"]
     elif change.what is What.LEVEL:
         subject = f"level {change.scores[0]}"
     return Words(subject, *("" if side is None else tell(side) for side in (change.old, change.new)))
@@ -111,6 +113,7 @@ _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
     What.REMOVED: ("criterion", _criterion),
     What.RENAMED: ("id", lambda side: str(side["id"])),
     What.OUTCOME: ("outcome", _outcome),
+    What.FIELD: ("field", lambda side: str(side["text"])),
     What.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
     What.SHARE: ("share", _shares),
     What.GATE: ("gate", _gate),

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, Protocol
 
-from rubric_lint.dialects.tables.guards import armed
+from rubric_lint.dialects.tables.guards import armed, is_formula
 from rubric_lint.messages import visible
 from rubric_lint.report.result_rows import Row, read_row, shorten
 from rubric_lint.scoring.grading import ScoringRubric
@@ -25,6 +25,9 @@ class ResultFile(Protocol):
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
+
+    formulas: int
+    """How many ids a spreadsheet could take for formulas."""
 
     def end(self) -> None:
         """Write what is not written yet; the stream stays open."""
@@ -103,6 +106,8 @@ def _import_arrow() -> Any:
 class _Lines:
     """A writer of JSON Lines: results as they are, or with the rubrics what a table of them has."""
 
+    formulas = 0
+
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric] | None) -> None:
         self._stream = stream
         self._rubrics = rubrics
@@ -118,7 +123,10 @@ class _Lines:
 
 
 class _Table:
-    """A writer of CSV: a row for each result, with a column for the answer to each criterion."""
+    """A writer of CSV: a row for each result, with a column for the answer to each criterion.
+
+    Ids and names of rubrics are written as they are, because rows are joined by them; other texts are guarded.
+    """
 
     _HEAD = ("id", "rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed")
     _ERROR = ("error", "error_path", "file", "line")
@@ -126,6 +134,7 @@ class _Table:
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._stream = stream
         self._rubrics = rubrics
+        self.formulas = 0
         self._ids = [*dict.fromkeys(each.id for rubric in rubrics.values() for each in rubric.criteria)]
         self._write([[*self._HEAD, *[f"criteria.{name}" for name in self._ids], *self._ERROR]])
 
@@ -138,16 +147,22 @@ class _Table:
         answers = {each["id"]: each["raw"] for each in row["criteria"] or ()}
         error = row["error"] or {}
         missed = row["gates_missed"]
-        return [
-            *[row[name] for name in self._HEAD[:-1]],
+        name = row["id"]
+        self.formulas += isinstance(name, str) and is_formula(name)
+        others = [
+            *[row[name] for name in self._HEAD[2:-1]],
             None if missed is None else " ".join(missed) if not any(" " in each for each in missed) else missed,
             *map(answers.get, self._ids),
             *[error.get(name) for name in ("message", "path", "file", "line")],
         ]
+        return [name if isinstance(name, str) else _as_cell(name), row["rubric"], *map(_as_cell, others)]
 
     def _write(self, rows: Iterator[list[Any]] | list[list[Any]]) -> None:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([*map(_as_cell, row)] for row in rows)
+        plain = csv.writer(text, lineterminator="\n")
+        quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one leaves a lone CR bare
+        for row in rows:
+            (quoted if any(isinstance(cell, str) and "\r" in cell for cell in row) else plain).writerow(row)
         self._stream.write(text.getvalue().encode("utf-8", "backslashreplace"))
 
     def end(self) -> None:
@@ -166,6 +181,8 @@ def _as_cell(value: Any) -> Any:
 
 class _Parquet:
     """A writer of Parquet with the columns of `ScoredBatch.to_arrow`; the errors have their files, too."""
+
+    formulas = 0
 
     def __init__(self, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric]) -> None:
         pa = _import_arrow()

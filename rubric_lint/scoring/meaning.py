@@ -8,11 +8,14 @@ import hashlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion
+from rubric_lint.text.path import Path
 
 HASH_LENGTH = 16
 """The number of hexadecimal digits in a hash."""
@@ -45,6 +48,57 @@ def read_levels(criterion: Criterion) -> tuple[tuple[int, str | None, Words], ..
     return tuple(sorted(levels, key=lambda level: level[0]))
 
 
+class Told(NamedTuple):
+    """The text of a field that a judge is told as it is: of an entry, or of a band or level, which `where` names.
+
+    `path` is the path of the entry, the band or the level.
+    """
+
+    where: str
+    name: str
+    text: str
+    path: Path
+
+
+_IN_FORM = {
+    "entry": {"id", "expected_outcome", "score_ranges", "score_range", "levels"},
+    "band": {"score_range", "expected_outcome"},
+    "level": {"level", "name", "expected_outcome"},
+}
+"""The fields that a judge is told in a form of their own."""
+
+
+@cache
+def _list_told(kind: str) -> tuple[str, ...]:
+    """Return the other fields of an entry, a band or a level that a judge is told, as the schema says it."""
+    fields = load(f"{CURRENT}/rubric.json")["definitions"][kind]["properties"]
+    return tuple(name for name, field in fields.items() if field.get("x-told-to-judge") and name not in _IN_FORM[kind])
+
+
+def read_told(entry: Criterion) -> tuple[Told, ...]:
+    """Return what a judge is told of an entry besides the fields with a form of their own, in order of the fields."""
+    fields = entry.fields or {}
+    band = json.dumps(fields["score_range"], default=str) if "score_range" in fields else ""
+    found = _take("entry", fields, band, entry.path)
+    for name, kind, key in (("score_ranges", "band", "score_range"), ("levels", "level", "level")):
+        items = fields.get(name) if _list_told(kind) else None
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict):
+                found += _take(kind, item, json.dumps(item.get(key), default=str), (*entry.path, name, index))
+    return tuple(found)
+
+
+def _take(kind: str, fields: Mapping[str, Any], where: str, path: Path) -> list[Told]:
+    given = [(name, fields[name]) for name in _list_told(kind) if fields.get(name) is not None]
+    texts = [(name, value if isinstance(value, str) else json.dumps(value, default=str)) for name, value in given]
+    return [Told(where, name, text, path) for name, text in texts]
+
+
+def list_words(told: Sequence[Told]) -> list[tuple[str, str, Words]]:
+    """Return the words of what a judge is told in fields, whatever their order."""
+    return sorted((each.where, each.name, words(each.text)) for each in told)
+
+
 def read_task(rubric: Rubric) -> str | None:
     """Return what the rubric judges as a whole, if its dialect states it."""
     return (rubric.view.task if rubric.view else "") or None
@@ -59,7 +113,8 @@ def read_gate(criterion: Criterion, scoring: ScoringCriterion) -> int | None:
 
 def says(criterion: Criterion, scoring: ScoringCriterion) -> Hashable:
     """Return everything that a judge sees of a criterion except its id."""
-    return words(criterion.outcome), read_scores(scoring), read_levels(criterion)
+    told = tuple(list_words(read_told(criterion)))
+    return words(criterion.outcome), read_scores(scoring), read_levels(criterion), told
 
 
 def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> str:
@@ -75,6 +130,7 @@ def hash_told(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
     described = _describe(rubric, criteria)
     whole = {name: described[name] for name in ("shape", "task")}
     if rubric.shape is Shape.HOLISTIC:
+        whole |= {name: described[name] for name in ("told",) if name in described}
         return {OVERALL: _hash([whole, described["scores"]])}
     hidden = {"share", "gate"}
     return {
@@ -95,7 +151,8 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> Mapping[s
         "task": words(read_task(rubric)),
     }
     if rubric.shape is Shape.HOLISTIC:
-        return {**described, "scores": read_scores(criteria[0])}
+        told = [each for entry in rubric.entries for each in read_told(entry)]
+        return {**described, "scores": read_scores(criteria[0]), **_describe_told(told)}
     listed = [_describe_criterion(*each) for each in zip(rubric.criteria, criteria, strict=True)]
     return {**described, "criteria": sorted(listed, key=lambda item: str(item["id"]))}
 
@@ -109,4 +166,10 @@ def _describe_criterion(criterion: Criterion, scoring: ScoringCriterion) -> Mapp
         "levels": levels,
         "share": str(scoring.share),
         "gate": read_gate(criterion, scoring),
+        **_describe_told(read_told(criterion)),
     }
+
+
+def _describe_told(told: Sequence[Told]) -> Mapping[str, Any]:
+    """Return what fields tell a judge, or nothing: a rubric without such fields keeps its hash."""
+    return {"told": list_words(told)} if told else {}

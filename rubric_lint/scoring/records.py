@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from json.encoder import encode_basestring as _quote
 from typing import Any, NamedTuple, TypeVar, cast
 
 from rubric_lint.messages import find_near, list_names, point_to_known
@@ -94,8 +93,6 @@ class Entry(NamedTuple):
         text = judged.known.text if judged else render(self.result.to_json())[1:-1]
         if not self.is_record:
             return f"{{{text}}}"
-        if len(value) == 2 and type(name := value.get("id")) is str:
-            return f'{{"id": {_quote(name)}, {text}}}'
         head = f'"id": {render(value["id"])}, ' if "id" in value else ""
         rest = self.rest
         return f"{{{head}{text}, {render(rest)[1:-1]}}}" if rest else f"{{{head}{text}}}"

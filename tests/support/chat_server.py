@@ -37,12 +37,19 @@ class Response(NamedTuple):
     cut_off: bool = False
 
 
+_SCORES = re.compile(r"^.*: \d+ outputs?: .*\nNext: .*\n", re.MULTILINE)
+
+
+def without_scores(told):
+    """What a run says, without the scores and the next command that it ends with."""
+    return _SCORES.sub("", told)
+
+
 def completion(content, *, finish_reason="stop", **message):
     body = {
         "id": "c1",
         "object": "chat.completion",
         "created": 1,
-        "model": "m",
         "choices": [
             {
                 "index": 0,
@@ -85,14 +92,14 @@ def serving(behave):
                 chat.at_once += 1
                 chat.most_at_once = max(chat.most_at_once, chat.at_once)
             try:
-                self.respond(chat.behave(asked), answer)
+                self.respond(chat.behave(asked), asked)
             except OSError:
                 self.close_connection = True  # the other side is gone
             finally:
                 with chat.lock:
                     chat.at_once -= 1
 
-        def respond(self, response, answer):
+        def respond(self, response, asked):
             if response == CUT:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
@@ -108,7 +115,10 @@ def serving(behave):
                 self.close_connection = True
                 return
             time.sleep(response.delay)
-            data = response.body if isinstance(response.body, str) else json.dumps(response.body)
+            data = response.body
+            if not isinstance(data, str):
+                has_model = isinstance(data, dict) and "created" in data
+                data = json.dumps({"model": asked.body["model"], **data} if has_model else data)
             self.send_response(response.status)
             for name, value in {"content-type": "application/json", **response.headers}.items():
                 self.send_header(name, value)
@@ -118,7 +128,7 @@ def serving(behave):
             self.wfile.flush()
             self.close_connection = self.close_connection or response.cut_off
             with chat.lock:
-                chat.replied[answer] += response.status == 200
+                chat.replied[asked.answer] += response.status == 200
 
         def log_message(self, *_):
             pass

@@ -8,14 +8,19 @@ _FORMULA = re.compile(
 )
 
 
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet could take a text for a formula."""
+    return _FORMULA.match(text) is not None
+
+
 def armed(text: str) -> str:
     """Return a text with an apostrophe before it if a spreadsheet could take it for a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
+    return f"'{text}" if is_formula(text) else text
 
 
 def is_armed(text: str) -> bool:
     """Return whether a text has such an apostrophe."""
-    return text.startswith("'") and _FORMULA.match(text) is not None
+    return text.startswith("'") and is_formula(text)
 
 
 def disarmed(text: str) -> str:

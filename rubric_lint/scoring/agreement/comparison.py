@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, NamedTuple
 
+from rubric_lint.scoring.agreement.beta import upper_bound
 from rubric_lint.scoring.agreement.coefficients import Row
 from rubric_lint.scoring.agreement.figures import Chart, Draws, Figure, choose_statistics, compute
 from rubric_lint.scoring.agreement.proportions import Share, Sides, find_needed
@@ -170,17 +171,21 @@ def _decide(confusion: list[list[int]], meets: Sequence[bool], target: Fraction)
 def _find_more(caught: Share, target: Fraction) -> tuple[int | None, str | None]:
     """Return how many more bad answers would show that the judge catches enough of them, or why that is settled."""
     goal = f"{float(target):.0%}"
-    if interval := caught.interval:
-        if interval[0] >= target:
-            return 0, f"the judge catches at least {goal} of the bad answers"
-        if interval[1] < target:
-            return None, f"the judge catches fewer than {goal} of the bad answers"
+    if caught.interval and caught.interval[0] >= target:
+        return 0, f"the judge catches at least {goal} of the bad answers"
+    # Wilson's upper limit is below the target too often of few answers: of one, wherever it is missed.
+    if caught.n and (most := upper_bound(*caught, _ERROR)) < target:
+        return None, f"the judge catches fewer than {goal} of the bad answers (at most {most:.1%})"
     needed = find_needed(target, caught.n - caught.x)
     if needed is None:
         return None, f"over a million bad answers would be needed to show {goal}"
     more = needed - caught.n
     bad = "answer" if more == 1 else "answers"
     return more, f"{more:,} more bad {bad}, all caught, would show that the judge catches at least {goal}"
+
+
+_ERROR = 0.025
+"""The chance at most that a judge is said to catch too few although it catches enough."""
 
 
 def share_to_json(share: Share) -> dict[str, Any]:

@@ -23,6 +23,7 @@ class What(StrEnum):
     RENAMED = "criterion-renamed"
     MOVED = "generated-ids"
     OUTCOME = "outcome"
+    FIELD = "field"
     SHARE = "share"
     GATE = "gate"
     SCORES = "scores"

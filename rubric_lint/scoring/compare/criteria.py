@@ -10,7 +10,7 @@ from rubric_lint.format.criterion import Criterion, Level
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.scoring.compare.change import Change, Value, What
 from rubric_lint.scoring.grading import ScoringCriterion
-from rubric_lint.scoring.meaning import read_gate, read_outcomes, says, words
+from rubric_lint.scoring.meaning import Told, read_gate, read_outcomes, read_told, says, words
 from rubric_lint.text.path import Path
 
 
@@ -72,6 +72,7 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
     if words(old.criterion.outcome) != words(new.criterion.outcome):
         told = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
         yield Change(What.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
+    yield from compare_told(rubric, name, read_told(old.criterion), read_told(new.criterion))
     if old.gate != new.gate:
         gates = {"gate": old.gate}, {"gate": new.gate}
         yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
@@ -80,6 +81,20 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
     elif old.criterion.scale or new.criterion.scale:
         scales = [old.criterion.scale], [new.criterion.scale]
         yield from compare_scores(rubric, name, (old.scoring, scales[0]), (new.scoring, scales[1]))
+
+
+def compare_told(rubric: str, name: str | None, old: Sequence[Told], new: Sequence[Told]) -> Iterator[Change]:
+    """Yield the differences in what fields without a form of their own tell a judge."""
+    was, now = ({(each.where, each.name): each for each in side} for side in (old, new))
+    for key in dict.fromkeys([*now, *was]):
+        before, after = was.get(key), now.get(key)
+        if (before and words(before.text)) != (after and words(after.text)):
+            paths = before and (*before.path, before.name), after and (*after.path, after.name)
+            yield Change(What.FIELD, rubric, name, _field_value(before), _field_value(after), paths=paths)
+
+
+def _field_value(told: Told | None) -> Value | None:
+    return told and {"field": f"{told.name} of {told.where}" if told.where else told.name, "text": told.text}
 
 
 def is_moved(old: Judged, new: Judged) -> bool:

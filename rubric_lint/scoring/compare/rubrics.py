@@ -5,9 +5,16 @@ from typing import NamedTuple
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.compare.change import Change, Value, What
-from rubric_lint.scoring.compare.criteria import Judged, compare_pair, compare_places, compare_scores, pair_up
+from rubric_lint.scoring.compare.criteria import (
+    Judged,
+    compare_pair,
+    compare_places,
+    compare_scores,
+    compare_told,
+    pair_up,
+)
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.meaning import read_scores, read_task, words
+from rubric_lint.scoring.meaning import read_scores, read_task, read_told, words
 from rubric_lint.text.path import Path
 
 Rubrics = Mapping[str, ScoringRubric]
@@ -82,6 +89,8 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     if new.shape is Shape.HOLISTIC:
         sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
         yield from compare_scores(name, None, *sides)
+        told = ([each for entry in side.model.entries for each in read_told(entry)] for side in (old, new))
+        yield from compare_told(name, None, *told)
         return
     pairs = pair_up(_judged(old), _judged(new))
     for before, after in pairs:

@@ -14,6 +14,8 @@ from rubric_lint.messages import list_scores
 from rubric_lint.scoring.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.meaning import Told, read_told
+from rubric_lint.text.path import Path
 
 
 class JudgedCase(NamedTuple):
@@ -134,7 +136,8 @@ _TASKS = {
 def _instruct(rubric: ScoringRubric) -> str:
     parts = [_OPENING, f"# Rubric\n\n{_TASKS[rubric.shape]}"]
     if rubric.shape is Shape.HOLISTIC:
-        parts += ["\n".join(_list_bands(scale.bands)) for scale in rubric.model.scales]
+        told = [each for entry in rubric.model.entries for each in read_told(entry)]
+        parts += ["\n".join(_list_bands(scale.bands, told)) for scale in rubric.model.scales]
     else:
         parts += ["\n".join(_describe(criterion)) for criterion in rubric.model.criteria]
     return "\n\n".join([*parts, f"# What to return\n\n{_ask_for(rubric)}"])
@@ -145,22 +148,33 @@ def _describe(criterion: Criterion) -> Iterator[str]:
     yield ""
     if criterion.outcome:
         yield _indent("What is judged: " if criterion.scale or criterion.levels else "Met when: ", criterion.outcome)
+    told = read_told(criterion)
+    yield from _list_told(told, criterion.path)
     if criterion.scale:
-        yield from _list_bands(criterion.scale.bands)
-    yield from _list_levels(criterion.levels or ())
+        yield from _list_bands(criterion.scale.bands, told)
+    yield from _list_levels(criterion.levels or (), told)
 
 
-def _list_bands(bands: Iterable[Band]) -> Iterator[str]:
+def _list_told(told: Iterable[Told], path: Path, margin: str = "") -> Iterator[str]:
+    """Yield the fields of the entry, the band or the level at a path that the schema has a judge told."""
+    for each in told:
+        if each.path == path:
+            yield _indent(f"{margin}{each.name.replace('_', ' ').capitalize()}: ", each.text)
+
+
+def _list_bands(bands: Iterable[Band], told: Iterable[Told]) -> Iterator[str]:
     for band in sorted((band for band in bands if band.scores), key=lambda band: band.scores.start):
         first, last = band.scores[0], band.scores[-1]
         scores = f"{first}" if first == last else f"{first} to {last}"
         yield _indent(f"- {scores}: ", band.outcome or "")
+        yield from _list_told(told, band.path[:-1], "  ")
 
 
-def _list_levels(levels: Sequence[Level]) -> Iterator[str]:
+def _list_levels(levels: Sequence[Level], told: Iterable[Told]) -> Iterator[str]:
     for level in sorted(levels, key=lambda level: level.number or 0):
         name = f" ({level.name})" if level.name else ""
         yield _indent(f"- {level.number}{name}: ", level.outcome or "")
+        yield from _list_told(told, level.path, "  ")
 
 
 def _indent(mark: str, text: str) -> str:

@@ -1,8 +1,20 @@
 """Read the body of a response: the model's text, why there is none, and its tokens."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+
+_SNAPSHOT = re.compile(r"(?:[-@:](?:latest|v?\d{3,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}))+$")
+"""Matches what names a version of a model, such as `-2024-08-06`, `-0613` and `:latest`."""
+
+
+def is_other_model(asked: str, replied: str) -> bool:
+    """Return whether a reply is of another model than the one asked, or of another version than the one pinned."""
+    one, two = (name.casefold().rpartition("/")[2] for name in (asked, replied))
+    if one == two or _SNAPSHOT.sub("", one) == two:
+        return False
+    return _SNAPSHOT.sub("", two) != re.sub("[-@:]latest$", "", one)
 
 
 class UnreadableError(Exception):

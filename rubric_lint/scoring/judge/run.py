@@ -1,6 +1,7 @@
 """Judge answers concurrently: retry each until its output is valid, and write each once."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ from rubric_lint.scoring.judge.answers import Answer
 from rubric_lint.scoring.judge.asking import Desk, Plan, Sample, take_sample
 from rubric_lint.scoring.judge.endpoint import Exchange, UnansweredError
 from rubric_lint.scoring.judge.panel import Panel
-from rubric_lint.scoring.judge.reply import Tokens
+from rubric_lint.scoring.judge.reply import Tokens, is_other_model
 from rubric_lint.scoring.judge.spending import Spending
 from rubric_lint.scoring.judge.store import ReplyStore
 
@@ -37,6 +38,7 @@ class JudgeTally:
     """Count the answers of a run. `skipped` were judged by an earlier run; `stable` have one verdict in all outputs.
 
     `votes` is the most independent votes that an answer can have, `cached` how many requests needed no endpoint.
+    `others` counts replies of another model than the one asked, by both names.
     """
 
     judged: int = 0
@@ -47,6 +49,7 @@ class JudgeTally:
     stable: int = 0
     votes: int = 1
     cached: int = 0
+    others: Counter[tuple[str, str]] = field(default_factory=Counter)
     spending: Spending = field(default_factory=Spending, compare=False)
 
     @property
@@ -150,6 +153,9 @@ class JudgeRun:
         return Judgement(samples)
 
     def _count(self, model: str, exchange: Exchange) -> None:
+        replied = exchange.reply.model
+        if replied and is_other_model(model, replied):
+            self.tally.others[model, replied] += 1
         if exchange.is_cached:
             self.tally.cached += 1
             return

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
+from rubric_lint.messages import join_words
+from rubric_lint.scoring.agreement.ratings import name_key
 from rubric_lint.scoring.agreement.scales import Kind, Measure
 from rubric_lint.scoring.judged.budget import at_most, bound_absent, corrected, count_needed
 from rubric_lint.scoring.judged.decision import Decision, Outcomes, Spot, Untested
@@ -12,6 +14,8 @@ CONSTANT, UNUSED = "judged-constant", "judged-unused-band"
 
 _USUAL = Fraction(9, 10)
 """The share of answers that must differ for a value to be worth its place: a tenth."""
+
+_MOST_SHOWN = 3
 
 
 def find_constant(table: Table) -> Outcomes:
@@ -27,15 +31,26 @@ def find_constant(table: Table) -> Outcomes:
     bound = f"{at_most(bound_absent(n, tests))} of answers {{}} ({corrected(tests)})"
     for _, column in alike:
         value, other, missing = _word_constant(column)
-        advice = f"add answers that should {missing}, or remove the criterion if none can"
-        yield Decision(
-            CONSTANT, Spot(column.name), f"{value} in all {n} judged answers, so {bound.format(other)}; {advice}"
-        )
+        advice = f"so {bound.format(other)}; add answers that should {missing}, or remove the criterion if none can"
+        if differing := _find_other_labels(column):
+            labelled = len(column.labels) - column.labels.count(None)
+            look = join_words([f"`{name_key(table.keys[number])}`" for number in differing[:_MOST_SHOWN]])
+            advice = (
+                f"but {len(differing)} of {labelled} labelled ones should {missing}, so it is the judge that does not "
+                f"tell them apart; say in the outcome what it overlooks; look at {look}"
+            )
+        yield Decision(CONSTANT, Spot(column.name), f"{value} in all {n} judged answers, {advice}")
 
 
 def is_constant(column: Column) -> bool:
     """Return whether all outputs give a criterion the same check, side of the gate, band or level."""
     return len({_classify(column, position) for position in column.used}) == 1
+
+
+def _find_other_labels(column: Column) -> list[int]:
+    """Return the numbers of the answers to which people gave something else than all outputs did."""
+    value = _classify(column, min(column.used))
+    return [at for at, label in enumerate(column.labels) if label is not None and _classify(column, label) != value]
 
 
 def _classify(column: Column, position: int) -> int:

@@ -5,13 +5,24 @@ from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.outcomes import is_placeholder
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion
 from rubric_lint.scoring.testing.places import Spot
 from rubric_lint.scoring.testing.running import Tested
 
-TO_DO = "TODO: write an answer that earns this: "
+_TO_WRITE = "TODO: write an answer"
+TO_DO = f"{_TO_WRITE} that earns this: "
 """How the answers of an outline begin."""
+
+
+def is_to_write(answer: str) -> bool:
+    """Return whether an answer is still to be written: that of an outline, or a placeholder of one word.
+
+    Punctuation alone may be an answer that a rubric should catch.
+    """
+    is_word = len(answer.split()) == 1 and any(map(str.isalnum, answer))
+    return answer.startswith(_TO_WRITE) or (is_word and is_placeholder(answer))
 
 
 class Recorded(NamedTuple):
