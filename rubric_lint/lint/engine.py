@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
-from rubric_lint.dialects.search.locate import Location, Search, locate, search, speaks_of_rubrics
-from rubric_lint.dialects.search.lost_rubrics import find_lost, find_meant
+from rubric_lint.dialects.search.locate import Location, Search, find_meant, locate, search, speaks_of_rubrics
+from rubric_lint.dialects.search.lost_rubrics import find_lost
 from rubric_lint.dialects.search.near_misses import find_unread
 from rubric_lint.finding import (
     Finding,
@@ -19,6 +19,7 @@ from rubric_lint.finding import (
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric, build_rubric
 from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.lint.case_names import find_repeated
 from rubric_lint.lint.found import Also, Found, Look, find_duplicate_keys
 from rubric_lint.lint.message_context import name_criterion, write_lines
 from rubric_lint.lint.missing_rubrics import find_absence
@@ -27,6 +28,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
+from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Path as DataPath
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span, UndecodableError
@@ -160,6 +162,8 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
     if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in find_absence(documents, settings):
             yield Found("schema", problem, document)
+    if documents and documents[0].kind in DATA:  # rubric-score reads no others
+        yield from find_repeated(held.rubrics)
     for document, rubric in held.rubrics:
         check_time()
         yield from _check(document, rubric)
@@ -174,11 +178,11 @@ class Held(NamedTuple):
 
 def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: Held) -> Iterator[Found]:
     """Find the containers that lose their rubrics; add those that are not findings to `held`."""
-    locations = [location for found in searches for location in found.rubrics]
-    in_suite, of_agentv = find_meant(documents, locations, documents[0].source.around if documents else frozenset())
+    located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
+    in_suite, of_agentv = find_meant(located, documents[0].source.around if documents else frozenset())
     for document, found in zip(documents, searches, strict=True):
-        is_ours = in_suite or found.is_claimed
-        lost = list(find_lost(document, found, in_suite=in_suite, of_agentv=of_agentv)) if is_ours else []
+        is_ours, has_any = in_suite or found.is_claimed, in_suite or (found.is_claimed and bool(found.rubrics))
+        lost = list(find_lost(document, found, in_suite=has_any, of_agentv=of_agentv)) if is_ours else []
         yield from (Found("lost-rubric", problem, document) for problem in lost)
         paths = {problem.path for problem in lost}
         held.unread.extend(find_unread(document, found, paths, is_ours=is_ours, of_agentv=of_agentv))

@@ -5,9 +5,9 @@ from typing import Any
 
 from rubric_lint.dialects import find_unread_forms
 from rubric_lint.dialects.search.locate import Search
-from rubric_lint.dialects.search.lost_rubrics import find_misspelt, is_place, word_empty, word_misspelt
+from rubric_lint.dialects.search.lost_rubrics import word_empty, word_misspelt
 from rubric_lint.finding import Unread
-from rubric_lint.format.recognition import FIELD, has_own_words, is_holder, tells
+from rubric_lint.format.recognition import FIELD, find_misspelt, has_own_words, is_holder, is_place, tells
 from rubric_lint.messages import describe, join_words, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import DATA
