@@ -113,22 +113,27 @@ def _may_be_ours(field: str) -> bool:
     return field in known or field in gates or len(find_near(field, known)) > 0
 
 
-def is_foreign(data: Any, text: str) -> bool:
-    """Return whether a file named like a rubric file has the content of another tool."""
+def is_foreign(data: Any, text: str, *, has_views: bool = False) -> bool:
+    """Return whether a file named like a rubric file has the content of another tool.
+
+    With `has_views`, it has rubrics of a dialect, so it is enough that most fields are not ours.
+    """
     if has_own_words(text) or not isinstance(data, dict | list):
         return False
     entries = data.get(FIELD, data) if isinstance(data, dict) else data
     if entries is not data or isinstance(data, list):
-        return isinstance(entries, list) and bool(entries) and all(map(_is_foreign_entry, entries))
+        is_list = isinstance(entries, list) and bool(entries)
+        return is_list and all(_is_foreign_entry(entry, is_doubtful=has_views) for entry in entries)
     is_known = any(find_near(key, (FIELD,)) or key in schema_for().entry_fields for key in data)
     return len(data) > 1 and not is_known and not any(FIELD in mapping for _, mapping in walk_mappings(data))
 
 
-def _is_foreign_entry(entry: Any) -> bool:
-    """Return whether no field of an entry is nearly ours. A single field is a string with a colon in it."""
+def _is_foreign_entry(entry: Any, *, is_doubtful: bool) -> bool:
+    """Return whether no field of an entry is nearly ours, or few are. A single field is a string with a colon in it."""
     if not isinstance(entry, dict) or len(entry) < 2 or tells(entry):
         return False
-    return not any(schema_for().knows(field) and not (field == "levels" and value) for field, value in entry.items())
+    known = sum(schema_for().knows(field) and not (field == "levels" and value) for field, value in entry.items())
+    return 2 * known <= len(entry) and not _is_first_version(entry) if is_doubtful else known == 0
 
 
 def is_place(owner: Path, *, in_suite: bool) -> bool:
@@ -140,7 +145,7 @@ def holds_criteria(value: Any) -> bool:
     """Return whether a value in the place of a rubric is meant as one: not a reference, and not settings."""
     if isinstance(value, dict):
         return any(isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items())
-    return isinstance(value, list) and any(isinstance(entry, dict | str) for entry in value)
+    return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)
 
 
 def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:

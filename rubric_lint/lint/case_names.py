@@ -10,19 +10,24 @@ from rubric_lint.format.schema import suite_lists
 from rubric_lint.lint.found import Found
 from rubric_lint.messages import shorten
 from rubric_lint.text.document import Document
+from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import stem_of
 
 
-def find_repeated(rubrics: Sequence[tuple[Document, Rubric]]) -> Iterator[Found]:
-    """Find the rubrics of a file whose names other rubrics have, so that no record says which of them it is for."""
-    if len(rubrics) < 2:
+def find_repeated(rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[Found]) -> Iterator[Found]:
+    """Find the rubrics of a file whose names other rubrics have, so that no record says which of them it is for.
+
+    Those that `found` says are lost are findings already.
+    """
+    lost = {each.problem.path for each in found if each.rule == "lost-rubric"}
+    if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
         return
     sites = [RubricSite.of(document, rubric) for document, rubric in rubrics]
     firsts: dict[str, int] = {}
     for at, (name, *_) in enumerate(find_names(rubrics[0][0].source.name, sites)):
         first = firsts.setdefault(name, at)
-        if first != at:
+        if first != at and rubrics[at][1].path not in lost:
             (document, rubric), (above, earlier) = rubrics[at], rubrics[first]
             own, other = _read_owner(sites[at]), _read_owner(sites[first])
             if own.key != other.key and own.field and other.field and own.name == other.name:
@@ -83,7 +88,7 @@ def find_names(file: str, sites: Sequence[RubricSite]) -> list[RubricName]:
     return named
 
 
-_DEFAULTS = ("defaults", "defaultTest")
+_DEFAULTS = ("defaults", "defaultTest", "default_test")
 
 
 class _Owner(NamedTuple):
@@ -121,12 +126,6 @@ def _read_owner(site: RubricSite) -> _Owner:
 
 
 _OF_CASES = ("id", "name")
-
-
-def read_case_name(site: RubricSite) -> str:
-    """Return the name that the case of a rubric has; empty if it is named after its place."""
-    owner = _read_owner(site)
-    return owner.name if owner.field else ""
 
 
 def _label(value: Any, fields: tuple[str, ...], otherwise: str) -> tuple[str, str]:

@@ -28,7 +28,6 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Path as DataPath
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span, UndecodableError
@@ -79,7 +78,7 @@ def examine_file(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> E
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         return Examined(report_faults(fault.source, [(fault.message, fault.span)], settings), [], [])
-    return examine(source, settings)
+    return examine(source, settings, also=find_repeated)
 
 
 @without_collections()
@@ -162,8 +161,6 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
     if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in find_absence(documents, settings):
             yield Found("schema", problem, document)
-    if documents and documents[0].kind in DATA:  # rubric-score reads no others
-        yield from find_repeated(held.rubrics)
     for document, rubric in held.rubrics:
         check_time()
         yield from _check(document, rubric)
@@ -196,7 +193,8 @@ MARK = "rubric-lint:"
 """The start of every comment that rubric-lint reads."""
 
 
-_LINTED = frozenset(rule.name for rule in RULES if rule.command == "rubric-lint")
+_LINTED = frozenset(rule.name for rule in RULES if rule.command == "rubric-lint" and rule.name != "repeated-case")
+"""The rules that apply to each case alone; only `examine_file` compares cases."""
 
 
 def _silence(
@@ -258,7 +256,10 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     if not schema.is_valid(value):
         from rubric_lint.format.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
-        yield from find_violations(schema, document, rubric.path, value)
+        tells_others = rubric.view is not None and rubric.view.dialect.tells_others
+        for rule, problem in find_violations(schema, document, rubric.path, value):
+            if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
+                yield rule, problem
     if rubric.view:
         from rubric_lint.lint.foreign_fields import find_around  # noqa: PLC0415  (our own rubrics have none)
 

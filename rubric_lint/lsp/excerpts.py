@@ -19,8 +19,7 @@ class Excerpt:
     `place` is where the `case` is in the excerpt's source, `items` its number of entries of the list `list_key`. The
     messages of `findings` have placeholders for lines. `is_plain`: all parsers agree on it. `is_apart`: each of its
     rubrics is in an entry of the list, and is not one itself. `signs` and `words` are what it shows of the whole file.
-    `names` are those of the case, `judged` those that rubrics go by, `new_names` those that fixes give to its copies.
-    `kept` caches what is made of it.
+    `names` are those of the case, `new_names` those that fixes give to its copies. `kept` caches what is made of it.
     """
 
     source: Source
@@ -37,7 +36,6 @@ class Excerpt:
     signs: frozenset[str]
     words: frozenset[str]
     names: frozenset[str]
-    judged: frozenset[str]
     new_names: frozenset[str]
     kept: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
 

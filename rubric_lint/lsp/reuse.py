@@ -12,7 +12,6 @@ from rubric_lint.dialects import choose_families, find_words
 from rubric_lint.dialects.search.case_signs import find_signs
 from rubric_lint.dialects.search.locate import Location
 from rubric_lint.finding import Finding, Fix, MoveItems, Replace
-from rubric_lint.lint.case_names import RubricSite, read_case_name
 from rubric_lint.lint.edits.splitting import LABELS
 from rubric_lint.lint.engine import examine
 from rubric_lint.lsp.cases import Cut, compose_case, cut, cut_json, is_plain
@@ -175,11 +174,8 @@ def _join_signs(found: Iterable[Excerpt], kind: Kind) -> frozenset[str]:
     return frozenset(families).union(*{excerpt.signs for excerpt in found})
 
 
-def _have_clashes(found: list[Excerpt]) -> bool:
-    """Return whether cases with rubrics share a name, or a fix takes one, which a case cannot know."""
-    taken = [name for excerpt in found for name in excerpt.judged]
-    if len(set(taken)) < len(taken):
-        return True
+def _have_clashes(found: Iterable[Excerpt]) -> bool:
+    """Return whether a fix of a case takes a name that another case has, because it knows only its own."""
     new = frozenset[str]().union(*(excerpt.new_names for excerpt in found if excerpt.new_names))
     return bool(new) and any(new & excerpt.names for excerpt in found)
 
@@ -217,7 +213,6 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings, around: froz
         signs=find_signs(document, locations),
         words=words,
         names=(names := _find_names(document.data[composed.key])),
-        judged=frozenset(filter(None, (read_case_name(RubricSite.of(*each)) for each in rubrics))),
         new_names=frozenset(f"{name}-2" for name in names) if any(map(_copies_case, result.findings)) else frozenset(),
     )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.case_names import RubricSite, find_names
-from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
+from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.project.skipped import name_other_kind
@@ -175,7 +175,8 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
             )
         found[loaded.name] = loaded._replace(file=tuple(documents))
     for loaded in found.values():
-        if not loaded.rubric.schema.is_valid(loaded.document.value(loaded.rubric.path)):
+        is_valid = loaded.rubric.schema.is_valid(loaded.document.value(loaded.rubric.path))
+        if not is_valid and any(find_shape_problems(loaded.document, loaded.rubric)):
             raise RubricError(
                 f"{loaded.start}: the rubric has errors that a comment or a setting silences; fix them first"
             )

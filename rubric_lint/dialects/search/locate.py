@@ -208,9 +208,9 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         return Search([], [], is_claimed=True)  # the meaning of its fields is unknown
     follows = claim.version if claim else version or CURRENT
     is_only_named = claimed and claim is None and version is None
-    is_other = is_only_named and is_foreign(document.data, document.written_at(()))
-    is_claimed = (claimed and not is_other) or claim is not None
     around = document.source.around
+    is_other = is_only_named and _is_others(document, around)
+    is_claimed = (claimed and not is_other) or claim is not None
     families = () if is_claimed else find_families(document.quick_text, document.kind, around)
     found, leftovers = _find_fields(document, is_claimed=is_claimed, is_whole=bool(families))
     rubrics = [Location(path, follows) for path in found]
@@ -227,6 +227,14 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+def _is_others(document: Document, around: frozenset[str]) -> bool:
+    """Return whether the content of a file named like a rubric file is another tool's, or a rubric of a dialect."""
+    data, text = document.data, document.written_at(())
+    if is_foreign(data, text) or not is_foreign(data, text, has_views=True):
+        return is_foreign(data, text)
+    return bool(_find_views(document, find_families(document.quick_text, document.kind, around)))
 
 
 def _is_placed(document: Document, path: Path, rubrics: Iterable[Location]) -> bool:
