@@ -3,7 +3,7 @@
 Labels of a `label_model` pass or fail; the prompt of a `score_model` may describe its scores.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from math import inf
 from typing import Any
@@ -34,7 +34,7 @@ _FAILS, _PASSES = 0, 1
 def find(document: Document) -> Iterator[View]:
     """Find the graders with labels or scores, also within a `multi`; other types compare texts or run programs."""
     for path, grader in document.mappings:
-        if document.kind.is_program and is_computed(grader):
+        if not is_grader(grader) or (document.kind.is_program and is_computed(grader)):
             continue  # what is computed may be anything
         if grader.get("type") == "score_model" and isinstance(grader.get("input"), list):
             if (prompt := "\n\n".join(_read_prompt(grader["input"]))).strip():
@@ -43,6 +43,11 @@ def find(document: Document) -> Iterator[View]:
         labels, passing = grader.get("labels"), grader.get("passing_labels")
         if grader.get("type") == "label_model" and isinstance(labels, list) and isinstance(passing, list):
             yield _view(document, (*path, "labels"), labels, passing, grader)
+
+
+def is_grader(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a mapping is a grader by which a model judges."""
+    return mapping.get("type") in ("label_model", "score_model")
 
 
 def is_computed(value: Any) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.dialects.deepeval import is_band, is_likely_band, is_metric, mentions_deepeval
-from rubric_lint.dialects.openai_graders import is_computed
+from rubric_lint.dialects.openai_graders import is_computed, is_grader
 from rubric_lint.dialects.ragas import Uses, find_uses, holds_levels
 from rubric_lint.format.view import read_text
 from rubric_lint.messages import join_words
@@ -33,15 +33,8 @@ def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, 
     yield from _find_bands(document, taken)
     yield from _find_levels(document, taken)
     for path, mapping in document.mappings:
-        if (
-            mapping.get("type") in _GRADERS
-            and is_computed(mapping)
-            and not any(place[: len(path)] == path for place in taken)
-        ):
+        if is_grader(mapping) and is_computed(mapping):
             yield path, f"a part of this `{mapping['type']}` is computed; only literal ones are checked"
-
-
-_GRADERS = ("label_model", "score_model")
 
 
 def _find_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:

@@ -222,8 +222,10 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
         leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
     if leftovers and not is_claimed and find_meant({document: rubrics}, around) == (True, False):
-        placed = [path for path in leftovers if _is_placed(document, path, rubrics)]
-        leftovers = [path for path in leftovers if not any(path[: len(place)] == place for place in placed)]
+        above = {location.path[:length] for location in rubrics for length in range(len(location.path))}
+        placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
+        read = set(placed)
+        leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
@@ -237,13 +239,11 @@ def _is_others(document: Document, around: frozenset[str]) -> bool:
     return bool(_find_views(document, find_families(document.quick_text, document.kind, around)))
 
 
-def _is_placed(document: Document, path: Path, rubrics: Iterable[Location]) -> bool:
+def _is_placed(document: Document, path: Path) -> bool:
     """Return whether a `rubrics` in a suite of ours is where our rubrics are, so that it is one, whatever it holds."""
     value = document.value(path)
     is_placed = path[-1] == FIELD and is_place(path[:-1], in_suite=True) and holds_criteria(value)
-    if not is_placed or any(location.path[: len(path)] == path for location in rubrics):
-        return False
-    return not any(find_misspelt(value, path, of_agentv=False))
+    return is_placed and not any(find_misspelt(value, path, of_agentv=False))
 
 
 def _find_views(document: Document, families: "Iterable[Family]") -> list[Location]:
