@@ -307,6 +307,15 @@ ATTACKS = {  # C2, C3: what took time or memory by the square of its size
             "rubrics choices weight text name criteria evaluators guidance requirement:\n" * (n // 70) + "  a: 1\n"
         ),
     ),
+    "places of ours beside rubrics": (
+        "a.yaml",
+        lambda n: (
+            "tests:\n"
+            + "- {id: a, rubrics: [{id: a, expected_outcome: It is}]}\n- {id: a, rubrics: [{criterion: b}]}\n"
+            * (n // 90)
+        ),
+    ),
+    "graders that are computed": ("a.py", lambda n: "run(type='score_model', input=[make()])\n" * (n // 40)),
     "fields with nearly the name": ("a.yaml", lambda n: "".join(f"rubric{each}: [a]\n" for each in range(n // 12))),
     "one name for many metrics": (
         "a.py",

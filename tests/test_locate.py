@@ -73,6 +73,7 @@ NOT_OURS = {
     "criteria without points": "{criterion: States the dose, tags: [a]}",
     "autorubric": "{weight: 10, requirement: States the dose}",
     "b7: a course": "{title: Style, points: 5, levels: [{name: Good, points: 5, description: Reads well}]}",
+    "v1 with a list as its id": "{id: [a], description: Says it}",
     "b7: a numbered row": "{id: 3, description: Says it, weight: 2}",
     "empty levels": "{levels: []}",
     "levels of a game": "{levels: 7}",
@@ -112,6 +113,11 @@ FALSE_FRIENDS = {
     "nothing": "rubrics:\n",
     "a text": "rubrics: see below\n",
     "an empty list": "rubrics: []\n",
+    "levels by name of another format": """\
+        rubrics:
+          correctness: {description: Is it right, levels: {"0": Wrong, "1": Right}}
+          tone: {description: Is it polite, levels: {"0": Rude, "1": Polite}}
+        """,
     "a top-level list of criteria": "- {id: a, expected_outcome: Says it}\n",
     "Azure": """\
         dimensions:

@@ -100,3 +100,78 @@ def test_a_file_as_the_only_value_is_said_to_be_unread():
     assert [each.reason for each in result.unread] == [
         "`value` of `llm-rubric` is a file or a variable, whose text is not read"
     ]
+
+
+GUIDED = """\
+[[criteria]]
+name = "tests"
+description = "The tests fail without the change"
+guidance = "PASS if each fails on the old code."
+severity = "high"
+scope = "code"
+
+[[criteria]]
+name = "tests"
+description = "The change is small"
+guidence = "PASS if it is."
+scope = "code"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rules", "told"),
+    [
+        (
+            "rubric.toml",
+            GUIDED,
+            ["duplicate-id", "unknown-field"],
+            "fields that harbor check does not have are not read: `severity` and `scope`",
+        ),
+        (
+            "evals/style.json",
+            '{"criteria": [{"name": "a", "text": "Names the cause", "weight": -1, "owner": "me"}]}',
+            ["weight"],
+            "fields that verifiers does not have are not read: `owner`",
+        ),
+    ],
+)
+def test_a_rubric_with_one_more_field_is_read_where_the_name_says_so(name, text, rules, told):
+    result = lint(name, text.encode())
+    assert ([finding.rule for finding in result.findings], result.rubrics) == (rules, 1)
+    assert [(each.reason, each.is_known) for each in result.unread] == [(told, True)]
+    elsewhere = lint("goals." + name.rpartition(".")[2], text.encode())
+    assert (elsewhere.findings, elsewhere.rubrics, [each.is_known for each in elsewhere.unread if each.is_known]) == (
+        (),
+        0,
+        [],
+    )
+
+
+def test_criteria_with_the_fields_of_harbor_check_and_others_are_told():
+    (unread,) = lint("goals.toml", GUIDED.encode()).unread
+    assert ("harbor check" in unread.reason, unread.is_known, unread.line) == (True, False, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("de.json", '{"rubrics": "Rubriken", "criteria": "Kriterien"}'),
+        ("en.yml", "en:\n  rubric: {one: Rubric, other: Rubrics}\n"),
+        ("essay.yaml", "rubrics: [{name: Thesis, points: 4, levels: [{label: Good, description: Has a claim}]}]\n"),
+        ("canvas.json", '{"rubric": [{"description": "Style", "points": 5, "ratings": [{"points": 5}]}]}'),
+    ],
+)
+def test_translations_and_grades_of_courses_are_no_near_misses(name, text):
+    assert lint(name, text.encode()).unread == ()
+
+
+def test_a_metric_of_lightspeed_that_is_a_text_is_left_alone():
+    text = "metrics: {'geval:x': just text, 'geval:y': {criteria: A?, rubrics: []}}\n"
+    assert lint("a.yaml", text.encode()).findings == ()
+
+
+@pytest.mark.parametrize("bounds", ["[-.inf, 1]", "[0, .inf]", "[0, .nan]"])
+def test_the_range_of_a_grader_is_finite(bounds):
+    text = f"type: score_model\ninput: [{{role: user, content: How good is it?}}]\nrange: {bounds}\n"
+    (finding,) = lint("a.yaml", text.encode()).findings
+    assert (finding.rule, "write two finite numbers" in finding.message) == ("bounds", True)

@@ -248,3 +248,71 @@ def test_b1_agentv_5_reads_no_rubrics_of_a_test():
     text = 'prompts: ["{{ q }}"]\ntests:\n  - id: one\n    vars: {q: Why?}\n    rubrics: [{id: a, outcome: Says why}]\n'
     message = "AgentV 5 does not read `rubrics` of a test; move it into `assert`, as `value` of an `llm-rubric`"
     assert found(text) == ([("/tests/0/rubrics", message)], [])
+
+
+STRAY = {
+    "a weight below 0": ("rubrics: [{description: Says how, weight: -3, owner: me}]\n", {"unknown-field", "weight"}),
+    "a word of another format": ("rubrics: [{criterion: Says how}]\n", {"unknown-field"}),
+    "a mapping around a list": ("rubrics: {items: [{id: a, outcome: Says how}]}\n", {"schema"}),
+    "in an evaluator": ("evaluators: [{name: j, rubrics: [{name: a, note: b}]}]\n", {"unknown-field", "schema"}),
+}
+
+
+@pytest.mark.parametrize(("fields", "rules"), STRAY.values(), ids=STRAY)
+def test_what_is_in_a_place_of_ours_is_checked_whatever_fields_it_has(fields, rules):
+    result = lint("a.yaml", (OURS + case(fields)).encode())
+    assert (rules <= {finding.rule for finding in result.findings}, result.rubrics, result.unread) == (True, 2, ())
+    alone = lint("a.yaml", (ALONE + case(fields)).encode())
+    assert (alone.findings, alone.rubrics, len(alone.unread)) == ((), 0, 1)
+
+
+def test_a_stray_field_hides_no_criteria_of_agentv():
+    head = "tests:\n  - id: a\n    input: x\n    criteria: y\n"
+    entry = "{id: x, outcome: Says how, weight: -3, owner: me}"
+    texts = [
+        f"{head}    rubrics: [{entry}]\n",
+        f"{head}    assert: [{{type: llm-rubric, value: [{entry}]}}]\n",
+        f"{AGENTV}    rubrics: [{entry}]\n",
+    ]
+    assert [found(text) for text in texts] == [([], ["weight", "unknown-field"])] * 3
+    results = "tests:\n  - {id: a, rubrics: [{id: x, outcome: passed, weight: 1, duration: 3}]}\n"
+    assert found(results) == ([], [])
+
+
+@pytest.mark.parametrize("name", ["criteria", "grading"])
+def test_criteria_in_another_field_of_a_case_are_lost(name):
+    ours = f"{name}: [{{id: a, expected_outcome: Says how}}]\n"
+    message = f"`{name}` is not read; did you mean `rubrics`?"
+    assert found(OURS + case(ours)) == ([(f"/tests/1/{name}", message)], [])
+    theirs = f"AgentV does not read criteria of a test from `{name}`; rename it to `rubrics`"
+    text = AGENTV + case(f"{name}: [{{id: a, outcome: Says how, weight: 2}}]\n")
+    assert found(text) == ([(f"/tests/1/{name}", theirs)], [])
+    fixed = fix("a.yaml", (OURS + case(ours)).encode(), unsafe=True).text
+    assert fixed == OURS + case(ours.replace(name, "rubrics"))
+    for other in ("steps: [{input: x, expected_outcome: y}]\n", f"rubrics: [It]\n{ours}"):
+        assert found(OURS + case(other)) == ([], [])
+
+
+def test_what_nothing_reads_as_criteria_is_lost_too():
+    text = AGENTV + case("rubrics: [{criterion: Says how}]\n")
+    assert found(text) == (
+        [("/tests/1/rubrics", "`rubrics` is not read, as it is not a list of criteria with `outcome`")],
+        [],
+    )
+    lines = '{"rubrics": [{"id": "a", "description": "Says why"}]}\n{"rubrics": [{"criterion": "Says how"}]}\n'
+    assert found(lines, "a.jsonl")[0] == [
+        ("/1/rubrics", "`rubrics` is not read, as it is not a list of criteria with `expected_outcome`")
+    ]
+
+
+RUBRIC_FILES = {
+    "a stray field": ("rubrics:\n  - {outcome: Says why, owner: me}\n", {"unknown-field", "missing-id"}),
+    "a suite": ("name: x\ntests:\n  - {rubrics: []}\n", {"schema"}),
+}
+
+
+@pytest.mark.parametrize(("text", "rules"), RUBRIC_FILES.values(), ids=RUBRIC_FILES)
+def test_a_rubric_file_is_ours_whatever_fields_its_criteria_have(text, rules):
+    rubric_file = FileSettings(claimed=True, is_rubric_file=True)
+    result = lint("a.rubric.yaml", text.encode(), rubric_file)
+    assert ({finding.rule for finding in result.findings}, result.rubrics, result.unread) == (rules, 1, ())

@@ -727,7 +727,10 @@ EVALUATOR = f"""\
 FAULTY = {
     "in two evaluators of one list": (
         "a.yaml",
-        f"tests:\n  - evaluators:\n{EVALUATOR * 2}      - rubrics: [{{id: d, score_ranges: {{1: Names one}}}}]\n",
+        (
+            f"tests:\n  - evaluators:\n{EVALUATOR}{EVALUATOR.replace('name: n', 'name: m')}"
+            "      - rubrics: [{id: d, score_ranges: {1: Names one}}]\n"
+        ),
         [f"/tests/0/evaluators/{index}/rubrics/0/score_ranges" for index in (1, 3, 4)],
     ),
     "in the only document": (

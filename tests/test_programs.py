@@ -428,3 +428,36 @@ def test_programs_are_never_rewritten_and_rubric_fix_says_so():
     out, err, _ = call("--add-ignores", "metrics.py")
     assert ("Python is checked, never rewritten; write the comment yourself" in out + err) is True
     assert Path("metrics.py").read_text("utf-8") == METRIC
+
+
+GRADER = (
+    '{"type": "label_model", "name": "tone", "model": "m", "input": [{"role": "user", "content": "Is it polite?"}], '
+    '"labels": ["yes", "no"], "passing_labels": ["maybe"]}'
+)
+
+
+@pytest.mark.parametrize("code", [f"GRADER = {GRADER}", f"client.run(grader={GRADER})"])
+def test_a_literal_grader_of_openai_is_read_as_in_json(code):
+    found, wanted = (lint(name, text.encode()) for name, text in (("a.py", code), ("a.json", GRADER)))
+    assert wanted.findings
+    assert [(each.rule, each.message) for each in found.findings] == [
+        (each.rule, each.message) for each in wanted.findings
+    ]
+    assert (found.rubrics, found.unread) == (1, ())
+
+
+@pytest.mark.parametrize("part", ['f"{name}"', "LABELS", "[*LABELS]", "make()"])
+def test_a_grader_that_is_computed_in_part_is_told(part):
+    code = GRADER.replace('["maybe"]', part)
+    result = lint("a.py", f"x = 1\nGRADER = {code}\n".encode())
+    assert (result.findings, result.rubrics) == ((), 0)
+    ((line, reason),) = [(each.line, each.reason) for each in result.unread]
+    assert (line, reason) == (2, "a part of this `label_model` is computed; only literal ones are checked")
+
+
+def test_a_metric_without_bands_is_told_by_what_it_has():
+    code = 'm = GEval(name="a", criteria="Is it right?", evaluation_steps=["Compare them"], threshold=5)\n'
+    (unread,) = lint("a.py", code.encode()).unread
+    said = "`GEval` has `criteria`, `evaluation_steps` and `threshold`, but no bands in `rubric`"
+    assert (unread.reason.startswith(said), unread.line) == (True, 1)
+    assert lint("a.py", b"m = GEval(name='a', model=m)\n").unread == ()

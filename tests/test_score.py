@@ -6,6 +6,7 @@ from math import sqrt
 import pytest
 
 from rubric_lint.finding import Severity
+from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring import OutputError, score, score_samples
@@ -348,3 +349,47 @@ def test_totals_are_what_a_count_by_hand_comes_to():
 
 def times(answers):
     return [{"raw": answer, "times": count} for answer, count in answers.items()]
+
+
+CASES = {
+    "one id twice": "tests:\n- {id: a, rubrics: [Is short]}\n- {id: a, rubrics: [Is long]}\n",
+    "one name twice": "tests:\n- {name: a, rubrics: [Is short]}\n- {name: a, rubrics: [Is long]}\n",
+    "a number and a string": "tests:\n- {id: 1, rubrics: [Is short]}\n- {id: '1', rubrics: [Is long]}\n",
+    "one id and no rubrics": "tests:\n- {id: a, rubrics: [Is short]}\n- {id: a}\n",
+    "no ids": "tests:\n- {rubrics: [Is short]}\n- {rubrics: [Is long]}\n",
+    "evaluators of one case": (
+        "tests:\n- {id: a, evaluators: [{name: j, rubrics: [Is short]}, {name: j, rubrics: [Is long]}]}\n"
+    ),
+    "evaluators without names": "tests:\n- {id: a, evaluators: [{rubrics: [Is short]}, {rubrics: [Is long]}]}\n",
+    "evaluators of two cases": (
+        "tests:\n- {id: a, evaluators: [{name: j, rubrics: [Is short]}]}\n"
+        "- {id: b, evaluators: [{name: j, rubrics: [Is short]}]}\n"
+    ),
+    "one id, and evaluators with other names": (
+        "tests:\n- {id: a, rubrics: [Is short]}\n"
+        "- {id: a, rubrics: [Is long], evaluators: [{name: j, rubrics: [Is short]}]}\n"
+    ),
+    "a case like an evaluator": (
+        "tests:\n- {id: a/j, rubrics: [Is short]}\n"
+        "- {id: a, rubrics: [Is long], evaluators: [{name: j, rubrics: [Is short]}]}\n"
+    ),
+    "a case like the file": "rubrics: [{id: a, expected_outcome: It}]\ntests:\n- {id: suite, rubrics: [Is long]}\n",
+    "documents": "---\n".join(["id: a\nrubrics: [{id: x, expected_outcome: Is short}]\n"] * 2),
+    "a string and an assertion with bands": (
+        "prompts: [x]\ntests:\n- id: a\n  assert:\n  - Is short\n  - type: llm-rubric\n    value: Is long\n"
+        "    score_ranges: [{score_range: [0, 10], outcome: Is as long as the question}]\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", CASES.values(), ids=CASES)
+def test_the_linter_finds_the_names_that_scoring_refuses(text):
+    found = [each for each in lint("suite.yaml", text.encode()).findings if each.rule == "repeated-case"]
+    silenced = "# rubric-lint: ignore-file[repeated-case]\n" + text
+    refusals = []
+    for each in (text, silenced):
+        try:
+            load(each)
+        except RubricError as refusal:
+            refusals.append("a second rubric is named" in str(refusal))
+    assert refusals == [True, True] * bool(found)

@@ -172,6 +172,8 @@ FAMILIES = (
         ("openai-graders",),
         (("label_model", "passing_labels"), ("score_model",)),
         files_have=((b"label_model",), (b"score_model",)),
+        programs_have=(b"_model",),
+        programs_match=rb"""["'](?:label|score)_model["']""",
         is_by_case=True,
     ),
 )

@@ -76,6 +76,7 @@ def find(document: Document) -> Iterator[View]:
     has_any = _LISTS in signs or has_weak or (has_texts and _TEXT_LISTS in signs)
     is_late = _LATE in signs or (has_weak and _WEAK_LATE in signs)
     found = [*lists.sure, *(lists.weak if has_weak else ()), *(lists.texts if has_texts else ())]
+    found += lists.placed if _LISTS in signs and not is_old else ()
     for path, value, dialect, definition in found:
         yield _view(document, path, value, A6 if is_late and dialect is not A7 else dialect, definition)
     is_last = _LAST in signs or is_current(document)
@@ -123,12 +124,14 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
 class _Lists(NamedTuple):
     """The lists of criteria: those that are `sure`, `weak` ones that count unless the file has old ones, and `texts`.
 
-    `signs` say what the lists show of the file.
+    `placed` ones have fields of other tools too, and count only beside sure ones. `signs` say what the lists show of
+    the file.
     """
 
     sure: list[_Found]
     weak: list[_Found]
     texts: list[_Found]
+    placed: list[_Found]
     signs: frozenset[str]
 
 
@@ -140,6 +143,7 @@ def _find_lists(document: Document) -> _Lists:
     sure: list[_Found] = []
     weak: list[_Found] = []
     texts: list[_Found] = []
+    placed: list[_Found] = []
     loose = {path for path, _ in find_cases(document) if len(path) <= 1}  # cases in a file of their own
     is_old = False  # whether the document has rubrics in the words of version 2
     is_told = any(map(is_whole_case, (case for path, case in find_cases(document) if path in loose)))
@@ -162,6 +166,9 @@ def _find_lists(document: Document) -> _Lists:
                 weak.append(each)
         elif value and (holder in case_lists() or path in loose) and all(isinstance(entry, str) for entry in value):
             texts.append(_Found((*path, "rubrics"), value, A3))
+        elif (holder in case_lists() or path in loose) and any(map(has_outcome, value)) and not speaks_old(value):
+            told = sure if is_agentv_case(mapping) and any(map(_is_weighted, value)) else placed
+            told.append(_Found((*path, "rubrics"), value, A3))
         else:
             is_old = is_old or speaks_old(value)
         sure.extend(found)
@@ -175,7 +182,11 @@ def _find_lists(document: Document) -> _Lists:
         _WEAK_LATE: any(map(_is_late, weak)),
         _LAST: any(each.dialect is A7 for each in sure),
     }
-    return _Lists(sure, weak, texts, frozenset(sign for sign, is_shown in signs.items() if is_shown))
+    return _Lists(sure, weak, texts, placed, frozenset(sign for sign, is_shown in signs.items() if is_shown))
+
+
+def _is_weighted(entry: Any) -> bool:
+    return isinstance(entry, dict) and "outcome" in entry and not entry.keys().isdisjoint(_NAMES.keys() - {"id"})
 
 
 def _is_late(found: _Found) -> bool:

@@ -3,7 +3,7 @@
 Labels of a `label_model` pass or fail; the prompt of a `score_model` may describe its scores.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from math import inf
 from typing import Any
@@ -15,6 +15,7 @@ from rubric_lint.format.view import Dialect, Draft, View, read_text, read_thresh
 from rubric_lint.messages import write_number
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
 
 OPENAI_GRADERS = Dialect(
     "openai-graders",
@@ -33,6 +34,8 @@ _FAILS, _PASSES = 0, 1
 def find(document: Document) -> Iterator[View]:
     """Find the graders with labels or scores, also within a `multi`; other types compare texts or run programs."""
     for path, grader in document.mappings:
+        if not is_grader(grader) or (document.kind.is_program and is_computed(grader)):
+            continue  # what is computed may be anything
         if grader.get("type") == "score_model" and isinstance(grader.get("input"), list):
             if (prompt := "\n\n".join(_read_prompt(grader["input"]))).strip():
                 yield _view_scores(document, path, grader, prompt)
@@ -40,6 +43,19 @@ def find(document: Document) -> Iterator[View]:
         labels, passing = grader.get("labels"), grader.get("passing_labels")
         if grader.get("type") == "label_model" and isinstance(labels, list) and isinstance(passing, list):
             yield _view(document, (*path, "labels"), labels, passing, grader)
+
+
+def is_grader(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a mapping is a grader by which a model judges."""
+    return mapping.get("type") in ("label_model", "score_model")
+
+
+def is_computed(value: Any) -> bool:
+    """Return whether a part of a call or a literal in a program is not a literal."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict) and (COMPUTED in value or has_unpacked(value)):
+        return True
+    return any((isinstance(part, dict) and CALL in part) or is_computed(part) for part in parts)
 
 
 def _view(document: Document, path: Path, labels: list[Any], passing: list[Any], grader: dict[str, Any]) -> View:

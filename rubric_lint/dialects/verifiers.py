@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.finding import Problem
-from rubric_lint.format.view import OF_FILES, Dialect, Draft, View
+from rubric_lint.format.view import OF_FILES, Dialect, Draft, View, is_named_for_judges
 from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import Kind
@@ -20,6 +20,7 @@ VERIFIERS = Dialect(
     {**{name: key for key, name in _NAMES.items()}, "levels": "choices"},
     without=frozenset({"missing-id", "vague-outcome"}),  # the choices are words, and words are all they have
     has_borderline=False,
+    tells_others=True,
 )
 DIALECTS = (VERIFIERS,)
 
@@ -37,16 +38,21 @@ def find(document: Document) -> Iterator[View]:
     path: Path = ("criteria",) if isinstance(data, dict) else ()
     items = data.get("criteria") if isinstance(data, dict) else data
     is_told = data.keys() <= OF_FILES if isinstance(data, dict) else _NAMED.search(document.source.name) is not None
-    if document.kind in (Kind.JSON, Kind.TOML) and is_told and isinstance(items, list) and _are_criteria(items):
+    if (
+        document.kind in (Kind.JSON, Kind.TOML)
+        and is_told
+        and isinstance(items, list)
+        and _are_criteria(document, items)
+    ):
         yield _view(Draft(document, path), items)
 
 
-def _are_criteria(items: list[Any]) -> bool:
-    """Return whether all items are criteria, and one has more than a name and a text."""
+def _are_criteria(document: Document, items: list[Any]) -> bool:
+    """Return whether all items are criteria, and one has more than a name and a text; menus and tables look alike."""
     if not items or not all(isinstance(item, dict) and item.keys() >= {"name", "text"} for item in items):
         return False
     known = all(key in _FIELDS or find_near(key, _FIELDS) for item in items for key in item)
-    return known and any(item.keys() & {"choices", "weight"} for item in items)
+    return (known or is_named_for_judges(document)) and any(item.keys() & {"choices", "weight"} for item in items)
 
 
 def _view(draft: Draft, items: list[dict[str, Any]]) -> View:

@@ -1,14 +1,15 @@
 """Recognise rubrics of our format by their shape, apart from what other tools mean by the same words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from rubric_lint.format.bands import read_key
+from rubric_lint.format.bands import looks_like_bands, read_key
 from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.messages import find_near
 from rubric_lint.text.path import Path
+from rubric_lint.text.plain_data import walk_mappings
 
 FIELD = "rubrics"
 """The field that contains a rubric."""
@@ -38,8 +39,8 @@ def is_ours(value: Any, owner: Path) -> bool:
             return True  # also if an item is not a string: `- States: it` is a mapping only by accident
         return any(type(entry) is dict and (_proves(entry) or _is_first_version(entry)) for entry in value)
     if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant as a rubric
-        entries = [value, *(entry for entry in value.values() if type(entry) is dict)]
-        return any(_proves(entry) for entry in entries)
+        entries = (entry for entry in value.values() if type(entry) is dict)
+        return _proves(value) or any(map(_has_own_field, entries))  # other formats have levels by name
     return False
 
 
@@ -48,10 +49,21 @@ def _proves(entry: Mapping[str, Any]) -> bool:
 
     Courses have ranges and numbered levels too, but beside fields of their own, such as `title` or `points`.
     """
-    telling = schema_for().distinctive
-    if any(telling.get(field) == "always" for field in entry):
+    if _has_own_field(entry):
         return True
     return tells(entry) and all(_may_be_ours(field) or _OUTCOME in field for field in entry)
+
+
+def _has_own_field(entry: Mapping[str, Any]) -> bool:
+    telling = schema_for().distinctive
+    return any(telling.get(field) == "always" for field in entry)
+
+
+def holds_only_ours(value: Any) -> bool:
+    """Return whether a value lists criteria with a field that only this format has, and none of another one."""
+    return type(value) is list and any(
+        type(entry) is dict and tells(entry) and all(map(_may_be_ours, entry)) for entry in value
+    )
 
 
 def is_holder(path: Path) -> bool:
@@ -101,23 +113,56 @@ def _may_be_ours(field: str) -> bool:
     return field in known or field in gates or len(find_near(field, known)) > 0
 
 
-def is_foreign(data: Any, text: str) -> bool:
-    """Return whether a file named like a rubric file has the content of another tool."""
+def is_foreign(data: Any, text: str, *, has_views: bool = False) -> bool:
+    """Return whether a file named like a rubric file has the content of another tool.
+
+    With `has_views`, it has rubrics of a dialect, so it is enough that most fields are not ours.
+    """
     if has_own_words(text) or not isinstance(data, dict | list):
         return False
-    if isinstance(data, list):
-        return bool(data) and all(_is_foreign_entry(entry) for entry in data)
-    if FIELD in data:
-        rubrics = data[FIELD]
-        return isinstance(rubrics, list) and bool(rubrics) and all(map(_is_foreign_entry, rubrics))
-    return len(data) > 1 and not any(find_near(key, (FIELD,)) or key in schema_for().entry_fields for key in data)
+    entries = data.get(FIELD, data) if isinstance(data, dict) else data
+    if entries is not data or isinstance(data, list):
+        is_list = isinstance(entries, list) and bool(entries)
+        return is_list and all(_is_foreign_entry(entry, is_doubtful=has_views) for entry in entries)
+    is_known = any(find_near(key, (FIELD,)) or key in schema_for().entry_fields for key in data)
+    return len(data) > 1 and not is_known and not any(FIELD in mapping for _, mapping in walk_mappings(data))
 
 
-def _is_foreign_entry(entry: Any) -> bool:
-    """Return whether most fields of an entry are unknown. A single field is a string with a colon in it."""
-    if not isinstance(entry, dict) or len(entry) < 2 or tells(entry) or _is_first_version(entry):
+def _is_foreign_entry(entry: Any, *, is_doubtful: bool) -> bool:
+    """Return whether no field of an entry is nearly ours, or few are. A single field is a string with a colon in it."""
+    if not isinstance(entry, dict) or len(entry) < 2 or tells(entry):
         return False
-    unknown = sum(
-        not schema_for().knows(field) or (field == "levels" and bool(value)) for field, value in entry.items()
-    )
-    return bool(2 * unknown >= len(entry))
+    known = sum(schema_for().knows(field) and not (field == "levels" and value) for field, value in entry.items())
+    return 2 * known <= len(entry) and not _is_first_version(entry) if is_doubtful else known == 0
+
+
+def is_place(owner: Path, *, in_suite: bool) -> bool:
+    """Return whether the mapping at `owner` may contain rubrics: a case, an evaluator, or the defaults."""
+    return is_holder(owner) or (in_suite and owner in {(), ("defaults",)})
+
+
+def holds_criteria(value: Any) -> bool:
+    """Return whether a value in the place of a rubric is meant as one: not a reference, and not settings."""
+    if isinstance(value, dict):
+        return any(isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items())
+    return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)
+
+
+def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
+    """Find the misspelt fields without which a value of `rubrics` would be a rubric, each with the right name."""
+    known = schema_for().entry_fields
+    wanted = ("outcome", "score_ranges", "score_range", "min_score") if of_agentv else _telling(known)
+    entries: Iterable[tuple[Path, Any]]
+    entries = [(path, value)] if isinstance(value, dict) else [((*path, at), item) for at, item in enumerate(value)]
+    for place, entry in entries:
+        for key, content in entry.items() if isinstance(entry, dict) else ():
+            if key == "score_range":
+                target = "score_ranges" if looks_like_bands(content) else ""
+            else:
+                target = "" if key in known or key in wanted else next(iter(find_near(key, wanted)), "")
+            if target and target not in entry:
+                yield (*place, key), target
+
+
+def _telling(known: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(name for name, field in known.items() if "x-distinctive" in field and "_" in name)

@@ -1,5 +1,6 @@
 """Present a rubric of another system as data of version 2, and map each part to its place in the document."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -22,7 +23,8 @@ class Dialect:
     is the gate that only a full score meets, in the system's units. With `has_borderline`, there are verdicts besides
     pass and fail. With `has_deductions`, weights below 0 are points that a criterion costs if it is met; with
     `cuts_mean` too, a mean counts scores below 0, and only the mean is at least 0. `asked` is what the system asks its
-    judge about each criterion, `beside` the definition that the mapping around a rubric follows.
+    judge about each criterion, `beside` the definition that the mapping around a rubric follows. With `tells_others`,
+    fields that it does not have are told as not read.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Dialect:
     cuts_mean: bool = False
     asked: Asked | None = None
     beside: str = ""
+    tells_others: bool = False
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -236,6 +239,14 @@ class Draft:
 
 OF_COURSES = frozenset({"points", "ratings", "levels", "criteria", "score", "max_points", "max_score"})
 """Fields of the criteria of courses, which have `rubric` and `rubrics` too."""
+
+
+_OF_JUDGES = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
+
+
+def is_named_for_judges(document: Document) -> bool:
+    """Return whether the name of a file or of its folder says that a judge reads it: then fields may be strange."""
+    return _OF_JUDGES.search(document.source.name) is not None
 
 
 OF_FILES = frozenset({"criteria", "name", "title", "description", "version", "$schema"})

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
-from rubric_lint.dialects.search.locate import Location, Search, locate, search, speaks_of_rubrics
-from rubric_lint.dialects.search.lost_rubrics import find_lost, find_meant
+from rubric_lint.dialects.search.locate import Location, Search, find_meant, locate, search, speaks_of_rubrics
+from rubric_lint.dialects.search.lost_rubrics import find_lost
 from rubric_lint.dialects.search.near_misses import find_unread
 from rubric_lint.finding import (
     Finding,
@@ -19,6 +19,7 @@ from rubric_lint.finding import (
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric, build_rubric
 from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.lint.case_names import find_repeated
 from rubric_lint.lint.found import Also, Found, Look, find_duplicate_keys
 from rubric_lint.lint.message_context import name_criterion, write_lines
 from rubric_lint.lint.missing_rubrics import find_absence
@@ -77,7 +78,7 @@ def examine_file(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> E
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         return Examined(report_faults(fault.source, [(fault.message, fault.span)], settings), [], [])
-    return examine(source, settings)
+    return examine(source, settings, also=find_repeated)
 
 
 @without_collections()
@@ -174,11 +175,11 @@ class Held(NamedTuple):
 
 def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: Held) -> Iterator[Found]:
     """Find the containers that lose their rubrics; add those that are not findings to `held`."""
-    locations = [location for found in searches for location in found.rubrics]
-    in_suite, of_agentv = find_meant(documents, locations, documents[0].source.around if documents else frozenset())
+    located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
+    in_suite, of_agentv = find_meant(located, documents[0].source.around if documents else frozenset())
     for document, found in zip(documents, searches, strict=True):
-        is_ours = in_suite or found.is_claimed
-        lost = list(find_lost(document, found, in_suite=in_suite, of_agentv=of_agentv)) if is_ours else []
+        is_ours, has_any = in_suite or found.is_claimed, in_suite or (found.is_claimed and bool(found.rubrics))
+        lost = list(find_lost(document, found, in_suite=has_any, of_agentv=of_agentv)) if is_ours else []
         yield from (Found("lost-rubric", problem, document) for problem in lost)
         paths = {problem.path for problem in lost}
         held.unread.extend(find_unread(document, found, paths, is_ours=is_ours, of_agentv=of_agentv))
@@ -192,7 +193,8 @@ MARK = "rubric-lint:"
 """The start of every comment that rubric-lint reads."""
 
 
-_LINTED = frozenset(rule.name for rule in RULES if rule.command == "rubric-lint")
+_LINTED = frozenset(rule.name for rule in RULES if rule.command == "rubric-lint" and rule.name != "repeated-case")
+"""The rules that apply to each case alone; only `examine_file` compares cases."""
 
 
 def _silence(
@@ -254,7 +256,10 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     if not schema.is_valid(value):
         from rubric_lint.format.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
-        yield from find_violations(schema, document, rubric.path, value)
+        tells_others = rubric.view is not None and rubric.view.dialect.tells_others
+        for rule, problem in find_violations(schema, document, rubric.path, value):
+            if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
+                yield rule, problem
     if rubric.view:
         from rubric_lint.lint.foreign_fields import find_around  # noqa: PLC0415  (our own rubrics have none)
 

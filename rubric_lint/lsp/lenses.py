@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
+from rubric_lint.lint.case_names import RubricSite, find_names
 from rubric_lint.lsp.analysis import Analysis, State
 from rubric_lint.lsp.scored_rubrics import is_sound
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.run.summary import counted
-from rubric_lint.scoring.loading import RubricSite, find_names
 from rubric_lint.scoring.testing.reading import find_recordings, is_test_file, list_needed, split_reference
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents

@@ -16,6 +16,7 @@ _MODULES = (
     "mixing",
     "levels",
     "lost_rubric",
+    "repeated_case",
     "duplicate_id",
     "weight",
     "conflicting_field",

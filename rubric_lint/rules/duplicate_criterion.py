@@ -27,10 +27,17 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             if first is criterion:
                 others.append(criterion)
             else:
-                yield from _make_problems(criterion, first, "says the same as that of {}, which then counts twice")
+                yield from _make_problems(criterion, first, _relate(criterion, first))
     together = "\n".join(["", *texts])
     if any(part in together for part in _PARTS) and any(hint in rubric.folded_outcomes for hint in _HINTS):
         yield from _find_opposites(others)
+
+
+def _relate(criterion: Criterion, first: Criterion) -> str:
+    """Say what comes of two criteria with one outcome."""
+    if ((criterion.weight or 0) < 0) != ((first.weight or 0) < 0):
+        return "says the same as that of {}, whose weight has the other sign, so one takes away what the other gives"
+    return "says the same as that of {}, which then counts twice"
 
 
 def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:

@@ -1,14 +1,13 @@
 """Load the rubrics of a file for scoring, by the names that records use."""
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rubric_lint.finding import Result, Severity, Unread
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema import suite_lists
-from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
+from rubric_lint.lint.case_names import RubricSite, find_names
+from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.project.skipped import name_other_kind
@@ -16,7 +15,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.preparing import UnscorableError, prepare
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Position, Source, as_bytes, stem_of
+from rubric_lint.text.source import Position, Source, as_bytes
 
 DECIDING = frozenset(
     {
@@ -176,7 +175,8 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
             )
         found[loaded.name] = loaded._replace(file=tuple(documents))
     for loaded in found.values():
-        if not loaded.rubric.schema.is_valid(loaded.document.value(loaded.rubric.path)):
+        is_valid = loaded.rubric.schema.is_valid(loaded.document.value(loaded.rubric.path))
+        if not is_valid and any(find_shape_problems(loaded.document, loaded.rubric)):
             raise RubricError(
                 f"{loaded.start}: the rubric has errors that a comment or a setting silences; fix them first"
             )
@@ -203,7 +203,7 @@ def _write_place(source: Source, offset: int) -> str:
 
 def _word_errors(result: Result) -> Iterator[str]:
     for finding in result.findings:
-        if finding.severity is Severity.ERROR:
+        if finding.severity is Severity.ERROR and finding.rule != "repeated-case":  # which `load_examined` words
             yield f"{_write_place(result.source, finding.span.start)}: {finding.rule}: {finding.message}"
 
 
@@ -214,88 +214,3 @@ def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[
         Loaded(name, rubric, document, case, evaluator)
         for (document, rubric), (name, case, evaluator) in zip(rubrics, names, strict=True)
     ]
-
-
-class RubricSite(NamedTuple):
-    """What the name of a rubric depends on.
-
-    That is the number and the data of its document, its path in it, and the name in its view; None if it has no view.
-    """
-
-    number: int | None
-    data: Any
-    path: Path
-    view: str | None
-
-    @classmethod
-    def of(cls, document: Document, rubric: Rubric) -> "RubricSite":
-        """Return that of a rubric of a document."""
-        return cls(document.number, document.data, rubric.path, (rubric.view.name or "") if rubric.view else None)
-
-
-class RubricName(NamedTuple):
-    """The name of a rubric; if its case has several rubrics, also those of the case and the evaluator."""
-
-    name: str
-    case: str = ""
-    evaluator: str = ""
-
-
-def find_names(file: str, sites: Sequence[RubricSite]) -> list[RubricName]:
-    """Return the names of the rubrics of a file; see `name_rubrics`."""
-    stem = stem_of(file)
-    owners = [_read_owner(site) for site in sites]
-    count = Counter(owner.key for owner in owners)
-    keys: dict[str, set[Any]] = {}
-    for owner in owners:
-        keys.setdefault(owner.name, set()).add(owner.key)
-    named = []
-    for site, owner in zip(sites, owners, strict=True):
-        inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
-        own = [site.view] if site.view and site.view not in inner else []
-        otherwise = (len(sites) > 1 and site.view is not None and "/".join(map(str, site.path))) or stem
-        name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
-        is_one_of_several = bool(owner.name) and count[owner.key] > 1
-        case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""
-        named.append(RubricName(name, case, "/".join(owner.inner) if case else ""))
-    return named
-
-
-_DEFAULTS = ("defaults", "defaultTest")
-
-
-class _Owner(NamedTuple):
-    """The owner of a rubric: a key unique to the case, the name of the case, and the names of the evaluators in it."""
-
-    key: tuple[int | None, Path]
-    name: str
-    inner: tuple[str, ...]
-
-
-def _read_owner(site: RubricSite) -> _Owner:
-    value, path = site.data, site.path
-    # With several documents in a file, each document is a case.
-    name = "" if site.number is None else _label(value, ("id", "name"), str(site.number))
-    key: Path = ()
-    inner: list[str] = []
-    for depth, step in enumerate(path[:-1], start=1):
-        value = value[step]
-        if isinstance(step, str):
-            if step in _DEFAULTS and depth == 1:
-                name, key = step, path[:depth]
-            continue
-        field = path[depth - 2] if depth > 1 else ""
-        place = f"{field}/{step}" if field else str(step)
-        if field in suite_lists("cases") or depth == 1:
-            name, key, inner = _label(value, ("id", "name"), place), path[:depth], []
-        else:
-            inner.append(_label(value, ("name", "id"), place))
-    return _Owner((site.number, key), name, tuple(inner))
-
-
-def _label(value: Any, fields: tuple[str, ...], otherwise: str) -> str:
-    for field in fields:
-        label = value.get(field) if isinstance(value, dict) else None
-        if isinstance(label, str | int) and not isinstance(label, bool) and str(label):
-            return str(label)
-    return otherwise

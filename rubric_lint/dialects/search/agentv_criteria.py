@@ -16,7 +16,7 @@ def is_structured(value: Any, *, is_case: bool) -> bool:
     if is_case and any(isinstance(entry, str) for entry in value):
         return True
     mappings = [entry for entry in value if isinstance(entry, dict)]
-    if is_case and any("score_ranges" in entry or _has_criteria(entry) for entry in mappings):
+    if is_case and any(map(is_criterion, mappings)):
         return True
     return speaks(value, is_free=True)
 

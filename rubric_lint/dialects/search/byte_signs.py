@@ -35,7 +35,7 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     if data.startswith(_OTHER_UNICODE):
         return True  # its words have other bytes
     if kind.is_program:
-        return any(family.may_be_in_program(data) for family in FAMILIES)
+        return b"GEval(" in data or any(family.may_be_in_program(data) for family in FAMILIES)
     if kind is Kind.TOML:
         return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
     return any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS)

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from rubric_lint.dialects import find_families
-from rubric_lint.dialects.search.locate import Location
-from rubric_lint.dialects.search.lost_rubrics import OF_AGENTV, OURS, find_meant, is_agentv
+from rubric_lint.dialects.search.locate import OF_AGENTV, OURS, Location, find_meant, is_agentv
 from rubric_lint.text.document import Document
 
 RUBRICS = "rubrics"
@@ -23,5 +22,5 @@ def _find_signs(document: Document, rubrics: Sequence[Location]) -> Iterator[str
     if rubrics:
         yield RUBRICS
     yield from (location.view.dialect.name for location in rubrics if location.view and is_agentv(location))
-    meant = find_meant([document], rubrics, frozenset())
+    meant = find_meant({document: rubrics}, frozenset())
     yield from [OURS] * meant.in_suite + [OF_AGENTV] * meant.of_agentv

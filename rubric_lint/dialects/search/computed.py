@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.dialects.deepeval import is_band, is_likely_band, is_metric, mentions_deepeval
+from rubric_lint.dialects.openai_graders import is_computed, is_grader
 from rubric_lint.dialects.ragas import Uses, find_uses, holds_levels
 from rubric_lint.format.view import read_text
+from rubric_lint.messages import join_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
@@ -14,6 +16,7 @@ from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
 _UNPACKED = re.compile(r"Rubric\(\s*\*\*")
 _NAMED = re.compile(r"[\w.]+")
 _MADE = "partial"
+_TOLD = ("criteria", "evaluation_steps", "threshold")
 _KEY = r"score(?:-?\d{1,4}|\{[^{}]*\}|%[ds])_description"
 _ASSIGNED = re.compile(rf"(?<![\w.])(?P<name>[\w.]+)\[\s*[rf]?[\"']{_KEY}[\"']")
 _COMPREHENSION = re.compile(rf"\{{\s*[rf]?[\"']{_KEY}[\"']")
@@ -24,11 +27,14 @@ def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, 
     """Find the bands and dictionaries that are not in the rubrics at the paths `taken`, and computed parts of these."""
     for path in taken:
         value = document.value(path)
-        for index, item in enumerate(value if isinstance(value, list) else ()):
+        for index, item in enumerate(value if isinstance(value, list) and any(map(is_band, value)) else ()):
             if isinstance(item, dict) and not is_band(item):
                 yield (*path, index), "a part of this list is computed; only its literal bands are checked"
     yield from _find_bands(document, taken)
     yield from _find_levels(document, taken)
+    for path, mapping in document.mappings:
+        if is_grader(mapping) and is_computed(mapping):
+            yield path, f"a part of this `{mapping['type']}` is computed; only literal ones are checked"
 
 
 def _find_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
@@ -41,6 +47,9 @@ def _find_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, st
                     yield path, "this band is computed, or not in a list; only literal bands in a list are checked"
             elif any(isinstance(field, dict) for field in _fields(mapping)):
                 yield path, "a part of this band is computed; only its literal parts are checked"
+        elif is_metric(mapping) and "rubric" not in mapping and (told := [name for name in _TOLD if name in mapping]):
+            names = join_words([f"`{name}`" for name in told])
+            yield path, f"`{mapping[CALL]}` has {names}, but no bands in `rubric`, so there is no scale to check"
         elif is_metric(mapping) and place not in taken and (reason := _word_bands(mapping.get("rubric"))):
             yield place, reason
         elif mapping.get(CALL) == _MADE and is_told and _makes_bands(mapping):

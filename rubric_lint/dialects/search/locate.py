@@ -6,7 +6,17 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import find_families, find_views
-from rubric_lint.format.recognition import FIELD, has_own_words, is_foreign, is_ours
+from rubric_lint.format.recognition import (
+    FIELD,
+    find_misspelt,
+    has_own_words,
+    holds_criteria,
+    holds_only_ours,
+    is_foreign,
+    is_holder,
+    is_ours,
+    is_place,
+)
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
 from rubric_lint.messages import find_near
@@ -136,6 +146,50 @@ class Search(NamedTuple):
     is_foreign: bool = False
 
 
+_OF_AGENTV = "agentv-"
+
+
+class Meant(NamedTuple):
+    """Whom a file is meant for: `in_suite`, it has rubrics of our format or of AgentV; `of_agentv`, of AgentV."""
+
+    in_suite: bool
+    of_agentv: bool
+
+
+OURS, OF_AGENTV = "rubrics of ours", "rubrics of AgentV"
+
+
+def find_meant(documents: Mapping[Document, Iterable[Location]], around: frozenset[str]) -> Meant:
+    """Return whom a file with these documents, each with its rubrics, is meant for; see `Source.around`."""
+    located = [(document, location) for document, locations in documents.items() for location in locations]
+    of_agentv = OF_AGENTV in around or any(is_agentv(location) for _, location in located)
+    of_agentv = of_agentv or any(map(is_agentv_suite, documents))
+    return Meant(of_agentv or OURS in around or any(shows_ours(*each) for each in located), of_agentv)
+
+
+def shows_ours(document: Document, location: Location) -> bool:
+    """Return whether a rubric shows that its file is meant for rubric-lint: it is ours, wherever it is."""
+    return location.view is None and is_ours(document.value(location.path), location.path[:-1])
+
+
+def is_agentv(location: Location) -> bool:
+    """Return whether a rubric is written for AgentV since February 2026."""
+    return location.view is not None and location.view.dialect.name.startswith(_OF_AGENTV)
+
+
+def is_agentv_suite(document: Document) -> bool:
+    """Return whether a document is a suite for AgentV 5 that may have a rubric, whatever its rubrics look like."""
+    text = document.quick_text
+    if not any(sign in text for sign in _OF_CURRENT) or "assert" not in text:
+        return False
+    from rubric_lint.dialects.search.agentv_suites import is_current  # noqa: PLC0415  (few files have the words)
+
+    return is_current(document)
+
+
+_OF_CURRENT = ("prompts", "default_test", "evaluate_options")
+
+
 def locate(document: Document, *, version: str | None = None, claimed: bool = False) -> list[Location]:
     """Return the rubrics of a document, in document order; see `search`."""
     return search(document, version=version, claimed=claimed).rubrics
@@ -154,9 +208,9 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         return Search([], [], is_claimed=True)  # the meaning of its fields is unknown
     follows = claim.version if claim else version or CURRENT
     is_only_named = claimed and claim is None and version is None
-    is_other = is_only_named and is_foreign(document.data, document.written_at(()))
-    is_claimed = (claimed and not is_other) or claim is not None
     around = document.source.around
+    is_other = is_only_named and _is_others(document, around)
+    is_claimed = (claimed and not is_other) or claim is not None
     families = () if is_claimed else find_families(document.quick_text, document.kind, around)
     found, leftovers = _find_fields(document, is_claimed=is_claimed, is_whole=bool(families))
     rubrics = [Location(path, follows) for path in found]
@@ -167,7 +221,29 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         above = {path[:length] for path in taken for length in range(len(path) + 1)}
         inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
         leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
+    if leftovers and not is_claimed and find_meant({document: rubrics}, around) == (True, False):
+        above = {location.path[:length] for location in rubrics for length in range(len(location.path))}
+        placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
+        read = set(placed)
+        leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
+        rubrics += [Location(path, follows) for path in placed]
+        rubrics.sort(key=lambda location: document.span(location.path).start)
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+def _is_others(document: Document, around: frozenset[str]) -> bool:
+    """Return whether the content of a file named like a rubric file is another tool's, or a rubric of a dialect."""
+    data, text = document.data, document.written_at(())
+    if is_foreign(data, text) or not is_foreign(data, text, has_views=True):
+        return is_foreign(data, text)
+    return bool(_find_views(document, find_families(document.quick_text, document.kind, around)))
+
+
+def _is_placed(document: Document, path: Path) -> bool:
+    """Return whether a `rubrics` in a suite of ours is where our rubrics are, so that it is one, whatever it holds."""
+    value = document.value(path)
+    is_placed = path[-1] == FIELD and is_place(path[:-1], in_suite=True) and holds_criteria(value)
+    return is_placed and not any(find_misspelt(value, path, of_agentv=False))
 
 
 def _find_views(document: Document, families: "Iterable[Family]") -> list[Location]:
@@ -199,6 +275,12 @@ def _find(
                     found[last] = None
                 else:
                     leftovers.append((*path, key))
+        if FIELD not in mapping and is_holder(path):
+            leftovers += [
+                (*path, key)
+                for key, value in mapping.items()
+                if type(value) is list and holds_only_ours(value) and key not in case_lists() and not _resembles(key)
+            ]
     return list(found), leftovers
 
 

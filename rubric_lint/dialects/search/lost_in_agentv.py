@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rubric_lint.dialects.agentv import CONTAINERS, find_assertions
+from rubric_lint.dialects.search.agentv_criteria import speaks
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS, LISTS_OF_A_CASE, find_cases, is_current, is_of_agentv
 from rubric_lint.dialects.search.agentv_templates import find_faulty_templates
 from rubric_lint.dialects.search.renames import rename
@@ -29,6 +30,7 @@ def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path])
         *(_find_unread_lists(document, taken) if not is_last else ()),
         *(_find_skipped(document, is_late="agentv-a6" in names) if not is_last else ()),
         *(_find_dropped(document, taken) if not is_last else ()),
+        *_find_elsewhere(document, is_last=is_last),
         *_find_in_turns(document),
     ):
         if problem.path not in told:
@@ -194,6 +196,22 @@ def _find_unread_lists(document: Document, taken: set[Path]) -> Iterator[Problem
 def _holds_rubrics(path: Path, value: Any, taken: Iterable[Path]) -> bool:
     is_text_list = isinstance(value, list) and any(isinstance(entry, str) for entry in value)
     return is_text_list or any(each[: len(path)] == path for each in taken)
+
+
+def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
+    """Find criteria of a test in a field that AgentV does not read."""
+    for path, case in find_cases(document):
+        for name, value in case.items() if FIELD not in case else ():
+            if (
+                isinstance(value, list)
+                and name not in EVALUATORS
+                and speaks(value, is_free=False)
+                and not find_near(name, (FIELD,))
+            ):
+                wanted = "move it into `assert`, as `value` of an `llm-rubric`" if is_last else "rename it to `rubrics`"
+                repair = None if is_last else rename([((*path, name), FIELD)])
+                message = f"AgentV does not read criteria of a test from `{name}`; {wanted}"
+                yield Problem(message, (*path, name), Part.KEY, repair=repair)
 
 
 def _find_in_turns(document: Document) -> Iterator[Problem]:

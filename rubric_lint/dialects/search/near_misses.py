@@ -5,10 +5,12 @@ from typing import Any
 
 from rubric_lint.dialects import find_unread_forms
 from rubric_lint.dialects.search.locate import Search
-from rubric_lint.dialects.search.lost_rubrics import find_misspelt, is_place, word_empty, word_misspelt
+from rubric_lint.dialects.search.lost_rubrics import word_empty, word_misspelt
 from rubric_lint.finding import Unread
-from rubric_lint.format.recognition import FIELD, has_own_words, is_holder, tells
-from rubric_lint.messages import describe, join_words, shorten
+from rubric_lint.format.recognition import FIELD, find_misspelt, has_own_words, is_holder, is_place, tells
+from rubric_lint.format.schema import schema_of
+from rubric_lint.format.view import OF_COURSES, View
+from rubric_lint.messages import describe, find_near, join_words, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Part, Path
@@ -22,17 +24,54 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: 
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document.data), is_known=True)]
-    noticed: list[tuple[Path, Part, str, bool]] = []
+    noticed = [each for location in found.rubrics if location.view for each in _find_others(document, location.view)]
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     for path in found.leftovers:
-        if path not in told:
+        is_known = is_ours and is_place(path[:-1], in_suite=is_ours)
+        if path not in told and (is_known or not _is_another_tools(document, path)):
             reason = _word_leftover(document, path, of_agentv=of_agentv)
-            noticed.append((path, Part.KEY, reason, is_ours and is_place(path[:-1], in_suite=is_ours)))
+            noticed.append((path, Part.KEY, reason, is_known))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
+    if not taken and not noticed and _GUIDED in document.quick_text:
+        from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
+
+        views = harbor_check.find(document, is_named=True)
+        noticed += [(view.path, Part.KEY, _NOT_NAMED, False) for view in views]
     if document.kind in DATA and not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+
+
+def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:
+    """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
+    known, value, firsts = schema_of(view.schema).entry_fields, document.value(view.path), dict[str, Path]()
+    for index, entry in enumerate(value if view.dialect.tells_others and isinstance(value, list) else ()):
+        for name in entry if isinstance(entry, dict) else ():
+            if name not in known and not find_near(name, known):
+                firsts.setdefault(name, (*view.path, index, name))
+    if firsts:
+        names = join_words([f"`{shorten(name)}`" for name in firsts])
+        reason = f"fields that {view.dialect.title} does not have are not read: {names}"
+        yield next(iter(firsts.values())), Part.KEY, reason, True
+
+
+_GUIDED = "guidance"
+_NOT_NAMED = (
+    "these criteria have the fields of harbor check and others; "
+    "if a judge reads them, name the file for it, such as `rubric.toml`"
+)
+
+
+def _is_another_tools(document: Document, path: Path) -> bool:
+    """Return whether a value is a translation, or grades a course, whose criteria have both points and levels."""
+    value = document.value(path)
+    if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
+        texts = value if isinstance(value, dict) else document.value(path[:-1])
+        return len(texts) > 1 and all(isinstance(text, str) for text in texts.values()) and not tells(texts)
+    return isinstance(value, list) and any(
+        isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in value
+    )
 
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str, *, is_known: bool) -> Unread:

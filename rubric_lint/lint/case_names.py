@@ -1,0 +1,137 @@
+"""Name the rubrics of a file as records name them, and find those that share a name."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rubric_lint.finding import OTHER_LINE, Place, Problem
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import suite_lists
+from rubric_lint.lint.found import Found
+from rubric_lint.messages import shorten
+from rubric_lint.text.document import Document
+from rubric_lint.text.kinds import DATA
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.source import stem_of
+
+
+def find_repeated(rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[Found]) -> Iterator[Found]:
+    """Find the rubrics of a file whose names other rubrics have, so that no record says which of them it is for.
+
+    Those that `found` says are lost are findings already.
+    """
+    lost = {each.problem.path for each in found if each.rule == "lost-rubric"}
+    if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
+        return
+    sites = [RubricSite.of(document, rubric) for document, rubric in rubrics]
+    firsts: dict[str, int] = {}
+    for at, (name, *_) in enumerate(find_names(rubrics[0][0].source.name, sites)):
+        first = firsts.setdefault(name, at)
+        if first != at and rubrics[at][1].path not in lost:
+            (document, rubric), (above, earlier) = rubrics[at], rubrics[first]
+            own, other = _read_owner(sites[at]), _read_owner(sites[first])
+            if own.key != other.key and own.field and other.field and own.name == other.name:
+                called = f"a case with rubrics has the {own.field} `{shorten(own.name)}` already"
+                said = f"{called}, at line {OTHER_LINE}"
+                place, part = (*own.key[1], own.field), Part.VALUE
+                beside = Place("the first one", (), span=above.span((*other.key[1], other.field)))
+            else:
+                said = f"this is a second rubric named `{shorten(name)}`, after the one at line {OTHER_LINE}"
+                place, part = rubric.path, Part.KEY
+                beside = Place("the first one", (), span=above.span(earlier.path, Part.KEY))
+            message = f"{said}; results cannot tell the two apart, so rename one"
+            yield Found("repeated-case", Problem(message, place, part, (beside,)), document)
+
+
+class RubricSite(NamedTuple):
+    """What the name of a rubric depends on.
+
+    That is the number and the data of its document, its path in it, and the name in its view; None if it has no view.
+    """
+
+    number: int | None
+    data: Any
+    path: Path
+    view: str | None
+
+    @classmethod
+    def of(cls, document: Document, rubric: Rubric) -> "RubricSite":
+        """Return that of a rubric of a document."""
+        return cls(document.number, document.data, rubric.path, (rubric.view.name or "") if rubric.view else None)
+
+
+class RubricName(NamedTuple):
+    """The name of a rubric; if its case has several rubrics, also those of the case and the evaluator."""
+
+    name: str
+    case: str = ""
+    evaluator: str = ""
+
+
+def find_names(file: str, sites: Sequence[RubricSite]) -> list[RubricName]:
+    """Return the names of the rubrics of a file; see `name_rubrics`."""
+    stem = stem_of(file)
+    owners = [_read_owner(site) for site in sites]
+    count = Counter(owner.key for owner in owners)
+    keys: dict[str, set[Any]] = {}
+    for owner in owners:
+        keys.setdefault(owner.name, set()).add(owner.key)
+    named = []
+    for site, owner in zip(sites, owners, strict=True):
+        inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
+        own = [site.view] if site.view and site.view not in inner else []
+        otherwise = (len(sites) > 1 and site.view is not None and "/".join(map(str, site.path))) or stem
+        name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
+        is_one_of_several = bool(owner.name) and count[owner.key] > 1
+        case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""
+        named.append(RubricName(name, case, "/".join(owner.inner) if case else ""))
+    return named
+
+
+_DEFAULTS = ("defaults", "defaultTest", "default_test")
+
+
+class _Owner(NamedTuple):
+    """The owner of a rubric: a key unique to the case, the name of the case, and the names of the evaluators in it.
+
+    `field` is where the case has its name; empty if it is named after its place.
+    """
+
+    key: tuple[int | None, Path]
+    name: str
+    inner: tuple[str, ...]
+    field: str
+
+
+def _read_owner(site: RubricSite) -> _Owner:
+    value, path = site.data, site.path
+    # With several documents in a file, each document is a case.
+    name, named = ("", "") if site.number is None else _label(value, _OF_CASES, str(site.number))
+    key: Path = ()
+    inner: list[str] = []
+    is_assertion = len(path) > 2 and path[-2] in suite_lists("evaluators")  # one that is a rubric itself
+    for depth, step in enumerate(path if is_assertion else path[:-1], start=1):
+        value = value[step]
+        if isinstance(step, str):
+            if step in _DEFAULTS and depth == 1:
+                name, named, key = step, "", path[:depth]
+            continue
+        field = path[depth - 2] if depth > 1 else ""
+        place = f"{field}/{step}" if field else str(step)
+        if field in suite_lists("cases") or depth == 1:
+            (name, named), key, inner = _label(value, _OF_CASES, place), path[:depth], []
+        else:
+            inner.append(_label(value, ("name", "id"), place)[0])
+    return _Owner((site.number, key), name, tuple(inner), named)
+
+
+_OF_CASES = ("id", "name")
+
+
+def _label(value: Any, fields: tuple[str, ...], otherwise: str) -> tuple[str, str]:
+    """Return the name that a value has and the field that holds it; `otherwise` without one."""
+    for field in fields:
+        label = value.get(field) if isinstance(value, dict) else None
+        if isinstance(label, str | int) and not isinstance(label, bool) and str(label):
+            return str(label), field
+    return otherwise, ""
