@@ -7,27 +7,28 @@ from rubric_lint.dialects import find_unread_forms
 from rubric_lint.dialects.search.locate import Search
 from rubric_lint.dialects.search.lost_rubrics import find_misspelt, is_place, word_empty, word_misspelt
 from rubric_lint.finding import Unread
-from rubric_lint.format.recognition import FIELD, has_own_words, is_holder, tells
+from rubric_lint.format.recognition import FIELD, has_own_words, is_holder, is_ours, tells
+from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.messages import describe, join_words, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA
+from rubric_lint.text.kinds import DATA, Kind
 from rubric_lint.text.path import Part, Path
 
 
-def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: bool, of_agentv: bool) -> list[Unread]:
+def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite: bool, of_agentv: bool) -> list[Unread]:
     """Find near-rubrics in a document; `lost` are the paths of those that are findings already.
 
-    With `is_ours`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
+    With `in_suite`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
-        return [_make_unread(document, (), Part.HEAD, _word_foreign(document.data), is_known=True)]
+        return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
     noticed: list[tuple[Path, Part, str, bool]] = []
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     for path in found.leftovers:
         if path not in told:
-            reason = _word_leftover(document, path, of_agentv=of_agentv)
-            noticed.append((path, Part.KEY, reason, is_ours and is_place(path[:-1], in_suite=is_ours)))
+            reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
+            noticed.append((path, Part.KEY, reason, in_suite and is_place(path[:-1], in_suite=in_suite)))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
     if document.kind in DATA and not taken and not noticed and not lost and not found.is_claimed:
@@ -37,32 +38,64 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: 
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str, *, is_known: bool) -> Unread:
     line, column, _ = document.source.position(document.span(path, part).start)
-    return Unread(reason, line, column, is_known)
+    signs = 0 if is_known else count_signs(document.source.name) + 2 * _has_criteria(document.value(path))
+    return Unread(reason, line, column, is_known, signs)
 
 
-def _word_foreign(data: Any) -> str:
+def count_signs(name: str) -> int:
+    """Return how much the name of a file says that it holds a rubric."""
+    return int(FIELD.removesuffix("s") in name.lower())
+
+
+def _has_criteria(value: Any) -> bool:
+    """Return whether a value has parts like criteria; those of a judge's output have its reasons too."""
+    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    return any(isinstance(part, dict) and part.keys().isdisjoint(_OF_OUTPUTS) for part in parts)
+
+
+_OF_OUTPUTS = ("reasoning", "satisfied")
+
+
+def _declare(document: Document, path: Path) -> str:
+    """Return what to do so that the rubric at `path` is read, whatever its fields are."""
+    url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{CURRENT}.schema.json"
+    if document.kind is Kind.YAML:
+        return f"put the comment `# $schema: {url}` at the top of the file"
+    if isinstance(document.data, dict):
+        return f'add `"$schema": "{url}"` at the top level'
+    return "name the file in the setting `versions`"
+
+
+def _word_foreign(document: Document) -> str:
+    data = document.data
     names = [f"`{shorten(key)}`" for key in data][:3] if isinstance(data, dict) and FIELD not in data else []
     content = f"no `{FIELD}`, but {join_words(names)}" if names else f"`{FIELD}` whose fields are unknown"
-    return f"the name is that of a rubric file, but the content is another tool's ({content})"
+    named = "the name is that of a rubric file, but the content is another tool's"
+    return f"{named} ({content}); if it is for rubric-lint, {_declare(document, (FIELD,))}"
 
 
 _BANDS = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})
 """The fields of a band in DeepEval and Confident AI."""
 
 
-def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:  # noqa: PLR0911 (one return a reason)
+def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agentv: bool) -> str:  # noqa: PLR0911 (one return a reason)
     value, key = document.value(path), str(path[-1])
     if isinstance(value, dict) and any(band <= value.keys() for band in _BANDS):
         return f"`{key}` is one band, not a list of bands; put it in a list"
     if key != FIELD:
-        return f"`{key}` is not read; rubrics are in a field `{FIELD}`"
+        if not (isinstance(value, list | dict) and value):
+            return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
+        if is_claimed or is_ours(value, path[:-1]):
+            return f"`{key}` is not read; rename it to `{FIELD}`"
+        return f"`{key}` is not read; if it is a rubric, rename it to `{FIELD}` and {_declare(document, path)}"
     if value is None or value in ([], {}, ""):
-        return f"`{FIELD}` {word_empty(value)}"
+        return f"`{FIELD}` {word_empty(value)}; list its criteria or remove it"
     if not isinstance(value, list | dict):
-        return f"`{FIELD}` is {describe(value, document.written_at(path))}, not a list of criteria"
+        found = describe(value, document.written_at(path))
+        return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
     if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
         return word_misspelt(misspelt)
-    claim = "if it is a rubric, name the schema in the file, or name the file NAME.rubric.yaml"
+    claim = f"if it is a rubric, {_declare(document, path)}"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
         return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"
     return f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`; {claim}"
@@ -74,5 +107,9 @@ def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
         return
     for path, mapping in document.mappings:
         if tells(mapping):
-            yield path, Part.HEAD, f"criteria are read only below `{FIELD}`, and these are elsewhere", False
+            above = path[-2:-1] if path and isinstance(path[-1], int) else path[-1:]
+            key = next((f"`{shorten(step)}`" for step in above if isinstance(step, str)), "")
+            advice = f"rename {key} to `{FIELD}`" if key else f"put them in a list below `{FIELD}`"
+            reason = f"criteria are read only below `{FIELD}`, and these are elsewhere; {advice}"
+            yield path, Part.HEAD, reason, False
             return
