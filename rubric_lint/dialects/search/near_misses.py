@@ -50,10 +50,12 @@ def count_signs(name: str) -> int:
 def _has_criteria(value: Any) -> bool:
     """Return whether a value has parts like criteria; those of a judge's output have its reasons too."""
     parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    if any(isinstance(part, str) for part in parts):
+        return isinstance(value, list)
     return any(isinstance(part, dict) and part.keys().isdisjoint(_OF_OUTPUTS) for part in parts)
 
 
-_OF_OUTPUTS = ("reasoning", "satisfied")
+_OF_OUTPUTS = ("reasoning", "reason", "satisfied")
 
 
 def _declare(document: Document, path: Path) -> str:
@@ -61,8 +63,9 @@ def _declare(document: Document, path: Path) -> str:
     url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{CURRENT}.schema.json"
     if document.kind is Kind.YAML:
         return f"put the comment `# $schema: {url}` at the top of the file"
-    if isinstance(document.data, dict):
-        return f'add `"$schema": "{url}"` at the top level'
+    if isinstance(document.data, dict) and "$schema" not in document.data:
+        of = " of each line" if document.kind is Kind.JSON_LINES else ""
+        return f'add `"$schema": "{url}"` at the top level{of}'
     return "name the file in the setting `versions`"
 
 
@@ -107,9 +110,12 @@ def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
         return
     for path, mapping in document.mappings:
         if tells(mapping):
-            above = path[-2:-1] if path and isinstance(path[-1], int) else path[-1:]
-            key = next((f"`{shorten(step)}`" for step in above if isinstance(step, str)), "")
-            advice = f"rename {key} to `{FIELD}`" if key else f"put them in a list below `{FIELD}`"
-            reason = f"criteria are read only below `{FIELD}`, and these are elsewhere; {advice}"
+            siblings = document.value(path[:-1]) if path else None
+            parts = siblings.values() if isinstance(siblings, dict) else ()
+            is_map = bool(parts) and all(isinstance(part, dict) and tells(part) for part in parts)
+            above = path[:-1] if is_map or isinstance(siblings, list) else path
+            is_named = bool(above) and isinstance(above[-1], str)
+            advice = f"rename `{shorten(str(above[-1]))}` to" if is_named else "put them in a list below"
+            reason = f"criteria are read only below `{FIELD}`, and these are elsewhere; {advice} `{FIELD}`"
             yield path, Part.HEAD, reason, False
             return
