@@ -64,7 +64,7 @@ def _declare(document: Document, path: Path) -> str:
     if document.kind is Kind.YAML:
         return f"put the comment `# $schema: {url}` at the top of the file"
     if isinstance(document.data, dict) and "$schema" not in document.data:
-        of = " of each line" if document.kind is Kind.JSON_LINES else ""
+        of = "" if document.number is None else " of each line"
         return f'add `"$schema": "{url}"` at the top level{of}'
     return "name the file in the setting `versions`"
 
