@@ -26,7 +26,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     noticed: list[tuple[Path, Part, str, bool]] = []
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     for path in found.leftovers:
-        if path not in told:
+        if path not in told and not isinstance(document.value(path), bool | int | float):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, in_suite and is_place(path[:-1], in_suite=in_suite)))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
