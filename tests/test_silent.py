@@ -107,6 +107,18 @@ def tell(errors):
     return [line.removeprefix("rubric-lint: ").partition("; ")[0] for line in errors.splitlines()]
 
 
+SPARED = {
+    "what is read": "cases:\n  - {inputs: x, evaluators: [{LLMJudge: {rubric: Names the cause, include_input: true}}]}\n",
+    "a number of rubrics": "summary: {rubrics: 3, Rubrics: true}\n",
+    "a schema": "properties: {expected_outcome: {type: string}, score_ranges: {type: array}}\n",
+}
+
+
+@pytest.mark.parametrize("text", SPARED.values(), ids=SPARED)
+def test_what_is_no_near_miss_is_not_told(text):
+    assert lint("a.yaml", text.encode()).unread == ()
+
+
 SINGULAR = "rubric: [{criterion: a}]\n"
 ALL = "`rubric-lint show` lists all that was not checked"
 

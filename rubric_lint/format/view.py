@@ -92,6 +92,10 @@ class View:
         ends = range(len(self.path) + 1, len(place) + 1)
         return any(place[:end] in self._sources for end in ends)
 
+    def is_source(self, place: Path) -> bool:
+        """Return whether a part of `data` is written at exactly this place."""
+        return place in self._sources
+
     @cached_property
     def _sources(self) -> frozenset[Path]:
         return frozenset(place for place, _ in self._places.values())

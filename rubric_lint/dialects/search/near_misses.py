@@ -25,8 +25,10 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
     noticed: list[tuple[Path, Part, str, bool]] = []
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
+    views = [location.view for location in found.rubrics if location.view]
     for path in found.leftovers:
-        if path not in told and not isinstance(document.value(path), bool | int | float):
+        is_number = isinstance(document.value(path), bool | int | float)
+        if path not in told and not is_number and not any(view.is_source(path) for view in views):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, in_suite and is_place(path[:-1], in_suite=in_suite)))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
@@ -109,7 +111,7 @@ def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
     if not has_own_words(document.written_at(())):
         return
     for path, mapping in document.mappings:
-        if tells(mapping):
+        if tells(mapping) and not all(isinstance(value, dict) for value in mapping.values()):  # not the schema of one
             siblings = document.value(path[:-1]) if path else None
             parts = siblings.values() if isinstance(siblings, dict) else ()
             is_map = bool(parts) and all(isinstance(part, dict) and tells(part) for part in parts)
