@@ -108,7 +108,7 @@ def tell(errors):
 
 
 SPARED = {
-    "what is read": "cases:\n  - {inputs: x, evaluators: [{LLMJudge: {rubric: Names the cause, include_input: true}}]}\n",
+    "what is read": "cases:\n  - evaluators: [{LLMJudge: {rubric: Names the cause, include_input: true}}]\n",
     "a number of rubrics": "summary: {rubrics: 3, Rubrics: true}\n",
     "a schema": "properties: {expected_outcome: {type: string}, score_ranges: {type: array}}\n",
 }
