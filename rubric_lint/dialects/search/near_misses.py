@@ -25,10 +25,11 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
     noticed: list[tuple[Path, Part, str, bool]] = []
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
-    views = [location.view for location in found.rubrics if location.view]
+    views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
+    read = {place for view in views for place in view.sources}
     for path in found.leftovers:
         is_number = isinstance(document.value(path), bool | int | float)
-        if path not in told and not is_number and not any(view.is_source(path) for view in views):
+        if path not in told and not is_number and path not in read:
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, in_suite and is_place(path[:-1], in_suite=in_suite)))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
