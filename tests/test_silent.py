@@ -110,6 +110,7 @@ def tell(errors):
 SPARED = {
     "what is read": "cases:\n  - evaluators: [{LLMJudge: {rubric: Names the cause, include_input: true}}]\n",
     "a number of rubrics": "summary: {rubrics: 3, Rubrics: true}\n",
+    "the name of a rubric": "rubric: a.rubric.yaml\nname: x\n",
     "a schema": "properties: {expected_outcome: {type: string}, score_ranges: {type: array}}\n",
 }
 
@@ -150,7 +151,7 @@ def test_near_misses_are_told_beside_rubrics_in_every_format(form):
 def test_the_likeliest_rubric_is_named_first_whatever_the_order_of_files():
     write(
         a='rubric: {tone: {score: 3, reasoning: "It is polite."}}\n',
-        b="rubric: tone\n",
+        b="rubric: the tone\n",
         d="rubrics: [{title: Style, points: 5}]\n",
         e="a: 'open\n# a rubric\n",
         rubric="rubric: [{title: Style, points: 5}]\n",
@@ -295,7 +296,7 @@ def test_b4_the_report_has_it_all():
 
 def test_b4_what_the_cache_knows_is_told_again(monkeypatch, tmp_path):
     monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
-    write(a=SINGULAR, b="rubric: x\n", c=GOOD)
+    write(a=SINGULAR, b="rubric: the tone\n", c=GOOD)
     assert call("--format=json") == call("--format=json") == call("--format=json", "--no-cache")
 
 

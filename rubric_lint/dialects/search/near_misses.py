@@ -28,8 +28,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
     read = {place for view in views for place in view.sources}
     for path in found.leftovers:
-        is_number = isinstance(document.value(path), bool | int | float)
-        if path not in told and not is_number and path not in read:
+        if path not in told and path not in read and not _is_name(path[-1], document.value(path)):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, in_suite and is_place(path[:-1], in_suite=in_suite)))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
@@ -37,6 +36,13 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     if document.kind in DATA and not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+
+
+def _is_name(key: str | int, value: Any) -> bool:
+    """Return whether a value is no rubric, but a number of them or, in records of outputs, the name of one."""
+    if isinstance(value, str):
+        return key != FIELD and len(value.split()) == 1
+    return isinstance(value, bool | int | float)
 
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str, *, is_known: bool) -> Unread:
