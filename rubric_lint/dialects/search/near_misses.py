@@ -28,7 +28,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
     read = {place for view in views for place in view.sources}
     for path in found.leftovers:
-        if path not in told and path not in read and not _is_name(path[-1], document.value(path)):
+        if path not in told and path not in read and not _is_name(path, document.value(path)):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, in_suite and is_place(path[:-1], in_suite=in_suite)))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
@@ -38,11 +38,11 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
 
 
-def _is_name(key: str | int, value: Any) -> bool:
-    """Return whether a value is no rubric, but a number of them or, in records of outputs, the name of one."""
+def _is_name(path: Path, value: Any) -> bool:
+    """Return whether a value is the name of a rubric, as records of outputs have it, or outside a case a number."""
     if isinstance(value, str):
-        return key != FIELD and len(value.split()) == 1
-    return isinstance(value, bool | int | float)
+        return path[-1] != FIELD and len(value.split()) == 1
+    return isinstance(value, bool | int | float) and not is_holder(path[:-1])
 
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str, *, is_known: bool) -> Unread:
