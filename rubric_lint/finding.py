@@ -285,15 +285,32 @@ class Finding(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A near-rubric, which is skipped: the reason, and its place.
+    """A near miss, which is skipped: the reason with what to do about it, and its place.
 
-    `is_known`: it certainly is a rubric, in an unsupported form; otherwise it may belong to another tool.
+    `is_known`: it certainly is a rubric, in an unsupported form; otherwise it may belong to another tool. `signs`
+    counts what else makes a rubric likely; reports list the likeliest first.
     """
 
     reason: str
     line: int
     column: int
     is_known: bool
+    signs: int = 0
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """The order in which to list near misses: the smallest is the likeliest rubric."""
+        return not self.is_known, -self.signs
+
+    def to_json(self, file: str) -> dict[str, str | int | bool]:
+        """Return it as the JSON reports have it."""
+        return {
+            "file": file,
+            "reason": self.reason,
+            "line": self.line,
+            "column": self.column,
+            "is_known": self.is_known,
+        }
 
 
 class Result(NamedTuple):

@@ -118,7 +118,8 @@ def test_a_finding_is_at_the_text_and_other_texts_are_told():
         ("score-in-text", 9, 16, f"criterion 1: {asks}; write the text for that"),
     ]
     freely = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
-    assert unread == [(14, 35, f"`value` of `llm-rubric` is a string {freely}")]
+    advice = "list criteria, each with an `outcome`"
+    assert unread == [(14, 35, f"`value` of `llm-rubric` is a string {freely}; {advice}")]
 
 
 def test_for_agentv_5_a_text_stays_as_it_is(run):

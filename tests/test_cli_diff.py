@@ -288,6 +288,6 @@ def test_an_old_file_with_errors_says_how_to_compare_all_the_same(run, tmp_path,
 
 @pytest.mark.usefixtures("run")
 def test_a_reader_that_stops_early_is_no_fault(tmp_path):
-    command = f"{PROGRAM} diff old.yaml new.yaml | head -1"
-    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+    command = ["sh", "-c", '"$0" diff old.yaml new.yaml | head -1', PROGRAM]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert (done.stdout, done.stderr) == (b"rubric new\n", b"")

@@ -13,6 +13,7 @@ import warm
 from click.shell_completion import BashComplete
 from lint_command import (  # noqa: F401 (a fixture)
     BAD,
+    BROKEN,
     BROKEN_RULE,
     COUNTED,
     DESCRIPTION,
@@ -83,7 +84,7 @@ Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
-CLEAN = "No findings in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
+CLEAN = "No findings in 1 file (1 file with rubrics, 1 rubric, 1 criterion); `split-band` did not run.\n"
 
 
 @pytest.mark.parametrize(
@@ -240,13 +241,44 @@ def test_standard_input(args, name):
 
 
 def test_the_name_of_standard_input_decides_its_kind_and_settings():
-    Path("rubric-lint.toml").write_text('[per-file-ignores]\n"quiet.*" = ["syntax"]\n', "utf-8")
+    Path("rubric-lint.toml").write_text('[per-file-ignores]\n"quiet.*" = ["weight"]\n', "utf-8")
     lines = b'{"rubrics": [{"id": "a", "expected_outcome": "States the result."}]}\n' * 2
+    heavy = b'{"rubrics": [{"id": "a", "expected_outcome": "States the result.", "weight": -1}]}\n'
     codes = {
-        name: call("-", f"--stdin-filename={name}", "-q", stdin=lines)[2]
-        for name in ("a.jsonl", "a.yaml", "a.json", "quiet.json")
+        (name, text): call("-", f"--stdin-filename={name}", "-q", stdin=text)[2]
+        for name, text in (("a.jsonl", lines), ("a.yaml", lines), ("a.json", lines), *((name, heavy) for name in NAMED))
     }
-    assert codes == {"a.jsonl": 0, "a.yaml": 1, "a.json": 1, "quiet.json": 0}
+    assert list(codes.values()) == [0, 1, 1, 1, 0]
+
+
+NAMED = ("loud.json", "quiet.json")
+
+
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ("", ["--ignore=syntax"]),
+        ("", ["--select=overlap"]),
+        ('ignore = ["syntax"]\n', []),
+        ('select = ["overlap"]\nignore = ["syntax"]\n', []),
+        ('[severity]\nsyntax = "off"\n', []),
+        ('[per-file-ignores]\n"*" = ["syntax"]\n', []),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_reported_whatever_rules_run(settings, options):
+    Path("rubric-lint.toml").write_text(settings, "utf-8")
+    for name, text in (("broken.yaml", BROKEN), ("broken.json", '{"rubrics": ['), ("bytes.yaml", "rubrics: \x00")):
+        Path(name).write_text(text, "utf-8")
+        output, errors, code = call(*options, *CONCISE, name)
+        assert (output.split()[1:3], errors, code) == (["error", "syntax:"], "", 1)
+
+
+@pytest.mark.parametrize(
+    "program", [PROGRAM, PROGRAM.replace("cli.lint", "cli.fix")], ids=["rubric-lint", "rubric-fix"]
+)
+def test_a_selection_that_is_ignored_is_refused(program):
+    output, errors, code = call("--select=overlap", "--ignore=weight,overlap", program=program)
+    assert (output, "none would run" in errors, code) == ("", True, 2)
 
 
 def test_explain_prints_the_page_and_rules_lists_all():

@@ -115,6 +115,7 @@ sub/d.json: settings of rubric-lint.toml
   judged             not set                  default
   labels             not set                  default
   require-rubrics    false                    default
+  fail-on-unread     false                    default
   per-file-ignores   {{"sub/": ["levels"]}}     rubric-lint.toml
   versions           {{"sub/": "v1"}}           rubric-lint.toml
   implicit-required  false                    default

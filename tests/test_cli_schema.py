@@ -19,7 +19,7 @@ def call(*args):
 def test_the_list_names_every_schema():
     expected = [[f"{entry.name}@{entry.version}", entry.bundled_id, str(entry.path)] for entry in catalogue()]
     output, errors, _ = call()
-    assert (expected, "") == ([line.split() for line in output.splitlines()], errors)
+    assert (expected, "") == ([line.split(maxsplit=2) for line in output.splitlines()], errors)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,11 @@ def folder(tmp_path):
 
 
 def test_a_folder_shows_rubrics_and_near_misses(program):
-    near = "near.yaml:1:1: not read: `rubric` is not read; rubrics are in a field `rubrics`\n"
+    schema = "https://rubric-lint.github.io/schemas/rubric-v2.schema.json"
+    advice = (
+        f"if it is a rubric, rename it to `rubrics` and put the comment `# $schema: {schema}` at the top of the file"
+    )
+    near = f"near.yaml:1:1: not read: `rubric` is not read; {advice}\n"
     expected = f"{ONE}\n{near}\n1 rubric with 1 criterion in 1 of 3 files.\n"
     assert program("show") == (0, expected, "")
 

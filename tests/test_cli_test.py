@@ -357,6 +357,21 @@ BROKEN = {
         {"refund.rubric-test.yaml": HEAD + RIGHT + RIGHT},
         [":6 duplicate-id: a second test with the id `right`, after the one at line 3; give each its own"],
     ),
+    "no ids": (
+        {"refund.rubric-test.yaml": HEAD + "  - {expect: {verdict: fail}}\n" * 2},
+        [f":{line} schema: missing field `id`: the name of the test, unique in its file" for line in (3, 4)],
+    ),
+    "empty ranges": (
+        {
+            "refund.rubric-test.yaml": HEAD
+            + "  - {id: right, expect: {score: [0.8, 0.2]}}\n  - {id: wrong, expect: {criteria: {tone: [7, 3]}}}\n"
+            + "  - {id: exact, expect: {score: [0.8, 0.8], criteria: {tone: [3, 3]}}}\n"
+        },
+        [
+            f":{line} bounds: the range {found} is empty: its lowest value is above its highest; swap them"
+            for line, found in ((3, "[0.8, 0.2]"), (4, "[7, 3]"))
+        ],
+    ),
     "a recording twice": (
         {"refund.judged.jsonl": 2 * (json.dumps({"id": "right", "output": output(10)}) + "\n")},
         [

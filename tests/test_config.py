@@ -196,7 +196,8 @@ def test_a_named_file_that_cannot_be_used_is_an_error_at_once(name, text, expect
 
 SETTINGS = (
     '"select", "ignore", "severity", "include", "exclude", '
-    '"baseline", "judged", "labels", "require-rubrics", "per-file-ignores", "versions", "implicit-required", '
+    '"baseline", "judged", "labels", "require-rubrics", "fail-on-unread", '
+    '"per-file-ignores", "versions", "implicit-required", '
     '"time-limit", "pass" and "borderline"'
 )
 

@@ -33,6 +33,10 @@ FILES = {
         + "".join(f"- {{id: c{number}, description: Cites {number} sources}}\n" for number in range(count))
     ),
     "repeated.yaml": lambda count: "rubrics:\n- id: a\n" + "  id: a\n" * count,
+    "near_misses.yaml": lambda count: (
+        "cases:\n"
+        + "".join(f"- {{rubric: [It], evaluators: [{{LLMJudge: {{rubric: Cites {n}}}}}]}}\n" for n in range(count))
+    ),
     "c.yaml": lambda count: "rubrics:\n" + "- Yes # rubric-lint: ignore[vague-outcome]\n" * count,
 }
 

@@ -117,6 +117,15 @@ def test_json_has_no_comments():
     assert find_ignores(source, read_documents(source)[0]) == []
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+def test_an_unused_comment_is_removed_with_its_line_end_and_no_more(end):
+    text = f"rubrics:\n- {{id: a, expected_outcome: Says why}}\n# rubric-lint: ignore[weight]{end}"
+    fixes = [finding.fix for finding in lint("a.yaml", text.encode()).findings]
+    assert len(fixes) == 1
+    start = text.index("# rubric")
+    assert [edit.span for edit in fixes[0].edits] == [(start, len(text) - (end == "\n\n"))]
+
+
 def test_it_reaches_an_entry_on_the_last_line_without_a_line_end():
     text = "rubrics:\n# rubric-lint: ignore[weight]\n- id: a"
     assert reach(text, 1) == (text.index("id"), len(text) - 1)

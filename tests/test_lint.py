@@ -191,7 +191,7 @@ def test_settings_say_which_rules_run_and_how_bad_they_are():
     assert found(TWO, enabled=frozenset({"missing-id"})) == [("missing-id", warning)]
     assert found(TWO, enabled=frozenset({"missing-id"}), severities={"missing-id": error}) == [("missing-id", error)]
     assert found(TWO, enabled=frozenset()) == []
-    assert found("rubrics: [expected_outcome", enabled=frozenset({"schema"})) == []
+    assert found("rubrics: [expected_outcome", enabled=frozenset({"schema"})) == [("syntax", error)]
 
 
 def test_a_fault_in_an_anchored_criterion_is_reported_once():

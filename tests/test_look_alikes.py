@@ -98,7 +98,7 @@ def test_a_file_as_the_only_value_is_said_to_be_unread():
     text = "providers: [x]\ntests:\n  - assert:\n      - {type: llm-rubric, value: file://r.md}\n"
     result = lint("promptfooconfig.yaml", text.encode())
     assert [each.reason for each in result.unread] == [
-        "`value` of `llm-rubric` is a file or a variable, whose text is not read"
+        "`value` of `llm-rubric` is a file or a variable, whose text is not read; write the text here"
     ]
 
 

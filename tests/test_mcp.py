@@ -75,6 +75,16 @@ def test_settings_comments_and_options_apply():
     assert "selct" in refusal("lint")
 
 
+def test_near_misses_are_told_beside_rubrics():
+    Path("a.yaml").write_text("rubric: [{criterion: a}]\n", "utf-8")
+    Path("b.yaml").write_text("rubrics: [{id: a, expected_outcome: Says why}]\n", "utf-8")
+    for tool in ("lint", "fix", "show"):
+        assert "a.yaml:1:1: no" in ask(tool, paths=["a.yaml", "b.yaml"])[0]
+    text = Path("a.yaml").read_text("utf-8")
+    assert "c.yaml:1:1: not checked: " in ask("fix", text=text, name="c.yaml")[0]
+    assert ask("lint", paths=["."])[1]["unread"][0]["file"] == "a.yaml"
+
+
 def test_fix_writes_nothing_unless_it_is_told_to():
     text, data = ask("fix", paths=["old.yaml"])
     report = {name: data[name] for name in ("version", "summary", "files")}
@@ -200,6 +210,7 @@ def test_init_writes_only_what_is_not_there():
         ("lint", {"text": GOOD, "name": "x.yaml", "paths": ["."]}, "give `paths` or `text`, not both"),
         ("lint", {"text": "x" * 1_000_001, "name": "x.yaml"}, "`text`: it has 1,000,001 characters, and the limit is"),
         ("lint", {"select": ["overlp"]}, '`select`[0]: unknown value the string "overlp"; did you mean `overlap`?'),
+        ("lint", {"select": ["overlap"], "ignore": ["overlap"]}, "`ignore` names every rule of `select`"),
         ("fix", {"paths": ["link.yaml"], "write": True}, "link.yaml: is outside "),
         ("fix", {"write": "yes"}, '`write`: expected true or false, found the string "yes"'),
         ("fix", {"paths": ["none.yaml"]}, "none.yaml: does not exist"),

@@ -301,6 +301,67 @@ def test_sarif_is_written_as_it_goes():
     assert sizes == sorted(set(sizes))
 
 
+# What was not checked
+
+RUBRIC = b"rubrics: [{id: a, expected_outcome: Says why}]\n"
+NEAR = b"a: 1\nrubric: [{criterion: a}]\nb: {rubric: [{criterion: b}]}\n"
+KNOWN = b"tests:\n  - assert: [{type: llm-rubric, value: {id: b, outcome: Says why}}]\n"
+
+
+def read_notes(form, *results):
+    """The places of the notes of a report on what was not checked, and whether each has its reason."""
+    report = render(form, *results)
+    if form == "sarif":
+        log = json.loads(report)
+        assert faults(log) == []
+        invocation = log["runs"][0]["invocations"][0]
+        assert invocation["executionSuccessful"]
+        for each in invocation.get("toolExecutionNotifications", ()):
+            assert (each["descriptor"]["id"], each["level"]) == ("unread", "note")
+            place = each["locations"][0]["physicalLocation"]
+            yield place["artifactLocation"]["uri"], place["region"]["startLine"], each["message"]["text"]
+    elif form == "github":
+        for line in report.splitlines():
+            if line.startswith("::"):
+                kind, properties, message = read_annotation(line)
+                assert kind == "notice"
+                yield properties["file"], int(properties["line"]), message.partition(": ")[2]
+    elif form == "gitlab":
+        for each in json.loads(report):
+            assert (each["check_name"], each["severity"]) == ("rubric-lint/unread", "info")
+            yield each["location"]["path"], each["location"]["lines"]["begin"], each["description"]
+    else:
+        for each in etree.fromstring(report.encode()).iter("system-out"):
+            for line in each.text.splitlines():
+                place, _, message = line.partition(": ")
+                yield place.split(":")[0], int(place.split(":")[1]), message
+
+
+BY_REASON = [("c.yaml", 2), ("a.yaml", 2), ("a.yaml", 3)]
+BY_FILE = [("a.yaml", 2), ("a.yaml", 3), ("c.yaml", 2), ("c.yaml", 3)]
+
+
+@pytest.mark.parametrize(
+    ("form", "places"), [("sarif", BY_REASON), ("github", BY_REASON), ("gitlab", BY_FILE), ("junit", BY_FILE)]
+)
+def test_what_was_not_checked_is_a_note_of_its_own_kind(form, places):
+    results = [lint("a.yaml", NEAR), lint("b.yaml", RUBRIC), lint("c.yaml", KNOWN + b"rubric: {a: {b: c}}\n")]
+    notes = list(read_notes(form, *results))
+    assert [(file, line) for file, line, _ in notes] == places
+    assert all(message.startswith("not checked: `") for _, _, message in notes)
+    assert [message.endswith(" (1 more like it)") for _, _, message in notes] == [
+        place == ("a.yaml", 2) and places is BY_REASON for place in places
+    ]
+
+
+def test_a_file_with_nothing_but_near_misses_is_a_skipped_test():
+    printed = render("junit", lint("a.yaml", NEAR), lint("b.yaml", RUBRIC), lint("c.yaml", RUBRIC + NEAR))
+    report = etree.fromstring(printed.encode())
+    XSD.assertValid(report)
+    cases = {case.get("name"): [each.tag for each in case] for case in report.iter("testcase")}
+    assert cases == {"a.yaml": ["skipped", "system-out"], "b.yaml": [], "c.yaml": ["system-out"]}
+
+
 # GitHub
 
 
@@ -385,11 +446,12 @@ def test_gitlab_fingerprints_of_all_examples_are_unique():
     results = [lint(f"{number}/{example.name}", example.text.encode()) for number, example in enumerate(EXAMPLES)]
     report = json.loads(render("gitlab", *results))
     marks = [each["fingerprint"] for each in report]
-    assert len(set(marks)) == len(marks) == sum(len(result.findings) for result in results)
+    unread = sum(len({each.reason for each in result.unread}) for result in results)
+    assert len(set(marks)) == len(marks) == sum(len(result.findings) for result in results) + unread
 
 
 def test_gitlab_report_of_nothing_is_an_empty_list():
-    assert render("gitlab", lint("x.yaml", b"rubrics: [x y]\n")) == "[]\n"
+    assert render("gitlab", lint("x.yaml", b"x: [x y]\n")) == "[]\n"
 
 
 # JUnit

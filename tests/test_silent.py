@@ -1,6 +1,7 @@
 """B4: silence is never success: a run says where it found no rubric, and what nearly was one."""
 
 import json
+import subprocess
 from pathlib import Path
 from textwrap import dedent
 
@@ -16,25 +17,24 @@ SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score im
 
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "no rubrics found: no field of a known format found"
-LIKE = "if it is a rubric, name the schema in the file, or name the file NAME.rubric.yaml"
 STRING = "`value` of `llm-rubric` is a string outside the `assert` of a suite for promptfoo, so it is not checked"
 
 UNREAD = {
-    "singular": ("rubric:\n  - {criterion: a}\n", [(1, 1, "`rubric` is not read; rubrics are in a field `rubrics`")]),
-    "a capital": ("a:\n  Rubrics: [A]\n", [(2, 3, "`Rubrics` is not read; rubrics are in a field `rubrics`")]),
+    "singular": ("rubric:\n  - {criterion: a}\n", [(1, 1, "`rubric` is not read")]),
+    "a capital": ("a:\n  Rubrics: [A]\n", [(2, 3, "`Rubrics` is not read")]),
     "null": ("rubrics:\n", [(1, 1, "`rubrics` has no value")]),
     "a text": ("rubrics: see below\n", [(1, 1, '`rubrics` is the string "see below", not a list of criteria')]),
     "a list of strings": (
         "rubrics: [Says why]\n",
-        [(1, 1, f"`rubrics` is a list of strings outside the cases of a suite; {LIKE}")],
+        [(1, 1, "`rubrics` is a list of strings outside the cases of a suite")],
     ),
     "camel case": (
         "rubrics:\n  - scoreRanges: {0: a}\n",
-        [(1, 1, "`rubrics` is not read, as `scoreRanges` is not a field; did you mean `score_ranges`?")],
+        [(1, 1, "`rubrics` is not read, as `scoreRanges` is not a field")],
     ),
     "a course": (
         "rubrics: [{title: Style, points: 5}]\n",
-        [(1, 1, f"`rubrics` has no field that only rubrics have, such as `expected_outcome`; {LIKE}")],
+        [(1, 1, "`rubrics` has no field that only rubrics have, such as `expected_outcome`")],
     ),
     "criteria elsewhere": (
         "criteria:\n  - {id: a, expected_outcome: Says why}\n",
@@ -50,17 +50,14 @@ UNREAD = {
     ),
     "b2: a mapping as value": (
         "tests:\n  - vars: {q: x}\n    assert: [{type: llm-rubric, value: {id: b, outcome: Says why}}]\n",
-        [(3, 40, "`value` of `llm-rubric` is one mapping, which only AgentV 5 reads; put a dash before it")],
+        [(3, 40, "`value` of `llm-rubric` is one mapping, which only AgentV 5 reads")],
     ),
     "b2: criteria alone": (
         "tests:\n  - id: a\n    assert: [{type: llm-rubric, value: [{criteria: A}]}]\n",
         [
             (
                 *(3, 40),
-                (
-                    "`value` of `llm-rubric` lists `criteria` alone, which AgentV does not read as criteria; "
-                    "write `outcome`"
-                ),
+                "`value` of `llm-rubric` lists `criteria` alone, which AgentV does not read as criteria",
             )
         ],
     ),
@@ -69,16 +66,13 @@ UNREAD = {
         [
             (
                 *(4, 18),
-                (
-                    "strings in `assertions` are criteria to AgentV, but nothing shows that this suite is for AgentV; "
-                    "if it is, name the file NAME.eval.yaml"
-                ),
+                "strings in `assertions` are criteria to AgentV, but nothing shows that this suite is for AgentV",
             )
         ],
     ),
     "b2: strings in steps": (
         "prompts: [x]\ntests:\n  - {id: a, assert: [Is short], steps: [{assertions: [Says why]}]}\n",
-        [(3, 55, "strings in `assertions` are checked only where AgentV reads them: in suites and their tests")],
+        [(3, 55, "strings in `assertions` are checked only where AgentV reads them, in suites and their tests")],
     ),
 }
 
@@ -86,7 +80,8 @@ UNREAD = {
 @pytest.mark.parametrize(("text", "expected"), UNREAD.values(), ids=UNREAD)
 def test_b4_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, expected):
     result = lint("a.yaml", text.encode())
-    assert ([(each.line, each.column, each.reason) for each in result.unread], result.findings) == (expected, ())
+    told = [(each.line, each.column, each.reason.partition("; ")[0]) for each in result.unread]
+    assert (told, result.findings) == (expected, ())
 
 
 @pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n", "a: [1\n"])
@@ -107,41 +102,81 @@ def write(**files):
         Path(f"{name}.yaml").write_text(dedent(text), "utf-8")
 
 
+def tell(errors):
+    """The lines on stderr, without what they advise."""
+    return [line.removeprefix("rubric-lint: ").partition("; ")[0] for line in errors.splitlines()]
+
+
+SPARED = {
+    "what is read": "cases:\n  - evaluators: [{LLMJudge: {rubric: Names the cause, include_input: true}}]\n",
+    "a number of rubrics": "summary: {rubrics: 3, Rubrics: true}\n",
+    "the name of a rubric": "rubric: a.rubric.yaml\nname: x\n",
+    "a schema": "properties: {expected_outcome: {type: string}, score_ranges: {type: array}}\n",
+}
+
+
+@pytest.mark.parametrize("text", SPARED.values(), ids=SPARED)
+def test_what_is_no_near_miss_is_not_told(text):
+    assert lint("a.yaml", text.encode()).unread == ()
+
+
+SINGULAR = "rubric: [{criterion: a}]\n"
+ALL = "`rubric-lint show` lists all that was not checked"
+
+
 def test_b4_a_run_without_rubrics_lists_what_nearly_was_one():
-    write(a="rubric: [{criterion: a}]\n", b="rubric: [{criterion: b}]\n", c="x: 1\n", d=UNREAD["promptfoo"][0])
-    told = (
-        "rubric-lint: a.yaml:1:1: not checked: `rubric` is not read; rubrics are in a field `rubrics` "
-        "(1 more like it)\n"
-        f"rubric-lint: d.yaml:4:35: not checked: {STRING}\n"
-    )
-    summary = "0 rubrics found in 4 files.\n1 rubric not checked, or only in part.\n"
-    assert call() == (summary, told, 0)
-    assert call("-q") == ("", "", 0)
+    write(a=SINGULAR, b=SINGULAR, c="x: 1\n", d=UNREAD["promptfoo"][0])
+    summary = "0 rubrics found in 4 files.\n1 rubric not checked, or only in part; 2 near misses not checked.\n"
+    output, errors, code = call()
+    assert (output, code) == (summary, 0)
+    assert tell(errors) == [f"d.yaml:4:35: not checked: {STRING}", "a.yaml:1:1: not checked: `rubric` is not read", ALL]
+    assert "(1 more like it)" in errors.splitlines()[1]
+    assert call("-q") == ("", errors, 0)
     for form in ("sarif", "gitlab", "junit"):
-        assert call(f"--format={form}")[1:] == (f"rubric-lint: 0 rubrics found in 4 files\n{told}", 0)
+        assert call(f"--format={form}")[1:] == (f"rubric-lint: 0 rubrics found in 4 files\n{errors}", 0)
 
 
-def test_b4_beside_rubrics_only_what_is_one_for_certain_is_told():
-    write(a="rubric: [{criterion: a}]\n", b=GOOD, d=UNREAD["promptfoo"][0])
-    summary = "No findings in 3 files (1 file with rubrics, 1 rubric, 1 criterion).\n"
-    assert call() == (
-        summary + "1 rubric not checked, or only in part.\n",
-        f"rubric-lint: d.yaml:4:35: not checked: {STRING}\n",
+@pytest.mark.parametrize("form", ["full", "concise", "agent", "vscode", "json", "sarif", "github", "gitlab", "junit"])
+def test_near_misses_are_told_beside_rubrics_in_every_format(form):
+    write(a=SINGULAR, b=GOOD, d=UNREAD["promptfoo"][0])
+    output, errors, code = call(f"--format={form}")
+    assert (tell(errors), code) == (
+        [f"d.yaml:4:35: not checked: {STRING}", "a.yaml:1:1: not checked: `rubric` is not read"],
         0,
     )
+    if form in {"full", "concise", "agent", "vscode", "github"}:
+        assert "1 rubric not checked, or only in part; 1 near miss not checked.\n" in output
+
+
+def test_the_likeliest_rubric_is_named_first_whatever_the_order_of_files():
+    write(
+        a='rubric: {tone: {score: 3, reasoning: "It is polite."}}\n',
+        b="rubric: the tone\n",
+        d="rubrics: [{title: Style, points: 5}]\n",
+        e="a: 'open\n# a rubric\n",
+        rubric="rubric: [{title: Style, points: 5}]\n",
+        z=UNREAD["promptfoo"][0],
+    )
+    places = [line.partition(": ")[0] for line in tell(call("-q")[1])]
+    assert places == ["z.yaml:4:35", "rubric.yaml:1:1", "d.yaml:1:1", "b.yaml:1:1", "e.yaml:1:4", ALL]
+
+
+def test_more_near_misses_than_ten_are_counted():
+    for number in range(12):
+        Path(f"{number:02}.yaml").write_text(f"x{number}: [{{expected_outcome: It is so}}]\n", "utf-8")
+    lines = tell(call("-q")[1])
+    assert len(lines) == 12
+    assert lines[-2:] == ["and 2 more reasons", ALL]
 
 
 def test_b4_a_named_file_without_rubrics_is_always_explained():
-    write(a="rubric: [{criterion: a}]\n", b=GOOD, c="x: 1\n")
+    write(a=SINGULAR, b=GOOD, c="x: 1\n")
     Path("d.md").write_text("# The rubric\nexpected_outcome: [\n", "utf-8")
-    named = ("a.yaml", "b.yaml", "./c.yaml", "d.md")
-    told = (
-        "rubric-lint: d.md: not read, as it is Markdown; rubric-lint reads YAML, JSON, JSON Lines, TOML and Python\n"
-        "rubric-lint: a.yaml:1:1: no rubrics found: `rubric` is not read; rubrics are in a field `rubrics`\n"
-        f"rubric-lint: c.yaml: {NO_FIELD}\n"
-    )
-    assert call(*named, "-q") == ("", told, 0)
-    assert call(*named, "--format=json")[1:] == (told, 0)
+    told = ["d.md: not read, as it is Markdown", "a.yaml:1:1: no rubrics found: `rubric` is not read"]
+    for named in (("a.yaml", "b.yaml", "./c.yaml", "d.md"), ("c.yaml", "b.yaml", "a.yaml", "d.md")):
+        output, errors, code = call(*named, "-q")
+        assert (output, tell(errors), code) == ("", [*told, f"c.yaml: {NO_FIELD}"], 0)
+        assert call(*named, "--format=json")[1:] == (errors, 0)
 
 
 def test_b4_many_named_files_are_counted():
@@ -172,22 +207,97 @@ def test_b4_rubrics_can_be_required():
     assert call("-q", "--require-rubrics") == ("", "", 0)
 
 
+MISSING = {
+    "the run has none": (["c.yaml"], []),
+    "a folder has none": (["more"], []),
+    "a named file has none": (["b.yaml", "a.yaml"], []),
+    "a named file is not read": (["b.yaml", "d.md"], []),
+    "stdin has none": (["b.yaml", "-"], []),
+    "a rubric is not checked": (["b.yaml", "more/d.yaml"], []),
+    "a rubric in a folder is not checked": (["b.yaml", "more"], []),
+}
+
+
+@pytest.mark.parametrize("paths", [paths for paths, _ in MISSING.values()], ids=MISSING)
+def test_required_rubrics_fail_a_run(paths):
+    Path("more").mkdir()
+    write(a=SINGULAR, b=GOOD, c="x: 1\n", **{"more/d": UNREAD["promptfoo"][0]})
+    Path("d.md").write_text("# The rubric\n", "utf-8")
+    assert call(*paths, stdin=b"x: 1\n")[2] == 0
+    assert call("--require-rubrics", *paths, stdin=b"x: 1\n")[2] == 1
+
+
+def test_required_rubrics_need_none_in_folders_and_files_of_tests():
+    write(b=GOOD, c="x: 1\n", **{"b.rubric-test": "rubric: b.yaml\ntests: []\n"})
+    test = "rubric: b.yaml\ntests: [{id: a, output: {checks: [{id: a, satisfied: true}]}, expect: {verdict: pass}}]\n"
+    write(**{"b.rubric-test": test})
+    assert call("--require-rubrics", ".")[2] == 0
+    assert call("--require-rubrics", "b.yaml", "b.rubric-test.yaml")[1:] == ("", 0)
+
+
+def test_the_setting_for_required_rubrics_spares_the_other_files_that_a_hook_names():
+    Path("rubric-lint.toml").write_text("require-rubrics = true\n", "utf-8")
+    write(b=GOOD, c="x: 1\n", d=UNREAD["promptfoo"][0])
+    assert call("b.yaml", "c.yaml")[2] == 0
+    assert call("b.yaml", "d.yaml")[2] == 1
+
+
+@pytest.mark.parametrize("options", [(), ("--no-cache",), ("--fail-on=never",), ("--statistics",), ("--format=json",)])
+def test_near_misses_fail_a_run_if_asked(options):
+    write(a=SINGULAR, b=GOOD)
+    assert call(*options)[2] == 0
+    assert [call("--fail-on-unread", *options)[2] for _ in range(2)] == [1, 1]
+    assert call("--fail-on-unread", *options, "b.yaml")[2] == 0
+    Path("rubric-lint.toml").write_text("fail-on-unread = true\n", "utf-8")
+    assert call(*options)[2] == 1
+
+
+def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision():
+    write(a=SINGULAR, b=GOOD, e="rubrics: [{id: a, expected_outcome: ''}]\n")
+    call("--write-baseline", "--baseline=known.json")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "a.yaml"], ["commit", "-qm", "Add"]):
+        subprocess.run([*git, *command], check=True)
+    Path("a.yaml").write_text(f"x: 1\n{SINGULAR}", "utf-8")
+    for option in ("--baseline=known.json", "--diff-base=HEAD"):
+        _, errors, code = call("--fail-on=never", option, "--fail-on-unread")
+        assert (tell(errors)[0], code) == ("a.yaml:2:1: not checked: `rubric` is not read", 1)
+
+
+def test_near_misses_are_the_same_with_several_processes():
+    for number in range(230):
+        write(**{f"f{number:03}": SINGULAR if number % 3 else GOOD})
+    run = "import rubric_lint.run.batch as batch; batch.WORTH_PROCESSES = {most}; batch.count_processors = lambda: 2\n"
+    runs = [call("--no-cache", "--format=json", program=f"{run.format(most=most)}{LINT}") for most in (10, 1000)]
+    assert runs[0] == runs[1]
+    assert "(152 more like it)" in runs[0][1]
+
+
+@pytest.mark.parametrize("program", ["fix", "format"])
+def test_what_is_not_read_is_told_by_programs_that_rewrite(program):
+    write(a=SINGULAR, b=GOOD)
+    fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix import main; main()"
+    _, errors, code = call(program=fix) if program == "fix" else call("format")
+    assert ("a.yaml:1:1: not checked: `rubric` is not read" in errors, code) == (True, 0)
+
+
 def test_b4_the_report_has_it_all():
-    write(a="rubric: [{criterion: a}]\n", d=UNREAD["promptfoo"][0], e="x: 1\n")
+    write(a=SINGULAR, d=UNREAD["promptfoo"][0], e="x: 1\n")
     Path("rubric-lint.toml").write_text('exclude = ["e.yaml"]\n', "utf-8")
     report = json.loads(call("--format=json", ".")[0])
     Draft7Validator(load("report/v1.json")).validate(report)
-    assert (report["summary"]["excluded_files"], report["summary"]["unread"]) == (1, 1)
+    counts = [report["summary"][name] for name in ("excluded_files", "unread", "near_misses")]
+    assert counts == [1, 1, 1]
     assert [(each["file"], each["line"], each["is_known"]) for each in report["unread"]] == [
-        ("a.yaml", 1, False),
         ("d.yaml", 4, True),
+        ("a.yaml", 1, False),
     ]
 
 
 def test_b4_what_the_cache_knows_is_told_again(monkeypatch, tmp_path):
     monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
-    write(a="rubric: [{criterion: a}]\n")
-    assert call() == call()
+    write(a=SINGULAR, b="rubric: the tone\n", c=GOOD)
+    assert call("--format=json") == call("--format=json") == call("--format=json", "--no-cache")
 
 
 def test_b7_a_file_that_is_only_named_like_a_rubric_is_told_once():
@@ -201,12 +311,147 @@ def test_b7_a_file_that_is_only_named_like_a_rubric_is_told_once():
         write(**{name: content})
     output, errors, code = call("--format=concise")
     of = "the name is that of a rubric file, but the content is another tool's"
-    assert errors == (
-        f"rubric-lint: a.rubric.yaml:1:1: not checked: {of} (no `rubrics`, but `criteria` and `anchors`)\n"
-        f"rubric-lint: b.rubric.yaml:1:1: not checked: {of} (`rubrics` whose fields are unknown)\n"
-    )
+    assert tell(errors) == [
+        f"a.rubric.yaml:1:1: not checked: {of} (no `rubrics`, but `criteria` and `anchors`)",
+        f"b.rubric.yaml:1:1: not checked: {of} (`rubrics` whose fields are unknown)",
+    ]
     assert [line.split(": ")[0] for line in output.splitlines()[:-2]] == ["c.rubric.yaml:1:1 error schema"]
     assert code == 1
+
+
+RUBRIC, SUITE = (f"https://rubric-lint.github.io/schemas/{name}-v2.schema.json" for name in ("rubric", "suite"))
+AT_THE_TOP = f"put the comment `# $schema: {RUBRIC}` at the top of the file"
+IN_JSON = 'add `"$schema": "{}"` at the top level'
+STARTER = "rubrics:\n  - {id: answers, expected_outcome: The first sentence answers the question}\n"
+VERSIONS = "name the file in the setting `versions`"
+ANCHORS = "- name: tone\n    anchors: {1: Blames the reader, 5: Thanks the reader}\n"
+PARTS = '[{"criterion": "Names the refund period", "is_positive": true, "score": 5}]'
+PROMPTFOO = "tests:\n  - vars: {q: x}\n    assert: [%s]\n"
+OF_TESTS = "put it in the `assert` of an entry of `tests`"
+LEVELS = 'rubrics["score%d_description"] = "%s"\n'
+
+# The file, what the message advises, and the file after doing so. The last items are of the kinds that teams write.
+ADVICE = {
+    "prose": ("a.yaml", "rubric: see below\n", "write a list of criteria in a field `rubrics`", "a.yaml", STARTER),
+    "a text": ("a.yaml", "rubrics: see below\n", "write one, as `rubric-lint init -` does", "a.yaml", STARTER),
+    "nothing": ("a.yaml", "rubrics:\n", "list its criteria or remove it", "a.yaml", STARTER),
+    "another case": ("a.yaml", "Rubrics: [{outcome: x}]\n", AT_THE_TOP, "a.yaml", "rubrics: [{outcome: x}]\n"),
+    "ours by another name": (
+        *("a.yaml", "rubric: [{id: a, expected_outcome: Says why}]\n", "rename it to `rubrics`"),
+        *("a.yaml", "rubrics: [{id: a, expected_outcome: Says why}]\n"),
+    ),
+    "texts": ("a.yaml", "rubrics: [Says why]\n", AT_THE_TOP, "a.yaml", "rubrics: [Says why]\n"),
+    "a misspelt field": (
+        *("a.yaml", "rubrics: [{scoreRanges: {0: a}}]\n", "did you mean `score_ranges`?"),
+        *("a.yaml", "rubrics: [{score_ranges: {0: a}}]\n"),
+    ),
+    "one band": (
+        *("a.json", '{"name": "Tone", "criteria": "x", "rubric": {"scoreRange": [0, 4], "expectedOutcome": "Rude"}}'),
+        "put it in a list",
+        *("a.json", '{"name": "Tone", "criteria": "x", "rubric": [{"scoreRange": [0, 4], "expectedOutcome": "Rude"}]}'),
+    ),
+    "criteria elsewhere": (
+        *("a.yaml", "goals: [{id: a, expected_outcome: Says why}]\n", "rename `goals` to `rubrics`"),
+        *("a.yaml", "rubrics: [{id: a, expected_outcome: Says why}]\n"),
+    ),
+    "criteria elsewhere by name": (
+        *("a.yaml", "goals: {tone: {expected_outcome: Says why}}\n", "rename `goals` to `rubrics`"),
+        *("a.yaml", "rubrics: {tone: {expected_outcome: Says why}}\n"),
+    ),
+    "criteria without a field": (
+        *("a.yaml", "- {id: a, expected_outcome: Says why}\n", "put them in a list below `rubrics`"),
+        *("a.yaml", "rubrics:\n- {id: a, expected_outcome: Says why}\n"),
+    ),
+    "an assertion elsewhere": (
+        *("a.yaml", "cases:\n  - assert: [{type: llm-rubric, value: Says why}]\n", OF_TESTS),
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why}"),
+    ),
+    "bands beside an assertion elsewhere": (
+        *("a.yaml", "cases:\n  - assert: [{type: llm-rubric, value: Says why, score_ranges: {0: a}}]\n", OF_TESTS),
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why, score_ranges: {0: a}}"),
+    ),
+    "a file": (
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: 'file://a.txt'}", "write the text here"),
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why}"),
+    ),
+    "a list as value": (
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: [Says why, 1]}", "write a string"),
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why}"),
+    ),
+    "a mapping as value": (
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: {id: b, outcome: Says why}}", "put a dash before it"),
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: [{id: b, outcome: Says why}]}"),
+    ),
+    "criteria alone": (
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: [{criteria: Says why}]}", "write `outcome`"),
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: [{outcome: Says why}]}"),
+    ),
+    "a misspelt type": (
+        *("a.yaml", PROMPTFOO % "{type: llm-rubrik, value: Says why}", "did you mean `llm-rubric`?"),
+        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why}"),
+    ),
+    "a misspelt list": (
+        *("a.yaml", "tests:\n  - asserts: [{type: llm-rubric, value: Says why}]\n", "did you mean `assert`?"),
+        *("a.yaml", "tests:\n  - assert: [{type: llm-rubric, value: Says why}]\n"),
+    ),
+    "texts of AgentV": (
+        *("a.yaml", UNREAD["b2: strings among assertions"][0], "if it is, name the file NAME.eval.yaml"),
+        *("a.eval.yaml", UNREAD["b2: strings among assertions"][0]),
+    ),
+    "a text that AgentV judges": (
+        *("a.eval.yaml", "tests:\n  - {id: a, input: x, assertions: [{type: llm-rubric, value: Says why}]}\n"),
+        "list criteria, each with an `outcome`",
+        *("a.eval.yaml", "tests:\n  - {id: a, input: x, assertions: [{type: llm-rubric, value: [{outcome: Why}]}]}\n"),
+    ),
+    "levels one by one": (
+        *("a.py", LEVELS % (1, "Rude") + LEVELS % (2, "Polite"), "write one dictionary"),
+        *("a.py", 'rubrics = {"score1_description": "Rude", "score2_description": "Polite"}\n'),
+    ),
+    "a named file of another shape": (
+        *("a.rubric.yaml", f"criteria:\n  {ANCHORS}scale: {{min: 1, max: 5}}\n", AT_THE_TOP),
+        *("a.rubric.yaml", f"criteria:\n  {ANCHORS}scale: {{min: 1, max: 5}}\n"),
+    ),
+    "anchors": ("a.yaml", f"rubric:\n  {ANCHORS}", AT_THE_TOP, "a.yaml", f"rubrics:\n  {ANCHORS}"),
+    "points": (
+        *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n", AT_THE_TOP),
+        *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n"),
+    ),
+    "a map of weights": (
+        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n", AT_THE_TOP),
+        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n"),
+    ),
+    "a list with signs": (
+        *("a.json", f'{{"rubrics": {PARTS}}}', IN_JSON.format(RUBRIC)),
+        *("a.json", f'{{"$schema": "{RUBRIC}", "rubrics": {PARTS}}}'),
+    ),
+    "a list with signs in tasks": (
+        *("a.json", f'{{"tasks": [{{"rubrics": {PARTS}}}]}}', IN_JSON.format(SUITE)),
+        *("a.json", f'{{"$schema": "{SUITE}", "tasks": [{{"rubrics": {PARTS}}}]}}'),
+    ),
+    "lines": (
+        *("a.jsonl", f'{{"rubrics": {PARTS}}}\n' * 2, f"{IN_JSON.format(RUBRIC)} of each line"),
+        *("a.jsonl", f'{{"$schema": "{RUBRIC}", "rubrics": {PARTS}}}\n' * 2),
+    ),
+    "a list of tasks": ("a.json", f'[{{"rubrics": {PARTS}}}]', VERSIONS, "a.json", f'[{{"rubrics": {PARTS}}}]'),
+    "a file of another schema": (
+        *("a.json", f'{{"$schema": "x", "rubrics": {PARTS}}}', VERSIONS),
+        *("a.json", f'{{"$schema": "x", "rubrics": {PARTS}}}'),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "advice", "new", "done"), ADVICE.values(), ids=ADVICE)
+def test_advice_that_is_followed_ends_in_a_rubric_or_a_finding(name, text, advice, new, done):
+    Path(name).write_text(text, "utf-8")
+    report = json.loads(call("--format=json", name)[0])
+    assert (report["findings"], [advice in each["reason"] for each in report["unread"]][:1]) == ([], [True])
+    Path(name).unlink()
+    Path(new).write_text(f"# $schema: {RUBRIC}\n{done}" if advice == AT_THE_TOP else done, "utf-8")
+    if advice == VERSIONS:
+        Path("rubric-lint.toml").write_text(f'[versions]\n"{new}" = "v2"\n', "utf-8")
+    report = json.loads(call("--format=json", new)[0])
+    assert report["summary"]["rubrics"] or report["findings"]
+    assert "unread" not in report
 
 
 NOT_OURS = {

@@ -18,6 +18,8 @@ FILES = {
     "near/a.yaml": "criteria:\n  - {id: a, expected_outcome: Says why}\n",
     "ignored/a.yaml": OLD.replace("description", "# rubric-lint: ignore[deprecated-description]\n    description"),
     "known/a.yaml": OLD,
+    "spared/a.yaml": SOUND,
+    "spared/rubric-lint.toml": 'ignore = ["weight"]\n[per-file-ignores]\n"a.*" = ["overlap"]\n',
     "hidden/rubric-lint.toml": 'exclude = ["*.yaml"]\n',
     "hidden/a.yaml": OLD,
     "gitignored/.gitignore": "*.yaml\n",
@@ -25,8 +27,13 @@ FILES = {
     "notes.md": "Notes.\n",
 }
 HELD = "(1 file with rubrics, 1 rubric, 1 criterion)"
+IN_ONE = f"in 1 file {HELD}"
+IN_TWO = "in 2 files (2 files with rubrics, 2 rubrics, 2 criteria)"
+OVERLAP = "No findings of `overlap`"
 HINT = "; `rubric-lint --show-files` lists what is left out and why.\n"
-NEAR = "rubric-lint: near/a.yaml:2:6: not checked: criteria are read only below `rubrics`, and these are elsewhere\n"
+ELSEWHERE = "criteria are read only below `rubrics`, and these are elsewhere; rename `criteria` to `rubrics`"
+NEAR = f"near/a.yaml:2:6: not checked: {ELSEWHERE}\n"
+MISSED = "1 near miss not checked.\n"
 NOTES = "notes.md: not read, as it is Markdown; rubric-lint reads YAML, JSON, JSON Lines, TOML and Python\n"
 OTHER = "1 file skipped: not YAML, JSON, TOML or Python.\n"
 EXCLUDED = "1 file skipped by `exclude`.\n"
@@ -63,8 +70,24 @@ def call(line, folder):
         ("rubric-lint notes.md", f"0 files checked.\n{OTHER}", f"rubric-lint: {NOTES}", 0),
         ("rubric-lint nope", "0 files checked.\n1 file could not be read.\n", f"rubric-lint: {MISSING}", 2),
         ("rubric-lint none", "0 rubrics found in 1 file.\n", "", 0),
-        ("rubric-lint near", "0 rubrics found in 1 file.\n", NEAR, 0),
-        ("rubric-lint sound near", "No findings in 2 files (1 file with rubrics, 1 rubric, 1 criterion).\n", "", 0),
+        ("rubric-lint near", f"0 rubrics found in 1 file.\n{MISSED}", f"rubric-lint: {NEAR}", 0),
+        ("rubric-lint sound near", f"No findings in 2 files {HELD}.\n{MISSED}", f"rubric-lint: {NEAR}", 0),
+        ("rubric-fix sound near", "Nothing to fix in 2 files.\n", f"rubric-fix: {NEAR}", 0),
+        ("rubric-lint sound --ignore overlap", f"No findings {IN_ONE}; `overlap` did not run.\n", "", 0),
+        ("rubric-lint sound --select overlap,weight --ignore weight", f"No findings of `overlap` {IN_ONE}.\n", "", 0),
+        *(
+            (f"rubric-lint sound --select overlap,{other}", f"{OVERLAP} {IN_ONE}; `{other}` did not run.\n", "", 0)
+            for other in ("untested", "judged-constant")
+        ),
+        ("rubric-lint spared", f"No findings {IN_ONE}; `overlap` and `weight` did not run.\n", "", 0),
+        ("rubric-lint spared --select weight", f"No findings of `weight` {IN_ONE}.\n", "", 0),
+        ("rubric-lint spared --select overlap", f"No findings {IN_ONE}; `overlap` did not run.\n", "", 0),
+        (
+            "rubric-lint spared sound",
+            f"No findings {IN_TWO}; `overlap` and `weight` did not run on every file.\n",
+            "",
+            0,
+        ),
         ("rubric-lint ignored", f"No other findings in 1 file {HELD}.\n1 finding ignored.\n", "", 0),
         (
             "rubric-lint known --baseline known.json",

@@ -21,6 +21,7 @@ from rubric_lint.cli.options import (
     with_settings,
 )
 from rubric_lint.cli.rewriting import rewrite_all
+from rubric_lint.cli.rule_options import check_names
 from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.run.progress import Progress
 
@@ -97,6 +98,7 @@ def fix(
     PATHS are files and folders, by default the current folder; - fixes stdin to stdout.
     """
     check_sources(paths, stdin_filename, config, isolated=isolated)
+    check_names(select, ignore)
     if unsaid and not target:
         raise click.UsageError("--unsaid requires --to agentv-4 or --to agentv-5")
     is_dry = check or diff

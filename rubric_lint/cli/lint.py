@@ -1,7 +1,7 @@
 """Define `rubric-lint`, which checks rubrics and reports findings."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -29,10 +29,10 @@ from rubric_lint.cli.options import (
 )
 from rubric_lint.cli.reporting import FAIL_ON, FORMAT, QUIET, TEXT_FORMATS, check_watch, write_figures
 from rubric_lint.cli.reporting import watch as watch_files
-from rubric_lint.cli.rule_options import complete_name, print_page, print_rules
+from rubric_lint.cli.rule_options import check_names, complete_name, print_page, print_rules
 from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
 from rubric_lint.messages import list_names
-from rubric_lint.report import REPORTERS, Look, Statistics
+from rubric_lint.report import REPORTERS, Look, Statistics, counted
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
@@ -60,7 +60,7 @@ _EXAMPLES = {
     examples=_EXAMPLES,
     exits={
         Exit.CLEAN: "no findings as severe as --fail-on",
-        Exit.FOUND: "findings as severe as --fail-on, or no rubrics with --require-rubrics",
+        Exit.FOUND: "findings as severe as --fail-on, or what --require-rubrics or --fail-on-unread forbids",
     },
 )
 @click.argument("paths", nargs=-1, type=AnyPath())
@@ -73,7 +73,13 @@ _EXAMPLES = {
 @option("Rules", "--select", **NAMES, help="Run only these rules (comma-separated names).")
 @option("Rules", "--ignore", **NAMES, help="Run all rules except these.")
 @option("Rules", "--fail-on", **FAIL_ON)
-@option("Rules", "--require-rubrics", is_flag=True, help="Exit with 1 if no rubrics are found.")
+@option(
+    "Rules",
+    "--require-rubrics",
+    is_flag=True,
+    help="Exit with 1 if no rubrics are found, a named file has none, or one is not checked.",
+)
+@option("Rules", "--fail-on-unread", is_flag=True, help="Exit with 1 if what looks like a rubric is not read.")
 @option("Fixes", "--fix", is_flag=True, help="Apply safe fixes first, as rubric-fix does.")
 @option(
     "Fixes",
@@ -116,6 +122,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
     choices: tuple[str, ...],
     watch: bool,
     require_rubrics: bool,
+    fail_on_unread: bool,
     statistics: bool,
     quiet: bool,
     color: str,
@@ -137,6 +144,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
     if rules:
         print_rules(form)
         return Exit.CLEAN
+    check_names(select, ignore)
     _check_call(paths, form, statistics=statistics, fix=fix, unsafe_fixes=unsafe_fixes, choices=choices)
     if watch:
         _check_watch(
@@ -166,10 +174,11 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
     judges = Judges(judging)
 
     fixed = Exit.CLEAN
+    bare = 0
 
     def run(finder: SettingsFinder, **files: Any) -> "Summary":
-        nonlocal fixed
-        _check_selected(select, has_results=judging.applies(finder))
+        nonlocal fixed, bare
+        files["unable"] = _find_unable(select, has_results=judging.applies(finder))
         files["lint"] = judges.wrap(files["lint"], finder)
         with open_report(output_file, progress, look) as write:
             # Opened before fixing: if the report cannot be written, no file is changed.
@@ -185,8 +194,11 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
             reporter.end(summary)
             write_figures(() if quiet else judges.list_lines(), chosen, write)
         judges.complain_of_records()
+        bare = engine.explaining.bare + summary.other_kinds
         says_summary = output_file is not None or make_reporter in _WITH_SUMMARY
-        for line in engine.explaining.word(summary, quiet=quiet, says_summary=says_summary):
+        if summary.is_empty and not says_summary and not quiet:
+            complain(f"0 rubrics found in {counted(summary.files, 'file')}")
+        for line in engine.explaining.word():
             complain(line)
         adoption.finish(sieves, quiet=quiet)
         return summary
@@ -213,8 +225,9 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
         return Exit.FAULT
     if summary.unreadable:
         return max(Exit.USAGE, fixed)
-    if _is_missing(summary, finder, is_asked=require_rubrics):
-        complain("no rubrics found, but at least one is required")
+    if missing := list(_word_missing(summary, finder, bare, is_required=require_rubrics, is_strict=fail_on_unread)):
+        for line in missing:
+            complain(line)
         return Exit.FOUND
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
     return max(Exit.FOUND if failing[fail_on] else Exit.CLEAN, fixed)
@@ -226,17 +239,31 @@ def _open_cache() -> "Cache":
     return Cache.here()
 
 
-def _is_missing(summary: "Summary", finder: "SettingsFinder", *, is_asked: bool) -> bool:
-    """Return whether required rubrics are missing; unchanged files, which are not read, may have some."""
+def _word_missing(
+    summary: "Summary", finder: "SettingsFinder", bare: int, *, is_required: bool, is_strict: bool
+) -> Iterator[str]:
+    """Yield why the run fails although its findings may not: rubrics that are missing or were not read.
+
+    `bare` counts the named files without rubrics. Only the option fails on them: a hook names every file, and the
+    settings apply there too.
+    """
+    from rubric_lint.project.settings import Settings  # noqa: PLC0415
     from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
 
-    if summary.rubrics or summary.unchanged_files:
-        return False
-    if is_asked:
-        return True
+    settings = Settings("")
     with suppress(SettingsError):  # broken settings of this folder may not apply to the files
-        return finder.for_folder("").require_rubrics
-    return False
+        settings = finder.for_folder("")
+    unread = summary.unread + summary.near_misses
+    if unread and (is_strict or settings.fail_on_unread):
+        them = "which `fail-on-unread` forbids"
+        yield f"{counted(unread, 'near miss', 'near misses')} not checked, {them}"
+    elif summary.unread and (is_required or settings.require_rubrics):
+        yield f"{counted(summary.unread, 'rubric')} not checked, or only in part, but rubrics are required"
+    # Unchanged files, which are not read, may have rubrics.
+    if not (summary.rubrics or summary.unchanged_files) and (is_required or settings.require_rubrics):
+        yield "no rubrics found, but at least one is required"
+    elif bare and is_required:
+        yield f"no rubrics found in {counted(bare, 'named file')}, but each is required to have one"
 
 
 def _check_call(
@@ -258,15 +285,16 @@ def _check_call(
         raise click.UsageError("--fix cannot be used with stdin; use `rubric-fix -`")
 
 
-def _check_selected(select: frozenset[str], *, has_results: bool) -> None:
-    """Reject a selection of rules that only another command reports, which would find nothing."""
+def _find_unable(select: frozenset[str], *, has_results: bool) -> frozenset[str]:
+    """Return the rules for which a run has no data; reject a selection of which no rule would run."""
     if not select:
-        return
-    from rubric_lint.rules import BY_NAME, JUDGED  # noqa: PLC0415  (loads the rules)
+        return frozenset()
+    from rubric_lint.rules import BY_NAME, JUDGED, JUDGED_RULES  # noqa: PLC0415  (loads the rules)
 
     others = {BY_NAME[name].command for name in select} - {"rubric-lint", *([JUDGED] if has_results else [])}
     if others and all(BY_NAME[name].command in others for name in select):
         raise click.UsageError(f"--select: {list_names(sorted(select))}: only {min(others)} finds this; run that")
+    return frozenset() if has_results else JUDGED_RULES
 
 
 def _check_watch(paths: tuple[str, ...], form: str | None, *, fix: bool, writes: bool, has_file: bool) -> None:

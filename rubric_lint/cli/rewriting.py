@@ -19,14 +19,20 @@ def rewrite_all(
     *,
     isolated: bool,
 ) -> "FixTotals | None":
-    """Rewrite files, by default those of the current folder; return None, after a message, if settings are invalid."""
+    """Rewrite files, by default those of the current folder, and say what is not read.
+
+    Return None, after a message, if settings are invalid.
+    """
     from rubric_lint.project.settings import SettingsFinder  # noqa: PLC0415  (--help and completion do not need it)
     from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
 
     try:
         finder = SettingsFinder(overrides, file=config, isolated=isolated)
-        return run.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
+        totals = run.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
     except SettingsError as wrong:
         for line in wrong.lines:
             complain(line)
         return None
+    for line in run.explaining.word():
+        complain(line)
+    return totals

@@ -43,6 +43,16 @@ def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ..
     return frozenset(name for name in names if read_name(ctx, param, name))
 
 
+def check_names(select: frozenset[str], ignore: frozenset[str]) -> None:
+    """Reject a call that selects rules and ignores all of them, because none would run.
+
+    Raises:
+        click.UsageError: when it does.
+    """
+    if select and select <= ignore:
+        raise click.UsageError("--ignore names every rule of --select, so none would run; remove one of them")
+
+
 def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of choices in an option that may be repeated and may hold comma-separated names, in order.
 

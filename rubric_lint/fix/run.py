@@ -17,6 +17,7 @@ from rubric_lint.run.console import complain, report_crash
 from rubric_lint.run.linting import Find
 from rubric_lint.run.progress import Progress
 from rubric_lint.run.summary import counted
+from rubric_lint.run.unchecked import Unchecked
 
 Rewrite = Callable[[str, bytes, FileSettings], Fixed]
 """What is done to a file, by its name, its bytes and its settings."""
@@ -58,6 +59,7 @@ class FixRun:
         self._stdin: File | None = None
         self._refused: set[str] = set()
         self._totals = FixTotals()
+        self.explaining = Unchecked(())
 
     def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
         """Fix all files at `paths`.
@@ -106,6 +108,7 @@ class FixRun:
             if not self._is_dry:
                 outcome = self._write(file, data, outcome)
             self._totals.add(outcome)
+        self.explaining.add(file.name, fixed.result)
         self._report(outcome)
 
     def _fix(self, file: File, data: bytes) -> Fixed:

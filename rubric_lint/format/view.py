@@ -93,10 +93,11 @@ class View:
     def reads(self, place: Path) -> bool:
         """Return whether a field in the document is a part of `data`, or within one."""
         ends = range(len(self.path) + 1, len(place) + 1)
-        return any(place[:end] in self._sources for end in ends)
+        return any(place[:end] in self.sources for end in ends)
 
     @cached_property
-    def _sources(self) -> frozenset[Path]:
+    def sources(self) -> frozenset[Path]:
+        """The places at which the parts of `data` are written."""
         return frozenset(place for place, _ in self._places.values())
 
     def find_written(self, path: Path) -> tuple[Path, bool] | None:

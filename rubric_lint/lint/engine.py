@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
 from rubric_lint.dialects.search.locate import Location, Search, find_meant, locate, search, speaks_of_rubrics
 from rubric_lint.dialects.search.lost_rubrics import find_lost
-from rubric_lint.dialects.search.near_misses import find_unread
+from rubric_lint.dialects.search.near_misses import count_signs, find_unread
 from rubric_lint.finding import (
     Finding,
     Problem,
@@ -182,7 +182,7 @@ def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: 
         lost = list(find_lost(document, found, in_suite=has_any, of_agentv=of_agentv)) if is_ours else []
         yield from (Found("lost-rubric", problem, document) for problem in lost)
         paths = {problem.path for problem in lost}
-        held.unread.extend(find_unread(document, found, paths, is_ours=is_ours, of_agentv=of_agentv))
+        held.unread.extend(find_unread(document, found, paths, in_suite=is_ours, of_agentv=of_agentv))
 
 
 def _count_criteria(rubrics: list[tuple[Document, Rubric]]) -> int:
@@ -230,9 +230,8 @@ def report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: 
     if not (settings.claimed or speaks_of_rubrics(source)):
         message, span = next(iter(faults))
         line, column, _ = source.position(span.start)
-        return Result(source, (), unread=(Unread(f"it cannot be read: {message}", line, column, is_known=False),))
-    if not is_enabled("syntax", settings):
-        return Result(source, ())
+        reason, signs = f"it cannot be read: {message}", count_signs(source.name)
+        return Result(source, (), unread=(Unread(reason, line, column, is_known=False, signs=signs),))
     severity = severity_of("syntax", settings)
     return Result(source, tuple(Finding("syntax", severity, message, span, "") for message, span in faults))
 

@@ -27,6 +27,7 @@ from rubric_lint.run.linting import LintRun
 from rubric_lint.run.progress import Progress
 from rubric_lint.run.reporter import Failure, Reporter
 from rubric_lint.run.summary import Summary
+from rubric_lint.run.unchecked import Unchecked
 from rubric_lint.show import Shown
 from rubric_lint.show.run import ShowRun
 from rubric_lint.text.source import as_bytes
@@ -100,8 +101,7 @@ def lint(roots: Roots, given: Mapping[str, Any]) -> Answer:
     if reporter.failures and not summary.files:
         raise ToolError("\n".join(reporter.failures))
     reporter.end(summary)
-    notes = run.explaining.word(summary, quiet=False, says_summary=True)
-    return reporter.answer([*reporter.failures, *notes])
+    return reporter.answer([*reporter.failures, *run.explaining.word()])
 
 
 def show(roots: Roots, given: Mapping[str, Any]) -> Answer:
@@ -166,6 +166,7 @@ def fix(roots: Roots, given: Mapping[str, Any]) -> Answer:
             find=roots.find,
         )
         totals = run.fix_all(paths, "", finder)
+        near = list(run.explaining.word())
         if refused and not totals.files:
             raise ToolError("\n".join(refused))
     elif writes:
@@ -174,6 +175,9 @@ def fix(roots: Roots, given: Mapping[str, Any]) -> Answer:
         name, data = text
         outcome = FixOutcome(fix_data(name, data, finder.for_file(name), **wish._asdict()), wish)
         outcomes, totals = [outcome], FixTotals()
+        explaining = Unchecked(())
+        explaining.add(name, outcome.fixed.result)
+        near = list(explaining.word())
         totals.add(outcome)
         for fault in outcome.fixed.faults():
             line, column, _ = outcome.fixed.result.source.position(fault.span.start)
@@ -184,7 +188,7 @@ def fix(roots: Roots, given: Mapping[str, Any]) -> Answer:
     report["proofs"] = [_prove(outcome, has_text=text is not None) for outcome in changed]
     lines = [*map(_word_proof, report["proofs"]), *(line for each in outcomes for line in word_troubles(each))]
     diffs = "".join(write_diff(outcome, color=False) for outcome in changed)
-    return Answer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *lines, *refused]) + "\n", report)
+    return Answer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *lines, *refused, *near]) + "\n", report)
 
 
 def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
@@ -240,4 +244,7 @@ def _require_paths(roots: Roots, given: Mapping[str, Any]) -> list[str]:
 
 def _find_settings(given: Mapping[str, Any]) -> SettingsFinder:
     select = frozenset(given["select"]) if "select" in given else None
-    return SettingsFinder(Overrides(select, frozenset(given.get("ignore", ()))))
+    ignore = frozenset(given.get("ignore", ()))
+    if select and select <= ignore:
+        raise ToolError("`ignore` names every rule of `select`, so none would run; remove one of them")
+    return SettingsFinder(Overrides(select, ignore))

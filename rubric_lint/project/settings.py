@@ -74,6 +74,7 @@ class _SettingsFields(NamedTuple):
     judged: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     require_rubrics: bool = False
+    fail_on_unread: bool = False
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     include: Patterns = _NOTHING
@@ -89,7 +90,7 @@ class Settings(_SettingsFields):
 
     `table` is the settings as written. `baseline` is the path of the baseline file, `judged` and `labels` are those of
     judge outputs and of people's labels. With `require_rubrics`, a run that
-    finds no rubric fails.
+    finds no rubric fails; with `fail_on_unread`, one that does not read what looks like a rubric.
     """
 
     @classmethod
@@ -103,6 +104,7 @@ class Settings(_SettingsFields):
             judged=_find_files(origin, table.get("judged", ())),
             labels=_find_files(origin, table.get("labels", ())),
             require_rubrics=table.get("require-rubrics", False),
+            fail_on_unread=table.get("fail-on-unread", False),
             select=frozenset(table["select"]) if "select" in table else None,
             ignore=frozenset(table.get("ignore", ())) | {rule for rule, level in severity.items() if level == "off"},
             include=Patterns.parse(root, table.get("include", ())),
@@ -154,13 +156,14 @@ class Settings(_SettingsFields):
     def _combine(
         self, ignored: frozenset[str], version: str | None, is_rubric_file: bool, is_test_file: bool
     ) -> FileSettings:
-        # A syntax error hides all other findings, so no selection leaves it out.
-        enabled = self.select if self.select is None else self.select | {"syntax"}
+        enabled = self.select
         ignored |= self.ignore
         if ignored:
             from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many; finding files needs none)
 
             enabled = (frozenset(BY_NAME) if enabled is None else enabled) - ignored
+        if enabled is not None:
+            enabled |= {"syntax"}  # a syntax error hides all other findings, so nothing leaves it out
         return self.everywhere._replace(
             enabled=enabled,
             version=version,

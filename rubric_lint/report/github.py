@@ -12,6 +12,7 @@ from rubric_lint.report.portable import Range
 from rubric_lint.report.visible import visible
 from rubric_lint.run.reporter import Failure, Reporter
 from rubric_lint.run.summary import counted
+from rubric_lint.run.unchecked import NearMisses
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result
@@ -31,9 +32,11 @@ class GitHub(Reporter):
         self._write = write
         self._look = look
         self._counts: Counter[str] = Counter()
+        self._near = NearMisses()
 
     def add(self, result: Result) -> None:
-        """Write the findings of one file."""
+        """Write the findings of one file, and keep its near misses."""
+        self._near.add(result.source.name, result.unread)
         if result.findings:
             path = repository_path(result.source.name)
             self._write("".join(self._annotate(path, result, finding) for finding in result.findings))
@@ -44,7 +47,12 @@ class GitHub(Reporter):
         self._write(self._command("error", f"{path}: {failure.reason}", file=path, title="rubric-lint"))
 
     def end(self, summary: Summary) -> None:
-        """Write how many findings GitHub does not show beside the code, and the summary."""
+        """Write notices on near misses, how many findings GitHub does not show beside the code, and the summary."""
+        for each in self._near:
+            path, (_, line, column, *_) = repository_path(each.file), each.unread
+            message = f"{path}:{line}:{column}: not checked: {each.reason}"
+            place: dict[str, str | int] = {"file": path, "line": line, "col": column}
+            self._write(self._command("notice", message, **place, title="rubric-lint: not checked"))
         hidden = [counted(count, kind) for kind, count in self._counts.items() if count > SHOWN]
         if hidden:
             message = (

@@ -12,6 +12,7 @@ from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range, dump
 from rubric_lint.run.fingerprint import fingerprints
 from rubric_lint.run.reporter import Failure, Reporter
+from rubric_lint.run.unchecked import NearMisses
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result
@@ -28,24 +29,23 @@ class GitLab(Reporter):
         self._before = "["
 
     def add(self, result: Result) -> None:
-        """Write the findings of one file."""
-        path = whole(repository_path(result.source.name)) if result.findings else ""
+        """Write the findings of one file, then its near misses, one for each reason."""
+        path = whole(repository_path(result.source.name)) if result.findings or result.unread else ""
         for finding, fingerprint in zip(result.findings, fingerprints(result), strict=True):
             self._add(_item(path, result, finding, fingerprint))
+        near = NearMisses()
+        near.add(path, result.unread)
+        for each in near:
+            line = each.unread.line
+            text = f"not checked: {each.reason}"
+            self._add(_note(path, "unread", each.unread.reason, text=text, severity="info", line=line))
 
     def fail(self, failure: Failure) -> None:
         """Write an item for a file that was not linted."""
         path = whole(repository_path(failure.file))
         name = "fault" if failure.is_fault else "unreadable"
-        self._add(
-            {
-                "description": f"not linted: {whole(failure.reason)}",
-                "check_name": f"rubric-lint/{name}",
-                "fingerprint": blake2b(f"{name}\0{path}\0{failure.reason}".encode(), digest_size=16).hexdigest(),
-                "severity": "blocker" if failure.is_fault else "critical",
-                "location": {"path": path, "lines": {"begin": 1, "end": 1}},
-            }
-        )
+        severity = "blocker" if failure.is_fault else "critical"
+        self._add(_note(path, name, failure.reason, text=f"not linted: {failure.reason}", severity=severity))
 
     def end(self, _summary: Summary) -> None:
         """Close the list."""
@@ -54,6 +54,17 @@ class GitLab(Reporter):
     def _add(self, item: dict[str, Any]) -> None:
         self._write(f"{self._before}\n  {dump(item)}")
         self._before = ","
+
+
+def _note(path: str, name: str, reason: str, *, text: str, severity: str, line: int = 1) -> dict[str, Any]:
+    """Return an item for what is no finding; its fingerprint depends on the file and the reason, not on the line."""
+    return {
+        "description": whole(text),
+        "check_name": f"rubric-lint/{name}",
+        "fingerprint": blake2b(f"{name}\0{path}\0{whole(reason)}".encode(), digest_size=16).hexdigest(),
+        "severity": severity,
+        "location": {"path": path, "lines": {"begin": line, "end": line}},
+    }
 
 
 def _item(path: str, result: Result, finding: Finding, fingerprint: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rubric_lint.messages import whole
@@ -19,7 +20,7 @@ _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warn
 _RARE_COUNTS = (
     "hints",
     *("known", "untouched", "unchanged_files", "passed_over", "outside"),
-    *("other_kinds", "excluded_files", "excluded_folders", "unread", "tests", "passed", "failed"),
+    *("other_kinds", "excluded_files", "excluded_folders", "unread", "near_misses", "tests", "passed", "failed"),
 )
 
 
@@ -29,12 +30,12 @@ class Json(Reporter):
     def __init__(self, write: Write, _look: Look) -> None:
         self._write = write
         self._findings: list[str] = []
-        self._unread: list[str] = []
+        self._unread: list[tuple[tuple[bool, int], str]] = []
 
     def add(self, result: Result) -> None:
         """Keep the findings of one file as text, because the summary is written before them."""
         self._findings.extend(dump(_finding(result.source, finding)) for finding in result.findings)
-        self._unread.extend(dump({"file": whole(result.source.name), **each._asdict()}) for each in result.unread)
+        self._unread.extend((each.rank, dump(each.to_json(whole(result.source.name)))) for each in result.unread)
 
     def end(self, summary: Summary) -> None:
         """Write the object."""
@@ -45,7 +46,7 @@ class Json(Reporter):
         self._write_items(self._findings)
         if self._unread:
             self._write('],\n "unread": [')
-            self._write_items(self._unread)
+            self._write_items([item for _, item in sorted(self._unread, key=itemgetter(0))])
         self._write("]}\n")
 
     def _write_items(self, items: list[str]) -> None:

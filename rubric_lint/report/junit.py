@@ -13,6 +13,7 @@ from rubric_lint.report.portable import Range
 from rubric_lint.report.visible import visible
 from rubric_lint.run.reporter import Failure, Reporter
 from rubric_lint.run.summary import word_severities
+from rubric_lint.run.unchecked import NearMisses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,17 +45,23 @@ class JUnit(Reporter):
             found = _OF_TEST.match(finding.pointer) if result.tested else None
             by_test.setdefault(int(found[1]) if found else None, []).append(finding)
         if None in by_test or not result.tested:
-            self._add_case(result, name, "rubric-lint", by_test.get(None, ()))
+            self._add_case(result, name, "rubric-lint", by_test.get(None, ()), notes=_word_near_misses(name, result))
         for number, test in enumerate(result.tested):
             self._add_case(result, test, name, by_test.get(number, ()))
 
-    def _add_case(self, result: Result, name: str, owner: str, findings: Sequence[Finding]) -> None:
+    def _add_case(
+        self, result: Result, name: str, owner: str, findings: Sequence[Finding], notes: Sequence[str] = ()
+    ) -> None:
         """Keep a case: passed, or one failure with all findings, because most readers show only one.
 
-        Hints alone do not fail it; they are its output.
+        Hints alone do not fail it; they are its output, and so are `notes` on what was not checked. A file with nothing
+        else was skipped.
         """
+        output = [_outcome("system-out", "", "", notes)] if notes else []
         if not findings:
-            self._cases.append(_case(name, owner))
+            if notes and not result.rubrics:
+                output.insert(0, f"<skipped message={_quote(notes[0])}/>")
+            self._cases.append(_case(name, owner, "".join(output)))
             return
         file = visible(repository_path(result.source.name))
         lines = []
@@ -64,11 +71,11 @@ class JUnit(Reporter):
         severities = [finding.severity for finding in findings]
         errors, warnings, hints = (severities.count(severity) for severity in Severity)
         if not errors and not warnings:
-            self._cases.append(_case(name, owner, _outcome("system-out", "", "", lines)))
+            self._cases.append(_case(name, owner, _outcome("system-out", "", "", [*lines, *notes])))
             return
         self._failures += 1
         kind, message = "error" if errors else "warning", word_severities(errors, warnings, hints)
-        self._cases.append(_case(name, owner, _outcome("failure", kind, message, lines)))
+        self._cases.append(_case(name, owner, "".join([_outcome("failure", kind, message, lines), *output])))
 
     def fail(self, failure: Failure) -> None:
         """Keep the case of a file that was not linted, as an error rather than a failure."""
@@ -85,6 +92,13 @@ class JUnit(Reporter):
             # ASCII is valid UTF-8, as declared, in every encoding of stdout.
             self._write(case.encode("ascii", "xmlcharrefreplace").decode())
         self._write("</testsuite>\n</testsuites>\n")
+
+
+def _word_near_misses(name: str, result: Result) -> list[str]:
+    """Return the lines on what looks like a rubric in a file but was not checked."""
+    near = NearMisses()
+    near.add(visible(name), result.unread)
+    return [f"{each.place}: not checked: {each.reason}" for each in near]
 
 
 def _case(name: str, owner: str, outcome: str = "") -> str:

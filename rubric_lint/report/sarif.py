@@ -15,6 +15,7 @@ from rubric_lint.report.portable import Range, dump
 from rubric_lint.rules import RULES
 from rubric_lint.run.fingerprint import VERSION, fingerprints
 from rubric_lint.run.reporter import Failure, Reporter
+from rubric_lint.run.unchecked import NearMisses, Noted
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
@@ -43,9 +44,11 @@ class Sarif(Reporter):
         self._write = write
         self._before = ""
         self._notifications: list[dict[str, Any]] = []
+        self._near = NearMisses()
 
     def add(self, result: Result) -> None:
-        """Write the findings of one file."""
+        """Write the findings of one file, and keep its near misses."""
+        self._near.add(result.source.name, result.unread)
         if not result.findings:
             return
         file = _file(result.source.name)
@@ -69,14 +72,25 @@ class Sarif(Reporter):
         if not self._before:
             self._write(_head())
         invocation: dict[str, Any] = {"executionSuccessful": not self._notifications}
-        if self._notifications:
-            invocation["toolExecutionNotifications"] = self._notifications
+        if notifications := [*self._notifications, *map(_note, self._near)]:
+            invocation["toolExecutionNotifications"] = notifications
         self._write(f'\n  ],\n  "invocations": {dump([invocation])}\n}}]}}\n')
 
     def _next(self) -> None:
         self._write(self._before or _head())
         self._write("\n    ")
         self._before = ","
+
+
+def _note(near: Noted) -> dict[str, Any]:
+    """Return the notification on near misses."""
+    region = {"startLine": near.unread.line, "startColumn": near.unread.column}
+    return {
+        "descriptor": {"id": "unread"},
+        "level": "note",
+        "message": {"text": f"not checked: {whole(near.reason)}"},
+        "locations": [{"physicalLocation": {"artifactLocation": _file(near.file), "region": region}}],
+    }
 
 
 def _head() -> str:
@@ -95,6 +109,7 @@ def _head() -> str:
                         "id": "fault",
                         "shortDescription": {"text": "A file on which the tool crashed."},
                     },
+                    {"id": "unread", "shortDescription": {"text": "What looks like a rubric but was not checked."}},
                 ],
             }
         },

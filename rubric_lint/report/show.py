@@ -169,7 +169,7 @@ def word_summary(summary: Summary) -> str:
         where = f"{summary.files_with_rubrics} of {where}"
     found = f"{counts} in {where}." if summary.rubrics else f"0 rubrics found in {where}."
     # The report lists what is not read, and findings belong to rubric-lint.
-    notes = summary._replace(ignored=0, unread=0).word_notes()
+    notes = summary._replace(ignored=0, unread=0, near_misses=0).word_notes()
     return (found if summary.files else word_nothing_read("read", has_notes=bool(notes))) + notes
 
 

@@ -261,7 +261,7 @@ def _pack_fix(fix: Fix) -> list[Any]:
 _SPANNED = (int, int)
 _FIX = (str, bool, [(*_SPANNED, str)], str)
 _FINDING = (str, frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX, [_FIX])
-_UNREAD = (str, *_SPANNED, bool)
+_UNREAD = (str, *_SPANNED, bool, int)
 _RESULT = (int, int, int, int, [_FINDING], [_UNREAD])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rubric_lint.finding import Result
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import File, Unreadable, find, read_stdin, split_stdin, tidy
-from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.project.skipped import Skipped
 from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
@@ -26,7 +26,7 @@ Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable,
 class LintRun:
     """Lint files and pass the findings that `sieves` keep to `reporter`.
 
-    `undone` says what an interrupted run did not do.
+    `undone` says what an interrupted run did not do, and `unable` has rules for which the run has no data.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class LintRun:
         find: Find = find,
         lint: Lint = lint_files,
         undone: str = "the other files were not checked",
+        unable: frozenset[str] = frozenset(),
     ) -> None:
         self._reporter = reporter
         self._progress = progress
@@ -48,6 +49,8 @@ class LintRun:
         self._refused: set[str] = set()
         self._undone = undone
         self.explaining = Unchecked(())
+        self._unable = unable
+        self._enabled: set[frozenset[str] | None] = set()
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
         """Lint everything at `paths`; `stdin_name` is the file name of stdin.
@@ -75,7 +78,26 @@ class LintRun:
         for line in skipped.word_other_kinds():
             complain(line)
         summary = summary.plus(Summary(**dict[str, Any](self._skipped))).plus(Summary.left_out(skipped))
-        return summary._replace(selected=tuple(sorted(finder.overrides.select or ())))
+        return summary._replace(**self._find_idle(finder.overrides))
+
+    def _find_idle(self, overrides: Overrides) -> dict[str, Any]:
+        """Return the rules that were selected and ran, and those that did not run on all or some files with rubrics."""
+        limits = [each for each in self._enabled if each is not None]
+        if not limits:
+            return {}
+        from rubric_lint.rules import BY_NAME, JUDGED  # noqa: PLC0415  (runs of all rules need no list of them)
+
+        of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", JUDGED))
+        asked = frozenset(of_lint if overrides.select is None else overrides.select - overrides.ignore)
+        runnable = of_lint - self._unable
+        missing = [asked - (each & runnable) for each in limits]
+        idle = frozenset.intersection(*missing) if len(limits) == len(self._enabled) else frozenset[str]()
+        names = {
+            "selected": asked - idle if overrides.select is not None else (),
+            "idle": idle,
+            "partly_idle": frozenset.union(*missing) - idle,
+        }
+        return {name: tuple(sorted(rules)) for name, rules in names.items()}
 
     def _wants(self, file: File | Unreadable) -> bool:
         for sieve in self._sieves:
@@ -91,6 +113,8 @@ class LintRun:
             if not isinstance(outcome, Exception):
                 if isinstance(file, File):
                     self.explaining.add(file.name, outcome, reason)
+                    if outcome.rubrics:
+                        self._enabled.add(file.settings.enabled)
                 left, left_out = self._sift(outcome, file)
                 self._reporter.add(left)
                 counts = Summary.of(left)

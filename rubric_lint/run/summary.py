@@ -17,9 +17,10 @@ class Summary(NamedTuple):
     `known` findings are in a baseline, `untouched` ones are on unchanged lines, and `unchanged_files` were not read.
     `passed_over` counts broken symlinks and pipes, `outside` symlinks out of the repository, which are not followed,
     `other_kinds` named files of kinds that are not read, `excluded_files` and `excluded_folders` those that the
-    settings exclude. `unread` counts rubrics that are recognized but not checked, or only in part. `selected` names the
-    rules of --select. `tests` counts rubric tests; `passed` and `failed` those that were run. `review` has
-    what else `rubric-test` or `--judged` computed, by name, as JSON.
+    settings exclude. `unread` counts rubrics that are recognized but not checked, or only in part, `near_misses` what
+    may be rubrics but may belong to other tools. `selected` names the rules of --select, `idle` those that did not run,
+    and `partly_idle` those that ran on some files only. `tests` counts rubric tests; `passed` and `failed` those that
+    were run. `review` has what else `rubric-test` or `--judged` computed, by name, as JSON.
     """
 
     files: int = 0
@@ -43,7 +44,10 @@ class Summary(NamedTuple):
     excluded_files: int = 0
     excluded_folders: int = 0
     unread: int = 0
+    near_misses: int = 0
     selected: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+    partly_idle: tuple[str, ...] = ()
     tests: int = 0
     passed: int = 0
     failed: int = 0
@@ -55,6 +59,11 @@ class Summary(NamedTuple):
     def findings(self) -> int:
         """The number of errors, warnings and hints."""
         return self.errors + self.warnings + self.hints
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the run held nothing to check; unchanged files, which are not read, may have something."""
+        return not (self.rubrics or self.findings or self.tests or self.unchanged_files)
 
     @classmethod
     def of(cls, result: "Result") -> Self:
@@ -76,6 +85,7 @@ class Summary(NamedTuple):
             unsafe_fixes=len(fixes) - sum(fixes),
             choices=len(choices),
             unread=sum(each.is_known for each in result.unread),
+            near_misses=sum(not each.is_known for each in result.unread),
             tests=result.tests,
             passed=result.passed,
             failed=result.failed,
@@ -111,6 +121,7 @@ class Summary(NamedTuple):
             (self.untouched, f"{counted(self.untouched, 'finding')} on unchanged lines hidden"),
             (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read"),
             (self.unread, f"{counted(self.unread, 'rubric')} not checked, or only in part"),
+            (self.near_misses, f"{counted(self.near_misses, 'near miss', 'near misses')} not checked"),
             *_word_left_out(
                 self.passed_over, self.outside, self.other_kinds, self.excluded_files, self.excluded_folders
             ),
@@ -137,9 +148,14 @@ class Summary(NamedTuple):
         if not self.findings:
             other = "other " if self.ignored + self.known + self.untouched else ""
             rules = f" of {list_names(self.selected)}" if self.selected else ""
-            return f"No {other}findings{rules} in {counted(self.files, 'file')} ({held})."
+            return f"No {other}findings{rules} in {counted(self.files, 'file')} ({held}){self._word_idle()}."
         where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
         return f"Found {self._word_findings()} in {where} ({held})."
+
+    def _word_idle(self) -> str:
+        """Return what to add to a sentence that has no findings, so that it says nothing of rules that did not run."""
+        told = ((self.idle, "did not run"), (self.partly_idle, "did not run on every file"))
+        return "".join(f"; {list_names(names)} {verb}" for names, verb in told if names)
 
     def _word_findings(self) -> str:
         return word_severities(self.errors, self.warnings, self.hints)

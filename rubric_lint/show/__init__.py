@@ -150,6 +150,6 @@ class Shown(NamedTuple):
             "warnings": self.warnings,
             "rubrics": [rubric.to_json() for rubric in self.rubrics],
             "unscorable": list(self.unscorable),
-            "unread": [{"file": self.file, **each._asdict()} for each in self.unread],
+            "unread": [each.to_json(self.file) for each in self.unread],
         }
         return {name: make_whole(value) for name, value in described.items()}

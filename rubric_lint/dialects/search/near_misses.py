@@ -7,37 +7,42 @@ from rubric_lint.dialects import find_unread_forms
 from rubric_lint.dialects.search.locate import Search
 from rubric_lint.dialects.search.lost_rubrics import word_empty, word_misspelt
 from rubric_lint.finding import Unread
-from rubric_lint.format.recognition import FIELD, find_misspelt, has_own_words, is_holder, is_place, tells
+from rubric_lint.format.recognition import FIELD, find_misspelt, has_own_words, is_holder, is_ours, is_place, tells
 from rubric_lint.format.schema import schema_of
+from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View
 from rubric_lint.messages import describe, find_near, join_words, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA
+from rubric_lint.text.kinds import DATA, Kind
 from rubric_lint.text.path import Part, Path
 
 
-def find_unread(document: Document, found: Search, lost: set[Path], *, is_ours: bool, of_agentv: bool) -> list[Unread]:
+def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite: bool, of_agentv: bool) -> list[Unread]:
     """Find near-rubrics in a document; `lost` are the paths of those that are findings already.
 
-    With `is_ours`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
+    With `in_suite`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
-        return [_make_unread(document, (), Part.HEAD, _word_foreign(document.data), is_known=True)]
+        return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
     noticed = [each for location in found.rubrics if location.view for each in _find_others(document, location.view)]
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
+    views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
+    read = {place for view in views for place in view.sources}
     for path in found.leftovers:
-        is_known = is_ours and is_place(path[:-1], in_suite=is_ours)
-        if path not in told and (is_known or not _is_another_tools(document, path)):
-            reason = _word_leftover(document, path, of_agentv=of_agentv)
+        is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
+        if path in told or path in read or _is_name(path, document.value(path)):
+            continue
+        if is_known or not _is_another_tools(document, path):
+            reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
     forms = find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
     if not taken and not noticed and _GUIDED in document.quick_text:
         from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
 
-        views = harbor_check.find(document, is_named=True)
-        noticed += [(view.path, Part.KEY, _NOT_NAMED, False) for view in views]
+        named = harbor_check.find(document, is_named=True)
+        noticed += [(view.path, Part.KEY, _NOT_NAMED, False) for view in named]
     if document.kind in DATA and not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
@@ -74,34 +79,76 @@ def _is_another_tools(document: Document, path: Path) -> bool:
     )
 
 
+def _is_name(path: Path, value: Any) -> bool:
+    """Return whether a value is the name of a rubric, as records of outputs have it, or outside a case a number."""
+    if isinstance(value, str):
+        return path[-1] != FIELD and len(value.split()) == 1
+    return isinstance(value, bool | int | float) and not is_holder(path[:-1])
+
+
 def _make_unread(document: Document, path: Path, part: Part, reason: str, *, is_known: bool) -> Unread:
     line, column, _ = document.source.position(document.span(path, part).start)
-    return Unread(reason, line, column, is_known)
+    signs = 0 if is_known else count_signs(document.source.name) + 2 * _has_criteria(document.value(path))
+    return Unread(reason, line, column, is_known, signs)
 
 
-def _word_foreign(data: Any) -> str:
+def count_signs(name: str) -> int:
+    """Return how much the name of a file says that it holds a rubric."""
+    return int(FIELD.removesuffix("s") in name.lower())
+
+
+def _has_criteria(value: Any) -> bool:
+    """Return whether a value has parts like criteria; those of a judge's output have its reasons too."""
+    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    if any(isinstance(part, str) for part in parts):
+        return isinstance(value, list)
+    return any(isinstance(part, dict) and part.keys().isdisjoint(_OF_OUTPUTS) for part in parts)
+
+
+_OF_OUTPUTS = ("reasoning", "reason", "satisfied")
+
+
+def _declare(document: Document, path: Path) -> str:
+    """Return what to do so that the rubric at `path` is read, whatever its fields are."""
+    url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{CURRENT}.schema.json"
+    if document.kind is Kind.YAML:
+        return f"put the comment `# $schema: {url}` at the top of the file"
+    if isinstance(document.data, dict) and "$schema" not in document.data:
+        of = "" if document.number is None else " of each line"
+        return f'add `"$schema": "{url}"` at the top level{of}'
+    return "name the file in the setting `versions`"
+
+
+def _word_foreign(document: Document) -> str:
+    data = document.data
     names = [f"`{shorten(key)}`" for key in data][:3] if isinstance(data, dict) and FIELD not in data else []
     content = f"no `{FIELD}`, but {join_words(names)}" if names else f"`{FIELD}` whose fields are unknown"
-    return f"the name is that of a rubric file, but the content is another tool's ({content})"
+    named = "the name is that of a rubric file, but the content is another tool's"
+    return f"{named} ({content}); if it is for rubric-lint, {_declare(document, (FIELD,))}"
 
 
 _BANDS = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})
 """The fields of a band in DeepEval and Confident AI."""
 
 
-def _word_leftover(document: Document, path: Path, *, of_agentv: bool) -> str:  # noqa: PLR0911 (one return a reason)
+def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agentv: bool) -> str:  # noqa: PLR0911 (one return a reason)
     value, key = document.value(path), str(path[-1])
     if isinstance(value, dict) and any(band <= value.keys() for band in _BANDS):
         return f"`{key}` is one band, not a list of bands; put it in a list"
     if key != FIELD:
-        return f"`{key}` is not read; rubrics are in a field `{FIELD}`"
+        if not (isinstance(value, list | dict) and value):
+            return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
+        if is_claimed or is_ours(value, path[:-1]):
+            return f"`{key}` is not read; rename it to `{FIELD}`"
+        return f"`{key}` is not read; if it is a rubric, rename it to `{FIELD}` and {_declare(document, path)}"
     if value is None or value in ([], {}, ""):
-        return f"`{FIELD}` {word_empty(value)}"
+        return f"`{FIELD}` {word_empty(value)}; list its criteria or remove it"
     if not isinstance(value, list | dict):
-        return f"`{FIELD}` is {describe(value, document.written_at(path))}, not a list of criteria"
+        found = describe(value, document.written_at(path))
+        return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
     if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
         return word_misspelt(misspelt)
-    claim = "if it is a rubric, name the schema in the file, or name the file NAME.rubric.yaml"
+    claim = f"if it is a rubric, {_declare(document, path)}"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
         return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"
     return f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`; {claim}"
@@ -112,6 +159,13 @@ def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
     if not has_own_words(document.written_at(())):
         return
     for path, mapping in document.mappings:
-        if tells(mapping):
-            yield path, Part.HEAD, f"criteria are read only below `{FIELD}`, and these are elsewhere", False
+        if tells(mapping) and not all(isinstance(value, dict) for value in mapping.values()):  # not the schema of one
+            siblings = document.value(path[:-1]) if path else None
+            parts = siblings.values() if isinstance(siblings, dict) else ()
+            is_map = bool(parts) and all(isinstance(part, dict) and tells(part) for part in parts)
+            above = path[:-1] if is_map or isinstance(siblings, list) else path
+            is_named = bool(above) and isinstance(above[-1], str)
+            advice = f"rename `{shorten(str(above[-1]))}` to" if is_named else "put them in a list below"
+            reason = f"criteria are read only below `{FIELD}`, and these are elsewhere; {advice} `{FIELD}`"
+            yield path, Part.HEAD, reason, False
             return

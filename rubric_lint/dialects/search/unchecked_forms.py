@@ -12,6 +12,7 @@ _LISTS = ("assertions", "assert")
 _EVALUATORS = (*_LISTS, "evaluators")
 _JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
 _JUDGES = frozenset({*_JUDGED, *(f"not-{kind}" for kind in _JUDGED)})
+_MOVE = "put it in the `assert` of an entry of `tests`"
 _TEMPLATES = "assertionTemplates"  # promptfoo puts them where a `$ref` names them
 _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
 
@@ -62,16 +63,18 @@ def _tell_text(assertion: dict[str, Any], *, is_read: bool, of_agentv: bool) -> 
 
     kind = assertion["type"]
     if is_filled_in(assertion["value"]):
-        yield f"`value` of `{kind}` is a file or a variable, whose text is not read"
+        yield f"`value` of `{kind}` is a file or a variable, whose text is not read; write the text here"
     elif is_read:
         return
     elif "score_ranges" in assertion:
-        yield f"`{kind}` has `score_ranges` beside `value`, which only AgentV 5 reads, and this test is not AgentV's"
+        where = "which only AgentV 5 reads, and this test is not AgentV's"
+        yield f"`{kind}` has `score_ranges` beside `value`, {where}; {_MOVE}"
     elif of_agentv:
         where = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
-        yield f"`value` of `{kind}` is a string {where}"
+        yield f"`value` of `{kind}` is a string {where}; list criteria, each with an `outcome`"
     else:
-        yield f"`value` of `{kind}` is a string outside the `assert` of a suite for promptfoo, so it is not checked"
+        where = "outside the `assert` of a suite for promptfoo, so it is not checked"
+        yield f"`value` of `{kind}` is a string {where}; {_MOVE}"
 
 
 def _holds_taken(place: Path, value: list[Any] | dict[str, Any], taken: set[Path]) -> bool:
@@ -113,7 +116,7 @@ def _find_texts(
     if of_agentv:
         yield (
             (*path, name, first),
-            f"strings in `{name}` are checked only where AgentV reads them: in suites and their tests",
+            f"strings in `{name}` are checked only where AgentV reads them, in suites and their tests; move them there",
         )
     elif path[-2:-1] == ("tests",) and "id" in owner:
         reason = "but nothing shows that this suite is for AgentV; if it is, name the file NAME.eval.yaml"
