@@ -309,12 +309,16 @@ class Document:
         return Decimal(self.child(path).node.value)
 
 
+_FEW = 30
+"""The number of fields from which a search for each would take longer than to find them all once."""
+
+
 def _find_child(node: Any, step: str | int) -> Child | None:
     """Return the child of a collection at a key or an index; None where it takes all keys to find it."""
     if type(node) is SequenceNode:
         items = node.value
         return Child(node, None, items[step]) if type(step) is int and step < len(items) else None
-    if type(node) is MappingNode and step != MERGE:
+    if type(node) is MappingNode and step != MERGE and len(node.value) < _FEW:
         for key, value in reversed(node.value):  # the last one of duplicate keys counts
             if type(key) is not ScalarNode:
                 return None  # its resolved value may be the same name
