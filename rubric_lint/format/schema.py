@@ -137,7 +137,7 @@ _LONG = 50
 
 
 def _holds_long_map(entry: Any) -> bool:
-    """Return whether a field of an entry is a long map: each error of the fast validator about a key copies all of it."""
+    """Return whether a field of an entry is a long map: each fast error about one of its keys copies all of it."""
     return isinstance(entry, dict) and any(isinstance(value, dict) and len(value) > _LONG for value in entry.values())
 
 
