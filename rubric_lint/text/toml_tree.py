@@ -169,7 +169,7 @@ class _Scanner:
 
     def _read_keys(self) -> list[tuple[str, Span]]:
         """Read a dotted key."""
-        keys = []
+        keys: list[tuple[str, Span]] = []
         while True:
             if len(keys) > MAX_DEPTH:
                 raise too_deep(self._at)
