@@ -58,12 +58,10 @@ def adds_document(change: Fix | DataChange) -> bool:
 
 def renumber(fix: Fix, others: int) -> Fix:
     """Return a fix that adds its document after those that others add at the same time."""
-    intents = (
-        intent._replace(number=intent.number + others)
-        if isinstance(intent, MoveItems) and not intent.holder
-        else intent
-        for intent in fix.intents
-    )
+    intents = [
+        each._replace(number=each.number + others) if isinstance(each, MoveItems) and not each.holder else each
+        for each in fix.intents
+    ]
     return fix._replace(intents=tuple(intents))
 
 
