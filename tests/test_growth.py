@@ -412,7 +412,7 @@ def test_twice_as_many_of_a_kind_are_twice_the_work_to_lint(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CROWDS)
-def test_a_file_of_190_kb_takes_at_most_two_seconds_and_300_mb(name, tmp_path):
+def test_a_file_of_190_kb_takes_at_most_four_seconds_and_300_mb(name, tmp_path):
     file, write = CROWDS[name]
     (tmp_path / file).write_text(write(190_000), "utf-8")
     program = (
@@ -427,7 +427,7 @@ def test_a_file_of_190_kb_takes_at_most_two_seconds_and_300_mb(name, tmp_path):
     command = [sys.executable, "-c", program, "--no-cache", file]
     ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     seconds, megabytes = map(float, ran.stderr.split()[-2:])
-    assert (ran.returncode in {0, 1}, seconds < 4, megabytes < 300) == (True, True, True)  # 4: others may work too
+    assert (ran.returncode in {0, 1}, seconds < 4, megabytes < 300) == (True, True, True)
 
 
 def test_twice_the_documents_are_twice_the_work_to_give_each_a_rubric_of_its_own():
