@@ -10,7 +10,7 @@ LOCKED := $(INSTALL) --require-hashes --requirement .ci/lock
 # Many tests wait for a server, a process or a terminal, so there are two for each core at once.
 PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 2))
 
-.PHONY: demo check test test-all test-pure test-editors film test-playground matrix agreement engines conformance bench docs false-alarms site \
+.PHONY: demo check test test-all test-pure test-editors film test-playground matrix agreement engines conformance bench speed docs false-alarms site \
   playground fuzz schemas lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
@@ -111,6 +111,11 @@ film: $(VENV)/installed-dev vscode/node_modules/installed built-in
 
 bench: $(VENV)/python
 	$(BIN)/python benchmarks/lint.py
+
+# Counts what linting and scoring take, and keeps the figures that `make test` compares with. A commit that raises one
+# says why.
+speed: $(VENV)/installed
+	$(BIN)/python benchmarks/counts.py --write
 
 # Looks for inputs that break a law, and keeps those it finds in fuzz/finds, which `make test` runs. Ends after SECONDS.
 SECONDS := 600

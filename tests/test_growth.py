@@ -1,6 +1,7 @@
 """What a file costs grows with its size, not with the square of it: counted in calls and characters, not in seconds."""
 
 import gc
+import subprocess
 import sys
 import time
 from functools import cache, partial
@@ -365,3 +366,100 @@ def test_c2_four_times_the_size_takes_about_four_times_as_long(name):
     small, large = (write(size).encode() for size in (3_000, 12_000))
     lint(file, small)  # what is loaded once is not counted
     assert time_best(lint, file, large) < 10 * time_best(lint, file, small) + 0.01
+
+
+TABLES = "[judge]\njudge = 'x'\n"
+CRITERION = "[[criterion]]\nname = 'a'\ndescription = 'Names it'\n"
+
+
+def repeat(part, size, head="rubrics:\n", tail=""):
+    """A text of about a size, of numbered copies of a part."""
+    count = max((size - len(head)) // len(part), 1)
+    return head + "".join(part.replace("%d", str(number)) for number in range(count)) + tail
+
+
+def share(use, size, head="base: &b\n  rubrics:\n", each="  - {id: c%d, expected_outcome: Names part %d}\n"):
+    """A list that takes half of a text, and its users, which take the other half."""
+    return repeat(each, size // 2, head) + repeat(use, size // 2, "tests:\n")
+
+
+CROWDS = {
+    "a map of bands": ("a.yaml", lambda n: repeat("    %d: Cites %d\n", n, "rubrics:\n- id: a\n  score_ranges:\n")),
+    "a map of levels": ("a.yaml", lambda n: repeat("%d: Cites, ", n, "rubrics:\n- id: a\n  levels: {", "}\n")),
+    "a list that merge keys share": ("a.yaml", lambda n: share("- {<<: *b, id: t%d}\n", n)),
+    "a list that aliases share": (
+        "a.yaml",
+        lambda n: share("- {rubrics: *b, id: t%d}\n", n, "base: &b\n", "- {id: c%d, description: Names part %d}\n"),
+    ),
+    "an aliased criterion": (
+        "a.yaml",
+        lambda n: repeat("- *a\n", n, "x: &a {id: a, expected_outcome: Names it}\nrubrics:\n"),
+    ),
+    "mappings that each merge the one above": (
+        "a.yaml",
+        lambda n: (
+            "rubrics:\n- &b0 {id: x, expected_outcome: Names it}\n"
+            + "".join(f"- &b{each} {{<<: *b{each - 1}, id: a{each}}}\n" for each in range(1, n // 28))
+        ),
+    ),
+    "unknown fields between braces": (
+        "a.yaml",
+        lambda n: repeat("k%d, ", n, "rubrics:\n- {id: a, expected_outcome: Names it, ", "}\n"),
+    ),
+    "one id": ("a.yaml", lambda n: repeat("- {id: a, expected_outcome: Names %d}\n", n)),
+    "one id, and those that would be next": (
+        "a.yaml",
+        lambda n: repeat("- {id: a, weight: 1}\n- {id: a-%d, expected_outcome: Names %d}\n", n),
+    ),
+    "ids and weights that are ambiguous": (
+        "a.yaml",
+        lambda n: repeat("- {id: yes, weight: 0o12, expected_outcome: Names %d}\n", n),
+    ),
+    "keys that each case has twice": (
+        "a.yaml",
+        lambda n: repeat("- {id: a, id: b, rubrics: [Names %d]}\n", n, "tests:\n"),
+    ),
+    "a dotted key of TOML": ("a.toml", lambda n: f"{TABLES}{CRITERION}{'a.' * (n // 2)}a = 1\n"),
+    "tables of TOML": ("a.toml", lambda n: repeat("[t%d]\n", n, TABLES + CRITERION)),
+    "fields below deep tables of TOML": (
+        "a.toml",
+        lambda n: repeat("k%d = 1\n", n, f"{TABLES}{CRITERION}[{'a.' * 100}a]\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CROWDS)
+def test_twice_as_many_of_a_kind_are_twice_the_work_to_lint(name):
+    file, write = CROWDS[name]
+    once, twice = (work(lint, file, write(size)) for size in (3_000, 6_000))
+    assert twice < 2.3 * once
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CROWDS)
+def test_a_file_of_190_kb_takes_at_most_four_seconds_and_300_mb(name, tmp_path):
+    file, write = CROWDS[name]
+    (tmp_path / file).write_text(write(190_000), "utf-8")
+    program = (
+        "import atexit, resource, sys\n"
+        "def tell():\n"
+        "    used = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "    print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)\n"
+        "atexit.register(tell)\n"
+        "from rubric_lint.cli.lint import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", program, "--no-cache", file]
+    ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    seconds, megabytes = map(float, ran.stderr.split()[-2:])
+    assert (ran.returncode in {0, 1}, seconds < 4, megabytes < 300) == (True, True, True)
+
+
+def test_twice_the_documents_are_twice_the_work_to_give_each_a_rubric_of_its_own():
+    text = (
+        "---\nrubrics:\n- {id: a, expected_outcome: Names it}\n- {id: b, score_ranges: {0: Nothing, 5: Half, 9: All}}\n"
+    )
+    run = partial(fix, choices=("own-rubric",))
+    assert len(run("a.rubric.yaml", text.encode() * 20).applied) == 20
+    once, twice = (work(run, "a.rubric.yaml", text * count) for count in (20, 40))
+    assert twice < 2.2 * once

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severity
 from rubric_lint.fix.following import DataChange, Known, move, name_findings
-from rubric_lint.fix.proof import adds_document, find_doubt
+from rubric_lint.fix.proof import adds_document, find_doubt, renumber
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.messages import join_words
@@ -219,8 +219,7 @@ def _fix_until_stable(
     result, before = first, first.source
     known, refused = name_findings(first.findings), refused or {}
     applied: list[Applied] = []
-    rounds = MAX_ROUNDS + sum(adds_document(fix) for finding in first.findings if (fix := wish.pick(finding)))
-    for _ in range(rounds):  # each adds one document at most
+    for _ in range(MAX_ROUNDS):
         chosen = claims or [
             (Applied(finding.rule, fix.title), DataChange(finding.pointer, fix.intents, fix.edits, fix.safe))
             for finding, fix in choose(_without(result.findings, refused), wish)
@@ -241,7 +240,7 @@ def _fix_until_stable(
         refused = {reason: move(names, changes) for reason, names in refused.items()}
         applied += [each for each, _ in chosen]
     else:
-        return Fixed(before, data, first, doubt=f"its fixes do not converge in {rounds} rounds")
+        return Fixed(before, data, first, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
     if doubt := find_new(first, result, known, is_safe=wish == SAFE):
         return Fixed(before, data, first, doubt=doubt)
     return Fixed(before, data, result, tuple(applied), refused=refused)
@@ -296,14 +295,21 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Appl
 
 
 def choose(findings: Iterable[Finding], wish: Wish) -> Iterator[tuple[Finding, Fix]]:
-    """Choose the fixes that can be applied at once: of those that touch the same text, the first."""
+    """Choose the fixes that can be applied at once: of those that touch the same text, the first.
+
+    Each may add a document to the end of the file, after those that the others before it add.
+    """
     taken: list[Span] = []
+    added = 0
     fixable = ((finding, fix) for finding in findings if (fix := wish.pick(finding)))
     for finding, fix in sorted(fixable, key=lambda pair: pair[1].edits):
-        if all(_is_free(edit.span, taken) for edit in fix.edits):
-            for edit in fix.edits:
+        is_adding = adds_document(fix)
+        edits = fix.edits[:-1] if is_adding and added else fix.edits  # the last one adds the document
+        if all(_is_free(edit.span, taken) for edit in edits):
+            for edit in edits:
                 taken.insert(bisect_left(taken, edit.span), edit.span)
-            yield finding, fix
+            yield finding, renumber(fix, added) if is_adding and added else fix
+            added += is_adding
 
 
 def _is_free(span: Span, taken: list[Span]) -> bool:
@@ -316,7 +322,7 @@ def _is_free(span: Span, taken: list[Span]) -> bool:
 def splice(text: str, edits: Iterable[Edit]) -> str:
     """Return the text after disjoint edits."""
     pieces, before = [], 0
-    for (start, end), new in sorted(edits):
+    for (start, end), new in sorted(edits, key=lambda edit: edit.span):  # those at one place stay in their order
         pieces += [text[before:start], new]
         before = end
     return "".join([*pieces, text[before:]])

@@ -124,8 +124,10 @@ def list_above(place: str) -> Iterator[str]:
 
 
 def _find_reach(intent: MoveItems, above: str) -> str:
-    """Return the place below which items of the list `above` move: the list of holders, or all documents."""
-    return above.rsplit("/", len(intent.path) - len(intent.holder) + 1)[0] if intent.holder else ""
+    """Return the place below which something moves: the list of holders, the list, or all documents if one gets two."""
+    if not intent.holder:
+        return "" if intent.number == 1 else above
+    return above.rsplit("/", len(intent.path) - len(intent.holder) + 1)[0]
 
 
 def _follow_move(place: str, intent: MoveItems, items: str) -> str:

@@ -126,7 +126,7 @@ def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, l
         chosen = _plan_again(reading, parts, number) if done else planned
         changes = [change for _, change in chosen]
         source = reading.source
-        text = splice(source.text, {edit for change in changes for edit in change.edits})
+        text = splice(source.text, dict.fromkeys(edit for change in changes for edit in change.edits))
         new = Reading(source._replace(text=text), reading.settings)
         if doubt := compare(reading, new, changes):
             raise _Refusal(doubt, None)

@@ -40,7 +40,7 @@ def compare(before: Reading, after: Reading, changes: Sequence[DataChange]) -> s
     if _lines(before) != _lines(after):
         return "it would have a syntax error"
     added = sum(map(adds_document, changes))
-    if len(before.documents) + added != len(after.documents) or added > 1:
+    if len(before.documents) + added != len(after.documents):
         return "the number of documents would change"
     comments = _edited_comments(before, changes), [after.source.slice(span) for span in _comments(after)]
     is_moved = any(isinstance(intent, REORDERS_COMMENTS) for change in changes for intent in change.intents)
@@ -56,6 +56,15 @@ def adds_document(change: Fix | DataChange) -> bool:
     return any(isinstance(intent, MoveItems) and not intent.holder for intent in change.intents)
 
 
+def renumber(fix: Fix, others: int) -> Fix:
+    """Return a fix that adds its document after those that others add at the same time."""
+    intents = [
+        each._replace(number=each.number + others) if isinstance(each, MoveItems) and not each.holder else each
+        for each in fix.intents
+    ]
+    return fix._replace(intents=tuple(intents))
+
+
 def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> str:
     """Return why the documents, or a new one, are not what the changes should make of them; empty if they are."""
     parts = _part(changes) if len(before.documents) > 1 else {}
@@ -64,6 +73,7 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         now, mine = after.documents[place], changes if then.number is None else parts.get(then.number, ())
         moves = [intent for change in mine for intent in change.intents if isinstance(intent, MoveItems)]
         wanted = [*_describe_parts(before.rubrics[place], moves)] if moves else []
+        copies = [intent.number for intent in moves if not intent.holder]
         expected = [split_off(then, intent) for intent in moves if not intent.holder]
         intents = [intent for change in mine for intent in change.intents]
         _apply(then, intents)
@@ -72,7 +82,6 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
             return f"the value at `{pointer(path)}` would not be as intended"
         if all(change.safe for change in mine) and models[place] != after.models[place]:
             return "a rubric would be scored differently"
-        copies = [-1] if expected else []
         for data, copy in zip(expected, copies, strict=True):
             if (path := _find_difference(data, after.documents[copy].data, frozenset(), frozenset())) is not None:
                 return f"the value at `{pointer(path)}` of the new document would not be as intended"

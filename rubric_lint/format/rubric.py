@@ -1,7 +1,7 @@
 """Model rubrics, criteria, bands and levels with their paths, using every valid part of a value."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class _RubricFields(NamedTuple):
     path: Path
     version: str
-    entries: tuple[Criterion, ...]
+    entries: Sequence[Criterion]
     thresholds: Thresholds
     implicit_required: bool
     replacements: Mapping[str, Replacement]
@@ -151,6 +151,33 @@ class Rubric(_RubricFields):
     def folded_outcomes(self) -> str:
         """All outcomes in lower case, one per line, to find out quickly that no outcome contains a word."""
         return "\n".join(["", *(outcome.text for outcome in self.outcomes)]).casefold()
+
+
+class SharedEntries(Sequence[Criterion]):
+    """The entries of a rubric that has the list of the rubric `first`, by an alias or a merge key.
+
+    They are built when they are asked for: a list may be shared thousands of times.
+    """
+
+    def __init__(self, first: Rubric, build: Callable[[], Rubric]) -> None:
+        self.first = first
+        self._build = build
+
+    @cached_property
+    def _built(self) -> Sequence[Criterion]:
+        return self._build().entries
+
+    def __len__(self) -> int:
+        return len(self.first.entries)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._built[at]
+
+    def __iter__(self) -> Iterator[Criterion]:
+        return iter(self._built)
+
+    def __reduce__(self) -> Any:
+        return tuple, (self._built,)
 
 
 def build_rubric(

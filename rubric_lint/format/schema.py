@@ -93,7 +93,8 @@ class RubricSchema:
         def find_slowly() -> Iterator[Any]:
             return self._slow(definition).iter_errors(value)  # type: ignore[no-any-return]
 
-        if not (is_fast() and self.version):  # the bundled file of a dialect has no keywords of ours
+        # The bundled file of a dialect has no keywords of ours.
+        if not (is_fast() and self.version) or _holds_long_map(value):
             return list(read_slow_faults(find_slowly()))
         faults = self._fast(definition).iter_errors(value)
         return read_faults(faults, self._joined, value, find_slowly)
@@ -130,6 +131,14 @@ class RubricSchema:
     def _slow(self, definition: str) -> Any:
         reference = {"$ref": f"{self.contents['$id']}#/definitions/{definition}"}
         return python_validator()(reference, registry=registry())
+
+
+_LONG = 50
+
+
+def _holds_long_map(entry: Any) -> bool:
+    """Return whether a field of an entry is a long map: each fast error about one of its keys copies all of it."""
+    return isinstance(entry, dict) and any(isinstance(value, dict) and len(value) > _LONG for value in entry.values())
 
 
 _SAMPLES = {"score_range": [LOWEST, HIGHEST]}

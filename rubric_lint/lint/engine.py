@@ -1,6 +1,7 @@
 """Lint one file: turn its bytes into findings."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
@@ -17,7 +18,7 @@ from rubric_lint.finding import (
     pointer,
 )
 from rubric_lint.format.criterion import Shape
-from rubric_lint.format.rubric import Rubric, build_rubric
+from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
 from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.case_names import find_repeated
 from rubric_lint.lint.found import Also, Found, Look, find_duplicate_keys
@@ -163,7 +164,8 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
             yield Found("schema", problem, document)
     for document, rubric in held.rubrics:
         check_time()
-        yield from _check(document, rubric)
+        if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is told once
+            yield from _check(document, rubric)
 
 
 class Held(NamedTuple):
@@ -186,7 +188,8 @@ def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: 
 
 
 def _count_criteria(rubrics: list[tuple[Document, Rubric]]) -> int:
-    return sum(1 if rubric.shape is Shape.HOLISTIC else len(rubric.entries) for _, rubric in rubrics)
+    models = (rubric.entries.first if isinstance(rubric.entries, SharedEntries) else rubric for _, rubric in rubrics)
+    return sum(1 if model.shape is Shape.HOLISTIC else len(model.entries) for model in models)
 
 
 MARK = "rubric-lint:"
@@ -243,10 +246,21 @@ def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
 
 def _build(document: Document, locations: Iterable[Location], settings: FileSettings) -> list[Rubric]:
     thresholds = Thresholds(settings.pass_at, settings.borderline_at)
-    return [
-        build_rubric(document, path, version, thresholds, implicit_required=settings.implicit_required, view=view)
-        for path, version, view in locations
-    ]
+    build = partial(build_rubric, document, thresholds=thresholds, implicit_required=settings.implicit_required)
+    if not document.may_borrow:
+        return [build(path, version, view=view) for path, version, view in locations]
+    built: list[Rubric] = []
+    first: dict[tuple[int, str], Rubric] = {}
+    for path, version, view in locations:
+        key = (id(document.value(path)), version)
+        if view is None and (same := first.get(key)) is not None:
+            entries = SharedEntries(same, partial(build, path, version))
+            built.append(same._replace(path=path, entries=entries, ambiguous=()))
+            continue
+        built.append(build(path, version, view=view))
+        if view is None:
+            first[key] = built[-1]
+    return built
 
 
 def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:

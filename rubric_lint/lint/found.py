@@ -38,8 +38,10 @@ def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: b
         is_ours or located or any(holds_rubrics({duplicate.key: duplicate.shadowed}) for duplicate in duplicates)
     ):
         return
+    holders = {rubric.path: rubric for rubric in reversed(located)}
     for _, owner, key, first, second, _ in duplicates:
         message = f"duplicate key `{key}`, first at line {OTHER_LINE}; most readers keep only the last, so remove one"
         problem = Problem(message, (*owner, key), span=second, related=(Place("the first one", (), span=first),))
-        holder = next((rubric for rubric in located if owner[: len(rubric.path)] == rubric.path), None)
+        above = (owner[:length] for length in range(len(owner) + 1))
+        holder = next((holders[path] for path in above if path in holders), None)
         yield Found("duplicate-key", problem, document, holder)

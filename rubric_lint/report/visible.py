@@ -39,6 +39,8 @@ def width(text: str) -> int:
 
 def head(line: str, room: int) -> str:
     """Return the longest prefix of `line` that is at most `room` cells wide when shown."""
+    if line.isascii() and line.isprintable():
+        return line[: max(room, 0)]
     widths = accumulate(width(shown(char)) for char in line)
     return line[: sum(1 for taken in widths if taken <= room)]
 

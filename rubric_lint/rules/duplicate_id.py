@@ -1,6 +1,7 @@
 """Two criteria, or two rubric tests, with one id."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
 
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, ReplaceValue, Severity
 from rubric_lint.format.criterion import Criterion
@@ -13,18 +14,23 @@ from rubric_lint.text.scalar import write_numbered
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare all ids, written and generated."""
-    seen: dict[str, Criterion] = {}
-    for criterion in rubric.criteria:
-        first = seen.setdefault(fold_id(criterion.id), criterion)
+    ids = [fold_id(criterion.id) for criterion in rubric.criteria]
+    taken = set(ids)
+    if len(taken) == len(ids):
+        return
+    seen: dict[str, _Same] = {}
+    for identifier, criterion in zip(ids, rubric.criteria, strict=True):
+        same = seen.setdefault(identifier, _Same(criterion))
+        same.count += 1
+        first = same.first
         if first is criterion:
             continue
         place = Place(
             "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
             *_path_of_id(first),
         )
-        renames = tuple(_rename(rubric, first, criterion))
-        same = sum(fold_id(each.id) == fold_id(criterion.id) for each in _until(rubric, criterion))
-        choices = renames if same == 2 else renames[:1]  # a third one would share its id with the second
+        renames = tuple(_rename(same, criterion, taken))
+        choices = renames if same.count == 2 else renames[:1]  # a third one would share its id with the second
         yield Problem(
             _write_message(criterion, first),
             *_path_of_id(criterion),
@@ -34,31 +40,40 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         )
 
 
+@dataclass(slots=True)
+class _Same:
+    """The first criterion with an id, how many have had it so far, and the numbers to give to a later one and to it."""
+
+    first: Criterion
+    count: int = 0
+    later: int = 2
+    earlier: int = 0
+
+
 _LATER, _EARLIER = "rename-later", "rename-earlier"
 
 
-def _rename(rubric: Rubric, first: Criterion, second: Criterion) -> Iterator[Repair]:
+def _rename(same: _Same, second: Criterion, taken: Container[str]) -> Iterator[Repair]:
     """Yield the repairs that give one of two criteria a new id; an id from the place, or from an anchor, stays."""
-    taken = {fold_id(criterion.id) for criterion in rubric.criteria}
-    for criterion, choice in ((second, _LATER), (first, _EARLIER)):
+    for criterion, choice in ((second, _LATER), (same.first, _EARLIER)):
         if not criterion.has_own_id or criterion.borrows_id:
             continue
-        number = max(2, sum(fold_id(each.id) == fold_id(criterion.id) for each in _until(rubric, criterion)))
-        while fold_id(f"{criterion.id}-{number}") in taken:
-            number += 1
+        if choice == _LATER:  # the search goes on where it ended for the one before
+            number = same.later = _find_free(criterion.id, max(same.count, same.later), taken)
+        else:
+            number = same.earlier = same.earlier or _find_free(criterion.id, 2, taken)
         new = f"{criterion.id}-{number}"
-        which = "the other" if criterion is first else "this"
+        which = "the other" if criterion is same.first else "this"
         title = f"rename {which} id to `{shorten(new)}`"
         intents = (ReplaceValue(criterion.path_of("id"), write_numbered(criterion.id, number)),)
         yield Repair(title, intents, safe=False, choice=choice, is_local=True)
 
 
-def _until(rubric: Rubric, criterion: Criterion) -> Iterator[Criterion]:
-    """Yield the criteria up to one of them."""
-    for each in rubric.criteria:
-        yield each
-        if each is criterion:
-            return
+def _find_free(identifier: str, number: int, taken: Container[str]) -> int:
+    """Return the lowest number from `number` on that makes an id which no criterion has."""
+    while fold_id(f"{identifier}-{number}") in taken:
+        number += 1
+    return number
 
 
 def _write_message(criterion: Criterion, first: Criterion) -> str:

@@ -40,17 +40,9 @@ class Branch:
         if type(node) is SequenceNode:
             self.children = {index: Child(node, None, item) for index, item in enumerate(node.value)}
             return
-        bases: list[Any] = []
-        for key, value in node.value:
-            if is_merge(key, value):
-                target = value.target if type(value) is AliasNode else value
-                bases += target.value if type(target) is SequenceNode else [target]
-            else:
-                self.children[reader.name_key(key)] = Child(node, key, value)
-        for base in bases:
-            target = base.target if type(base) is AliasNode else base
-            for step, child in Branch(reader, target).children.items():
-                self.children.setdefault(step, child)
+        self.children, bases = _split(reader, node)
+        if bases:
+            self.children = _inherit(reader, node)
 
 
 class Child:
@@ -309,12 +301,45 @@ class Document:
         return Decimal(self.child(path).node.value)
 
 
+def _split(reader: Reader, node: Any) -> tuple[dict[str | int, Child], list[Any]]:
+    """Return the fields that are written in a mapping, and the mappings that its merge keys name."""
+    fields: dict[str | int, Child] = {}
+    bases: list[Any] = []
+    for key, value in node.value:
+        if is_merge(key, value):
+            target = value.target if type(value) is AliasNode else value
+            bases += target.value if type(target) is SequenceNode else [target]
+        else:
+            fields[reader.name_key(key)] = Child(node, key, value)
+    return fields, [base.target if type(base) is AliasNode else base for base in bases]
+
+
+def _inherit(reader: Reader, node: Any) -> dict[str | int, Child]:
+    """Return the fields of a mapping with those of the mappings that it merges, which may merge others in turn."""
+    known = reader.inherited
+    pending = [node]
+    while pending:  # no recursion: each of thousands may merge the one above it
+        fields, bases = _split(reader, pending[-1])
+        if missing := [base for base in bases if base not in known]:
+            pending += missing
+            continue
+        for base in bases:
+            for step, child in known[base].items():
+                fields.setdefault(step, child)
+        known[pending.pop()] = fields
+    return known[node]
+
+
+_FEW = 30
+"""The number of fields from which a search for each would take longer than to find them all once."""
+
+
 def _find_child(node: Any, step: str | int) -> Child | None:
     """Return the child of a collection at a key or an index; None where it takes all keys to find it."""
     if type(node) is SequenceNode:
         items = node.value
         return Child(node, None, items[step]) if type(step) is int and step < len(items) else None
-    if type(node) is MappingNode and step != MERGE:
+    if type(node) is MappingNode and step != MERGE and len(node.value) < _FEW:
         for key, value in reversed(node.value):  # the last one of duplicate keys counts
             if type(key) is not ScalarNode:
                 return None  # its resolved value may be the same name

@@ -37,6 +37,7 @@ class Reader:
         self.is_ambiguous = False
         self.has_long_decimals = False
         self.merging: dict[MappingNode, dict[str, Any]] = {}
+        self.inherited: dict[Any, dict[str | int, Any]] = {}  # what merge keys bring in too, by mapping node
         self._made: dict[Any, Any] = {}  # collections by node, for aliases
         self._earlier: dict[Any, dict[Any, Any]] = {}  # keys by mapping node, for those that they repeat
 

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -51,17 +52,19 @@ def read_toml(source: Source) -> Tree:
         SyntaxFaultError: if it is not valid TOML, or nested too deep.
     """
     text = source.text
+    scanner = _Scanner(text)
+    with suppress(*_LOST):
+        scanner.read()  # finds what is nested too deep, for which `tomllib` needs the square of its depth
     try:
         data = _load(text)
     except tomllib.TOMLDecodeError as fault:
         raise _explain(str(fault), source) from None
-    except RecursionError:
-        _Scanner(text).read()  # it knows where
-        raise
-    scanner = _Scanner(text)
-    root = scanner.read()
     check_time()
-    return Tree(source, [Root(_make(root, data, text, 0), 0)], Kind.TOML, lambda: scanner.comments)
+    return Tree(source, [Root(_make(scanner.root, data, text, 0), 0)], Kind.TOML, lambda: scanner.comments)
+
+
+_LOST = (AttributeError, IndexError, ValueError)
+"""What the scanner raises in text that is not TOML: it ends in the middle, or gives a key two meanings."""
 
 
 def _load(text: str) -> dict[str, Any]:
@@ -96,9 +99,15 @@ def _explain(message: str, source: Source) -> SyntaxFaultError:
 def _find_last_key(text: str, end: int) -> Span | None:
     """Return the place of the last key before a place, as far as everything is TOML there."""
     scanner = _Scanner(text[:end])
-    with suppress(AttributeError, IndexError):  # the text ends in the middle, or gives a key two meanings
+    with suppress(*_LOST):
         scanner.read()
     return scanner.last_key
+
+
+def _extend(tables: Iterable[_Table | _Array], end: int) -> None:
+    """Let tables end no earlier than what is written in them."""
+    for table in tables:
+        table.end = max(table.end, end)
 
 
 class _Scanner:
@@ -107,17 +116,24 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.comments: list[Span] = []
         self.last_key: Span | None = None
+        self.root = _Table(0, 0)
         self._text = text
         self._at = 0
 
-    def read(self) -> _Table:
-        """Return the top table, whose span begins with its first statement."""
+    def read(self) -> None:
+        """Fill the table `root`, whose span begins with the first statement.
+
+        Raises:
+            SyntaxFaultError: if something is nested too deep.
+        """
         text = self._text
         self._skip(_BLANK)
-        root = here = _Table(self._at, self._at)
+        root = self.root
+        root.start = root.end = last = self._at
         open_tables: list[_Table | _Array] = [root]
         while self._at < len(text):
             if text[self._at] == "[":
+                _extend(open_tables, last)
                 start = self._at
                 is_item = text.startswith("[[", start)
                 self._at += 1 + is_item
@@ -125,14 +141,11 @@ class _Scanner:
                 self._skip(_SPACE)
                 self._at += 1 + is_item
                 open_tables = self._open(root, keys, Span(start, self._at), is_item=is_item)
-                here = open_tables[-1]  # type: ignore[assignment]
             else:
-                self._read_pair(here)
-                for table in open_tables:
-                    table.end = max(table.end, self._at)
-            root.end = max(root.end, self._at)
+                self._read_pair(open_tables[-1], 0)  # type: ignore[arg-type]
+            last = self._at
             self._skip(_BLANK)
-        return root
+        _extend(open_tables, last)
 
     def _open(
         self, root: _Table, keys: list[tuple[str, Span]], header: Span, *, is_item: bool
@@ -152,14 +165,14 @@ class _Scanner:
                 found = found.items[-1]
                 way.append(found)
             table = found
-        for each in way:
-            each.end = max(each.end, header.end)
         return way
 
     def _read_keys(self) -> list[tuple[str, Span]]:
         """Read a dotted key."""
-        keys = []
+        keys: list[tuple[str, Span]] = []
         while True:
+            if len(keys) > MAX_DEPTH:
+                raise too_deep(self._at)
             self._skip(_SPACE)
             keys.append(self._read_key())
             self._skip(_SPACE)
@@ -174,12 +187,12 @@ class _Scanner:
         name = next(iter(tomllib.loads(f"{written}=0"))) if written[0] in "\"'" else written
         return name, Span(start, end)
 
-    def _read_pair(self, table: _Table) -> None:
+    def _read_pair(self, table: _Table, depth: int) -> None:
         """Read a key and its value into a table; a dotted key makes tables on its way."""
         keys = self._read_keys()
         self._at += 1  # =
         self._skip(_SPACE)
-        value = self._read_value(0)
+        value = self._read_value(depth)
         for name, span in keys[:-1]:
             _, inner = table.fields.setdefault(name, (span, _Table(span.start, self._at)))
             inner.end = max(inner.end, self._at)
@@ -202,7 +215,7 @@ class _Scanner:
             table = _Table(start, start)
             self._at += 1
             while self._next_item("}"):
-                self._read_pair(table)
+                self._read_pair(table, depth + 1)
             table.end = self._at
             return table
         return _Scalar(*self._take(_SCALAR.match(self._text, self._at)))

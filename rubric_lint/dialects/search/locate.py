@@ -264,13 +264,21 @@ def _find(
 ) -> tuple[list[Path], list[Path]]:
     """Add to `found` the fields that contain rubrics; return it with those of near-rubrics, in document order."""
     leftovers: list[Path] = []
+    ours: dict[tuple[int, bool], bool] = {}  # a list may be shared thousands of times
     last: Path = (None,)  # type: ignore[assignment]  # below the last rubric nothing is another one
     for path, mapping in mappings:
         if path[: len(last)] == last:
             continue
         for key in mapping:
             if key[:1] in _INITIALS and _resembles(key):
-                if key == FIELD and (is_claimed or is_ours(mapping[FIELD], path)):
+                if key == FIELD and not is_claimed:
+                    like = (id(mapping[FIELD]), is_holder(path))
+                    if like not in ours:
+                        ours[like] = is_ours(mapping[FIELD], path)
+                    is_found = ours[like]
+                else:
+                    is_found = key == FIELD
+                if is_found:
                     last = (*path, FIELD)
                     found[last] = None
                 else:

@@ -135,11 +135,8 @@ def _check_field(sharing: Sharing, path: Path) -> None:
 
 
 def _check_key(sharing: Sharing, path: Path) -> None:
-    if not (duplicates := sharing.document.duplicates):
-        return
-    owner, key = sharing.field(path)
-    if any((duplicate.mapping, duplicate.key) == (owner, key) for duplicate in duplicates):
-        raise ObstacleError(f"`{key}` is written twice in this mapping; remove one")
+    if sharing.repeated and (field := sharing.field(path)) in sharing.repeated:
+        raise ObstacleError(f"`{field[1]}` is written twice in this mapping; remove one")
 
 
 def _check_outsider(sharing: Sharing, outsider: Path | None) -> None:

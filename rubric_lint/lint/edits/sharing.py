@@ -8,6 +8,7 @@ from typing import Any
 from rubric_lint.format.schema import suite_fields
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+from rubric_lint.text.source import Span
 
 _Field = tuple[Any, str | int]
 """A field or list item: the node of the mapping or list that contains it, and its key or index."""
@@ -29,6 +30,11 @@ class Sharing:
     def is_needed(self) -> bool:
         """True if something in the document may be used in two places."""
         return self.document.has_aliases or bool(self.document.merging)
+
+    @cached_property
+    def repeated(self) -> frozenset[_Field]:
+        """The fields that are written twice in their mapping."""
+        return frozenset((duplicate.mapping, duplicate.key) for duplicate in self.document.duplicates)
 
     def locate(self, path: Path) -> tuple[Any, str | int]:
         """Return the mapping or list that contains the value at `path`, and its key or index there."""
@@ -58,9 +64,8 @@ class Sharing:
         document, field = self.document, self.field(path)
         if not document.is_shared(path):
             return []
-        span, paths = document.span(path), document.paths
-        users = {(*paths[owner], step) for owner, step in self._shared if owner in paths and (owner, step) != field}
-        return sorted((user for user in users if document.span(user) == span), key=str)
+        users = self._shared.get(document.span(path), {})
+        return sorted((user for user, place in users.items() if place != field), key=str)
 
     def outsider(self, path: Path) -> Path | None:
         """Return the path of another use of the field at `path` outside all rubrics."""
@@ -105,13 +110,27 @@ class Sharing:
         return self.field(path) in self._definitions
 
     def _heirs(self, node: Any) -> list[Any]:
-        heirs = {heir: None for (owner, _), found in self._merging.items() if owner is node for heir in found}
-        return [heir for heir in heirs if heir in self.document.paths]
+        return [heir for heir in self._heirs_by_node.get(node, ()) if heir in self.document.paths]
 
     @cached_property
-    def _shared(self) -> set[_Field]:
-        """The fields and items that have an alias or an anchor."""
-        return {self.field(path) for path, _ in self.document.entries() if self.document.is_shared(path)}
+    def _heirs_by_node(self) -> dict[Any, dict[Any, None]]:
+        """The mappings that merge fields of each mapping."""
+        found: dict[Any, dict[Any, None]] = {}
+        for (owner, _), heirs in self._merging.items():
+            found.setdefault(owner, {}).update(dict.fromkeys(heirs))
+        return found
+
+    @cached_property
+    def _shared(self) -> dict[Span, dict[Path, _Field]]:
+        """The fields and items that have an alias or an anchor, by the place of their value and by their paths."""
+        document, found = self.document, dict[Span, dict[Path, _Field]]()
+        for path, _ in document.entries():
+            if document.is_shared(path):
+                owner, step = field = self.field(path)
+                if owner in document.paths:
+                    user = (*document.paths[owner], step)
+                    found.setdefault(document.span(user), {})[user] = field
+        return found
 
     @cached_property
     def _merging(self) -> dict[_Field, list[Any]]:
