@@ -6,14 +6,25 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.finding import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
-from rubric_lint.fix.suite_parts import CASES, LISTS, OLD_CASES, Unmet, find_suite_cases
+from rubric_lint.fix.suite_parts import (
+    CASES,
+    LISTS,
+    OLD_CASES,
+    Unmet,
+    find_assertions,
+    find_read,
+    find_suite_cases,
+    is_suite,
+)
 from rubric_lint.format.bands import HIGHEST
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema_errors import read_slow_faults
 from rubric_lint.format.schema_files import load
-from rubric_lint.messages import join_words
+from rubric_lint.format.validator import python_validator
+from rubric_lint.messages import describe, join_words, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +32,8 @@ class Rewriting:
     """A version of AgentV: its name here, the dialects that it may read, and its words.
 
     An assertion of the type `kind` in the list `assertions` has its criteria in `criteria` and its name in `label`.
-    With `reads_beside`, a case's own `rubrics` count beside its assertions. `kinds` maps the types of assertions that
+    With `reads_beside`, a case's own `rubrics` count beside its assertions; with `is_spelt_exactly`, the type `is_json`
+    is not `is-json`. `kinds` maps the types of assertions that
     may hold criteria to their new types; those that stay the same keep the field `rubrics`.
     """
 
@@ -35,6 +47,7 @@ class Rewriting:
     schema: str
     kinds: Mapping[str, str]
     reads_beside: bool = False
+    is_spelt_exactly: bool = False
 
 
 TARGETS = {
@@ -56,6 +69,8 @@ TARGETS = {
                 "llm-grader": "llm-grader",
                 "llm_grader": "llm_grader",
                 "llm_judge": "llm-grader",
+                "agent_judge": "llm-grader",
+                "agent-judge": "llm-grader",
             },
             reads_beside=True,
         ),
@@ -73,7 +88,9 @@ TARGETS = {
                 "llm_judge": "llm-rubric",
                 "agent-rubric": "agent-rubric",
                 "agent_judge": "agent-rubric",
+                "agent-judge": "agent-rubric",
             },
+            is_spelt_exactly=True,
         ),
     )
 }
@@ -111,27 +128,75 @@ def find_unsaid(rubric: Rubric) -> list[Criterion]:
 _GATES = frozenset({"required", "required_min_score"})
 
 
-def find_unloadable(document: Document, target: Rewriting) -> Iterator[Unmet]:
-    """Find what the target does not load in a suite, apart from its rubrics, from the list in its schema."""
-    source = target.schema.removesuffix(".schema.json").replace("agentv-", "agentv/") + ".json"
-    for item in load(source)["x-not-loaded"]:
-        for pattern in item["paths"]:
-            for path in _match(document.data, tuple(pattern.split("/"))):
-                owner, value = document.value(path[:-1]), document.value(path)
-                if item.get("beside", path[-1]) in owner and ("enum" not in item or value in item["enum"]):
-                    what = f"`{path[-1]}: {value}`" if "enum" in item else f"`{path[-1]}`"
-                    yield Unmet(f"{what}: {item['reason']}", path)
+def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
+    """Find what the target refuses, skips or never reads in a suite, by the table `x-loaded` in its schema.
+
+    A field that only the other release reads is lost; one that no release knows has no meaning in either.
+    """
+    table, other = _load_tables(target)
+    test = table["test"]
+    if is_suite(document):
+        yield from _check(target, "a suite", ((), document.data), table["suite"], lost=find_read(other["suite"]))
+    else:
+        test = {**test, "properties": {**test["properties"], **{name: {} for name in table.get("row", ())}}}
+    for part in find_suite_cases(document):
+        yield from _check(target, "a test", part, test, lost=find_read(other["test"]))
+    for path, assertion in find_assertions(document):
+        kind, plain = assertion["type"], assertion["type"].replace("_", "-")
+        what, place = f"`{kind}`", (*path, "type")
+        known = table["types"].get(kind if target.is_spelt_exactly else plain)
+        if known is not None:
+            sources = (plain, *known.get("x-written-for", ()))
+            lost = frozenset().union(*(find_read(other["types"].get(source, {})) for source in sources))
+            yield from _check(target, what, (path, assertion), known, lost=lost - find_read(table["assertion"]))
+            yield from _check(target, what, (path, assertion), table["assertion"])
+        elif reason := table["unloaded"].get(kind, table["unloaded"].get(plain)):
+            yield Unmet(f"`type: {kind}`: {reason}", place)
+        elif plain in table["types"]:
+            yield Unmet(f"`type: {kind}`: {target.title} refuses this spelling; write `{plain}`", place)
+        elif plain in other["types"]:
+            yield Unmet(f"`type: {kind}`: {target.title} does not know this grader and scores it 0", place)
 
 
-def _match(value: Any, pattern: tuple[str, ...], path: Path = ()) -> Iterator[Path]:
-    """Find the paths that a pattern matches, in which `*` is any index."""
-    if not pattern:
-        yield path
-    elif pattern[0] == "*" and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _match(item, pattern[1:], (*path, index))
-    elif isinstance(value, dict) and pattern[0] in value:
-        yield from _match(value[pattern[0]], pattern[1:], (*path, pattern[0]))
+def find_custom(document: Document, target: Rewriting) -> Iterator[Unmet]:
+    """Find the assertions of a type that no release has, which a program of the project may define."""
+    tables = _load_tables(target)
+    for path, assertion in find_assertions(document):
+        kinds = {assertion["type"], assertion["type"].replace("_", "-")}
+        if not any(kinds & (table["types"].keys() | table["unloaded"].keys()) for table in tables):
+            kind = shorten(assertion["type"])
+            told = f"no release of AgentV has `type: {kind}`; it scores 0 unless `.agentv/assertions/` defines it"
+            yield Unmet(told, (*path, "type"), Part.VALUE)
+
+
+def _load_tables(target: Rewriting) -> tuple[Any, Any]:
+    """Return what the target reads, and what the other release does."""
+    this, other = (load(f"agentv/{name}.json")["x-loaded"] for name in ("a6", "a7"))
+    return (this, other) if target.name == "agentv-4" else (other, this)
+
+
+def _check(
+    target: Rewriting,
+    what: str,
+    part: tuple[Path, dict[str, Any]],
+    schema: Mapping[str, Any],
+    *,
+    lost: frozenset[str] = frozenset(),
+) -> Iterator[Unmet]:
+    """Check one part of a suite, with its path; `lost` are the fields of the other release."""
+    path, value = part
+    told = set(find_read(schema))
+    for fault in read_slow_faults(python_validator()(schema).iter_errors(value)):
+        name = ".".join(step for step in fault.path if isinstance(step, str))
+        told.add(str(fault.path[0]))
+        reason = fault.schema.get("x-reason")
+        is_key = reason and isinstance(fault.path[-1], str)
+        if not reason:
+            reason = f"{target.title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
+        yield Unmet(f"`{name}` of {what}: {reason}", (*path, *fault.path), Part.KEY if is_key else Part.VALUE)
+    for key in value:
+        if key in lost - told:
+            yield Unmet(f"`{key}` of {what}: {target.title} does not read it", (*path, key))
 
 
 def convert_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iterator[Intent | Unmet]:
