@@ -320,16 +320,16 @@ RUBRIC = "    rubrics: [{id: a, outcome: Says why}]\n"
 CASE = f"tests:\n  - id: one\n    input: x\n{RUBRIC}"
 OBSTACLES = {
     "a field without a migration": (
-        f"experiment: a\n{CASE}",
-        [(1, "AgentV 5 refuses `experiment` in a suite; remove it or change it by hand")],
+        f"workspace: a\n{CASE}",
+        [(1, "`workspace` of a suite: AgentV 5 refuses it; `environment` has another form, so change it by hand")],
     ),
     "what anchors share": (
         f"base: &b {{id: a, outcome: It}}\n{CASE.replace('{id: a, outcome: Says why}', '*b')}",
-        [(1, "AgentV 5 refuses `base` in a suite; remove it or change it by hand")],
+        [(1, "`base` of a suite: AgentV 5 refuses it; remove it or change it by hand")],
     ),
     "the target of one test": (
         f"{CASE}    execution: {{target: other}}\n",
-        [(5, "AgentV 5 refuses `execution.target` in a test; remove it or change it by hand")],
+        [(5, "`execution.target` of a test: AgentV 5 refuses it; remove it or change it by hand")],
     ),
     "a target with settings": (
         f"target: {{extends: x}}\n{CASE}",
@@ -341,7 +341,7 @@ OBSTACLES = {
     ),
     "input for all tests": (
         f"input: y\n{CASE}",
-        [(1, "AgentV 5 refuses `input` in a suite; remove it or change it by hand")],
+        [(1, "`input` of a suite: AgentV 5 refuses it; remove it or change it by hand")],
     ),
     "two descriptions": (
         f"{CASE}    criteria: It\n    description: It\n",
@@ -363,12 +363,8 @@ OBSTACLES = {
             )
         ],
     ),
-    "the prompt of a grader": (
-        f"{CASE}    assertions: [{{type: llm-grader, prompt: '{{{{ output }}}}', rubrics: [{{id: b, outcome: B}}]}}]\n",
-        [(5, "AgentV 5 fills in this prompt before its grader sees it; write it by hand")],
-    ),
-    "graders without a migration": (
-        f"{CASE}    assertions: [{{type: composite, assertions: []}}, {{type: tool_trajectory}}]\n",
+    "a set of another kind": (
+        f"{CASE}    assertions: [{{type: composite, assertions: []}}]\n",
         [
             (
                 5,
@@ -377,18 +373,26 @@ OBSTACLES = {
                     "`weights`; change it by hand"
                 ),
             ),
+        ],
+    ),
+    "graders without a migration": (
+        f"{CASE}    assertions:\n      - {{type: tool_trajectory}}\n      - {{type: skill-trigger, skill: x}}\n",
+        [
             (
-                5,
+                6,
                 (
-                    "AgentV 5 refuses `type: tool_trajectory`; its fields have no counterpart there; see "
-                    "`trajectory:tool-used` and the like"
+                    "`type: tool_trajectory`: AgentV 5 refuses this grader; its `trajectory:tool-used` and the like "
+                    "pass or fail, without a score between"
+                ),
+            ),
+            (
+                7,
+                (
+                    "`type: skill-trigger`: AgentV 5 refuses this grader, and its `skill-used` looks elsewhere: at the "
+                    "calls of skills that the provider reports"
                 ),
             ),
         ],
-    ),
-    "a grader that no release knows": (
-        f"{CASE}    evaluators: [{{type: code, script: check.py}}]\n",
-        [(5, "AgentV 5 does not know `type: code` and scores it 0; write `script` with `command`")],
     ),
     "rubrics that are not a list": (
         f"{CASE}  - {{id: two, input: y, rubrics: It}}\n",
@@ -410,7 +414,15 @@ OBSTACLES = {
             "tests:\n  - id: one\n    input: x\n    evaluators:\n"
             "      - {type: agent_judge, rubrics: [{id: a, outcome: It, score_ranges: {0: No, 5: Yes}}]}\n"
         ),
-        [(5, "AgentV 5 has `agent-rubric` for `agent_judge`, and only for a checklist")],
+        [
+            (
+                5,
+                (
+                    "`value` of `agent-rubric`: the judge of an `agent-rubric` sees no bands, and no gate holds on "
+                    "them; write `llm-rubric`"
+                ),
+            )
+        ],
     ),
 }
 
@@ -597,14 +609,13 @@ OBSTACLES_OF_FOUR = {
         LATE.replace("{{ input }}", "Say {{ input }}"),
         [(1, "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go")],
     ),
-    "defaults": (f"default_test: {{threshold: 1}}\n{LATE}", [(1, "AgentV 4 ignores `default_test` of a suite")]),
+    "defaults": (
+        f"default_test: {{threshold: 1}}\n{LATE}",
+        [(1, "`default_test` of a suite: AgentV 4 does not read it")],
+    ),
     "a template": (
         LATE.replace("Says why", "'Says {{ x }}'").replace("input: x", "input: x, x: y"),
         [(5, "AgentV 5 fills in this template, and AgentV 4 does not; write the text")],
-    ),
-    "a grader that no release knows": (
-        LATE.replace("[Says why]", "[Says why, {type: code, script: check.py}]"),
-        [(5, "`type: code`: AgentV 4 does not know this grader and scores it 0")],
     ),
     "a free rubric": (
         LATE.replace("[Says why]", "[Says why, {type: llm-rubric, value: Is polite}]"),
@@ -623,10 +634,7 @@ OBSTACLES_OF_FOUR = {
     ),
     "a mapping": (
         LATE.replace("Says why", "{type: llm-rubric, value: {id: a, outcome: Says why}}"),
-        [
-            (5, "`type: llm-rubric`: AgentV 4 does not know this grader and scores it 0"),
-            (5, "AgentV 4 has no criterion outside a list; write a list of one"),
-        ],
+        [(5, "AgentV 4 has no criterion outside a list; write a list of one")],
     ),
 }
 

@@ -1,5 +1,6 @@
 """Rewrite the fields and places of criteria as AgentV 4 and 5 need them."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,6 +13,7 @@ from rubric_lint.fix.suite_parts import (
     OLD_CASES,
     Unmet,
     find_assertions,
+    find_mappings,
     find_read,
     find_suite_cases,
     is_suite,
@@ -188,8 +190,11 @@ def _check(
     told = set(find_read(schema))
     for fault in read_slow_faults(python_validator()(schema).iter_errors(value)):
         name = ".".join(step for step in fault.path if isinstance(step, str))
-        told.add(str(fault.path[0]))
         reason = fault.schema.get("x-reason")
+        if not fault.path:
+            yield Unmet(f"{what}: {reason}", (*path, "type"))
+            continue
+        told.add(str(fault.path[0]))
         is_key = reason and isinstance(fault.path[-1], str)
         if not reason:
             reason = f"{target.title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
@@ -296,6 +301,10 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewrit
         known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
         yield Unmet(f"{target.title} does not read criteria in `{kind}`; write {known}", path)
         return
+    types = _load_tables(target)[0]["types"]
+    judge = find_read(types.get("llm-grader", {})) - find_read(types[target.kind]) - {"rubrics"}
+    if kind == "llm-rubric" and judge & owner.keys():
+        wanted = "llm-grader"  # only this one has a prompt and settings of its judge
     field = target.criteria if wanted in (target.kind, "agent-rubric") else "rubrics"
     if field == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):
         yield Unmet(f"{target.title} skips the strings in an assertion of the type `{wanted}`; write mappings", path)
@@ -326,7 +335,7 @@ _OLDER_LIST = ("execution", "evaluators")
 
 
 def rename_cases(document: Document) -> Iterator[Intent]:
-    """Rename the list of cases and their fields as AgentV since February 2026 does."""
+    """Rename the list of cases and their fields as AgentV since February 2026 does, and quote the texts of messages."""
     lists = {path[:1] for path, _ in find_suite_cases(document)}
     for name in OLD_CASES:
         if (name,) in lists and CASES not in document.data:
@@ -335,3 +344,8 @@ def rename_cases(document: Document) -> Iterator[Intent]:
         for old, new in _CASE_FIELDS.items():
             if old in case and new not in case:
                 yield RenameKey((*path, old), new)
+        for name in ("input", "input_messages"):
+            for place, message in find_mappings((*path, name), case.get(name)):
+                content = (*place, "content")
+                if isinstance(message.get("content"), bool | int | float):
+                    yield ReplaceValue(content, json.dumps(document.written_at(content)))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_suites import is_current
 from rubric_lint.finding import (
     Dissolve,
     EscapeText,
@@ -184,6 +185,8 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
         if not is_named(case) or "input" not in case:
             missing = "input" if is_named(case) else "id"
             yield Unmet(f"AgentV 4 skips a test without `{missing}`", path, Part.HEAD)
+        elif not case.keys() & {"criteria", "expected_output", "assertions", "assert", "turns"}:
+            yield Unmet("AgentV 4 skips a test without `criteria` and `assertions` of its own", path, Part.HEAD)
 
 
 BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = ()
@@ -205,3 +208,7 @@ def tell_assumptions(document: Document) -> Iterator[str]:
     if count:
         tests = "1 test" if count == 1 else f"{count} tests"
         yield f"in {tests}, `expected_output` is no longer in `vars`: judges of AgentV 4 see it"
+    alone = sum("criteria" in case and "assert" not in case for _, case in find_suite_cases(document))
+    if alone and is_current(document):
+        tests = "1 test has" if alone == 1 else f"{alone} tests have"
+        yield f"{tests} `criteria` alone: AgentV 5 asks whether it is met, AgentV 4 gives a score from 0 to 1 for it"

@@ -56,6 +56,8 @@ def lift_execution(document: Document) -> Iterator[Intent]:
     """Put the fields of `execution` one level up, where AgentV 5 has them; of a test, only its assertions."""
     if is_suite(document) and isinstance(execution := document.data.get("execution"), dict):
         yield Dissolve(("execution",)) if execution else RemoveField(("execution",))
+    if is_suite(document) and isinstance(document.data.get("experiment"), str) and "tags" not in document.data:
+        yield PutUnder(("experiment",), "tags")
     for path, case in find_suite_cases(document):
         execution = case.get("execution")
         execution = execution if isinstance(execution, dict) else {}
@@ -155,12 +157,16 @@ def write_prompts(document: Document) -> Iterator[Intent]:
 def find_gaps(document: Document) -> Iterator[Unmet]:
     """Find the tests that AgentV 5 does not run because something was missing before."""
     suite = document.data if is_suite(document) else {}
+    is_shared = not suite or isinstance(suite.get("default_test"), str)
+    is_shared = is_shared or bool(suite.get("assert") or look_up(suite, ("default_test", "assert")))
     for path, case in find_suite_cases(document):
         if not is_named(case):
             yield Unmet("AgentV 5 skips a test without `id`", path, Part.HEAD)
         is_asked = "prompts" in suite and not _is_input(suite["prompts"])
         if suite and not is_asked and "input" not in look_up(case, ("vars",)):
             yield Unmet("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
+        elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
+            yield Unmet("AgentV 5 skips a test without `criteria` and `assert`", path, Part.HEAD)
 
 
 def _is_input(prompts: Any) -> bool:
@@ -191,5 +197,9 @@ def tell_assumptions(document: Document) -> Iterator[str]:
         if count:
             tests = "1 test" if count == 1 else f"{count} tests"
             yield f"in {tests}, {what}: judges of AgentV 5 see it only where an assertion names it"
+    alone = sum(bool(name_criteria(case)) and not is_judged(case) and "turns" not in case for case in cases)
+    if alone and "prompts" not in document.data and not is_judged(document.data):
+        tests = "1 test has" if alone == 1 else f"{alone} tests have"
+        yield f"{tests} `criteria` alone: AgentV 4 gives a score from 0 to 1 for it, AgentV 5 asks whether it is met"
     if any(look_up(document.data, place) for place in (("target",), ("execution", "target"), ("targets",))):
         yield "`target` is now `providers`, as the newest AgentV 5 reads it; 5.1 to 5.3 refuse that and read `target`"

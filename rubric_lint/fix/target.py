@@ -162,7 +162,7 @@ class _Rewriting:
     def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> "_Rewritten | Fixed":
         """Follow the plans one after the other, and prove each; return the file as it was if one cannot be followed."""
         applied: list[Applied] = []
-        history: list[list[Edit]] = []
+        history: list[tuple[str, list[Edit]]] = []
         for plan in plans:
             planned = list(plan(source))
             if unmet := [each for each in planned if isinstance(each, Left)]:
@@ -180,7 +180,7 @@ class _Rewriting:
                 Applied(self.target.name, describe_intent(change.intents[0]) if change.intents else "name its schema")
                 for change in changes
             ]
-            history.append(edits)
+            history.append((source.text, edits))
             source = new
         return _Rewritten(source, tuple(applied), history)
 
@@ -319,7 +319,7 @@ class _Rewritten(NamedTuple):
 
     source: Source
     applied: tuple[Applied, ...]
-    history: list[list[Edit]]
+    history: list[tuple[str, list[Edit]]]
 
 
 class _Meant(NamedTuple):
