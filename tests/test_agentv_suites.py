@@ -261,6 +261,187 @@ TO_FIVE = {
               - Says {{ "{{" }} "{{ "{{" }}" }} and {{ "{%" }} if
         """,
     ),
+    "the threshold of a test, which stays in `execution`": (
+        """\
+        tests:
+          - id: one
+            input: x
+            execution:
+              threshold: 0.9
+              evaluators:
+              - {type: contains, value: x}
+            rubrics:
+            - Says why
+          - id: two
+            input: x
+            assertions: [Says why]
+            execution: {threshold: 0.5}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            execution:
+              threshold: 0.9
+            assert:
+            - type: llm-rubric
+              value:
+              - Says why
+            - {type: contains, value: x}
+          - id: two
+            vars:
+              input: x
+            assert: [Says why]
+            execution: {threshold: 0.5}
+        """,
+    ),
+    "gates of graders that are numbers": (
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - type: rubrics
+                required: 0.7  # of it
+                criteria: [Says why]
+              - name: all
+                type: composite
+                required: 0.5
+                aggregator: {type: weighted_average}
+                assertions:
+                  - {name: a, type: contains, value: x, required: 1.0}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - type: llm-rubric
+                min_score: 0.7
+                required: true  # of it
+                value: [Says why]
+              - metric: all
+                type: assert-set
+                min_score: 0.5
+                required: true
+                assert:
+                  - {metric: a, type: contains, value: x, min_score: 1.0, required: true}
+        """,
+    ),
+    "variables of the environment": (
+        """\
+        description: ${{ ABOUT }}
+        tests:
+          - id: one
+            input: Ask ${{ NAME }} {{ x }}
+            metadata: {url: "${{ URL }}/a"}
+            assertions:
+              - Names ${{NAME}}
+              - {type: code-grader, command: [python, "${{ DIR }}/a.py"]}
+        """,
+        """\
+        description: "{{ env.ABOUT }}"
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: Ask {{ env.NAME }} {{ "{{" }} x }}
+            metadata: {url: "{{ env.URL }}/a"}
+            assert:
+              - Names {{ env.NAME }}
+              - {type: script, command: [python, "{{ env.DIR }}/a.py"]}
+        """,
+    ),
+    "the prompt of a judge, and the judges of earlier releases": (
+        """\
+        experiment: trial
+        tests:
+          - id: one
+            input: x
+            vars: {y: z}
+            assertions:
+              - type: llm-grader
+                prompt: Judge {{ output }}
+                rubrics:
+                  - {id: a, outcome: Says why}
+              - {type: llm-grader, prompt: "Is {{ output }} polite?"}
+              - type: agent_judge
+                rubrics:
+                  - {id: a, outcome: Says why}
+              - {type: code, script: check.py}
+        """,
+        """\
+        tags:
+          experiment: trial
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars: {y: z, input: x}
+            assert:
+              - type: llm-rubric
+                prompt: Judge {{ "{{" }} output }}
+                value:
+                  - {id: a, outcome: Says why}
+              - {type: llm-rubric, prompt: "Is {{ \\"{{\\" }} output }} polite?"}
+              - type: agent-rubric
+                value:
+                  - {id: a, outcome: Says why}
+              - {type: script, command: check.py}
+        """,
+    ),
+    "numbers as the texts of messages": (
+        """\
+        tests:
+          - id: one
+            input:
+              - {role: user, content: 42}
+              - role: user
+                content: true
+            assertions: [Says why]
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input:
+                - {role: user, content: "42"}
+                - role: user
+                  content: "true"
+            assert: [Says why]
+        """,
+    ),
+    "a suite without rubrics": (
+        """\
+        tests:
+          - id: one
+            input: x
+            criteria: Answers
+            expected_output: y
+          - id: two
+            input: x
+            assertions:
+              - {type: is_json}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+              expected_output: y
+            criteria: Answers
+          - id: two
+            vars:
+              input: x
+            assert:
+              - {type: is-json}
+        """,
+    ),
     "the input right after the dash": (
         """\
         tests:
@@ -317,6 +498,7 @@ def test_line_ends_and_the_byte_order_mark_stay(end):
 
 
 RUBRIC = "    rubrics: [{id: a, outcome: Says why}]\n"
+LATE = 'prompts: ["{{ input }}"]\ntests:\n  - id: one\n    vars: {input: x}\n    assert: [Says why]\n'
 CASE = f"tests:\n  - id: one\n    input: x\n{RUBRIC}"
 OBSTACLES = {
     "a field without a migration": (
@@ -402,6 +584,64 @@ OBSTACLES = {
         f"{CASE}    assertions: [{{type: contains, value: x}}]\n    evaluators: [{{type: equals, value: x}}]\n",
         [(6, "AgentV reads only `assertions` here; join it with `evaluators`")],
     ),
+    "what only AgentV 4 does with an assertion": (
+        f"{CASE}    assertions:\n      - {{type: llm-grader, prompt: p, preprocessors: []}}\n",
+        [
+            (
+                6,
+                (
+                    "`preprocessors` of `llm-rubric`: AgentV 5 refuses the whole suite for it; `transform` has another "
+                    "form, so change it by hand"
+                ),
+            )
+        ],
+    ),
+    "what AgentV 4 ignores and AgentV 5 does not": (
+        "tests:\n  - id: one\n    input: x\n    assertions: [{type: rubrics, prompt: p, criteria: [Says why]}]\n",
+        [(4, "AgentV 4 ignores `prompt` of `rubrics`, and AgentV 5 would read it; remove it")],
+    ),
+    "the path of a prompt": (
+        f"{CASE}    evaluators:\n      - {{type: llm_judge, prompt: prompts/a.md}}\n",
+        [
+            (
+                6,
+                (
+                    "`prompt` of `llm-rubric`: AgentV takes this text as the prompt itself; if it is a file, write "
+                    "`file://` before its path"
+                ),
+            )
+        ],
+    ),
+    "inputs that would be several tests, or none": (
+        f"{CASE.replace('input: x', 'input: [x, y]')}    expected_output: []\n",
+        [
+            (3, "in `vars`, AgentV 5 makes a test of each string in the list; write one string"),
+            (5, "in `vars`, AgentV 5 makes no test if the list is empty; write one string"),
+        ],
+    ),
+    "what AgentV 5 passes without a look": (
+        (
+            "tests:\n  - id: one\n    input: x\n    criteria: It\n    assertions: []\n"
+            "  - id: two\n    input: x\n    assertions: [Says why]\n"
+        ),
+        [
+            (
+                5,
+                ("`assert` of a test: AgentV 5 passes a test with an empty list, whatever the answer is; remove it"),
+            )
+        ],
+    ),
+    "a threshold that AgentV 5 does not read": (
+        f"{LATE}    threshold: 0.9\n",
+        [(6, "`threshold` of a test: AgentV 5 accepts it and never reads it; write it in `execution`")],
+    ),
+    "a grader that AgentV 5 skips": (
+        LATE.replace("[Says why]", "[Says why, {type: llm-rubric}, {type: assert-set}]"),
+        [
+            (5, "`llm-rubric`: AgentV 5 skips it without `value`; write one"),
+            (5, "`assert-set`: AgentV 5 skips it without `assert`; write one"),
+        ],
+    ),
     "a list and a program that are none": (
         f"{CASE}    assertions: [{{type: code-grader}}]\n    evaluators: none\n",
         [
@@ -447,6 +687,38 @@ def test_a_list_that_cannot_move_with_the_others_keeps_the_suite_as_it_is():
     )
     fixed = rewrite("a.eval.yaml", text.encode(), "agentv-5")
     assert (fixed.is_changed, bool(fixed.unmet or fixed.doubt)) == (False, True)
+
+
+ALONE = "tests:\n  - {id: one, input: x, criteria: It}\n  - {id: two, input: x, assertions: [Says why]}\n"
+
+
+def test_a_criterion_of_its_own_is_read_otherwise_by_the_other_release():
+    (five,) = rewrite("a.eval.yaml", ALONE.encode(), "agentv-5").notes
+    assert five.message == (
+        "1 test has `criteria` alone: AgentV 4 gives a score from 0 to 1 for it, AgentV 5 asks whether it is met"
+    )
+    assert rewrite("a.eval.yaml", ALONE.encode(), "agentv-4").notes == ()
+    late = LATE + "  - {id: two, vars: {input: x}, criteria: It}\n"
+    assert [note.message[:29] for note in rewrite("a.eval.yaml", late.encode(), "agentv-4").notes] == [
+        five.message[:29]
+    ]
+
+
+def test_a_test_that_only_one_release_runs_is_told():
+    text = f"{CASE}  - id: two\n    input: x\n    expected_output: y\n"
+    assert rewritten(text, "agentv-5")[1] == [(9, "AgentV 5 skips a test without `criteria` and `assert`")]
+    late = f"assert: [Says how]\n{LATE}  - id: two\n    vars: {{input: x}}\n"
+    assert rewritten(late, "agentv-5")[1] == []
+    reason = "AgentV 4 skips a test without `criteria` and `assertions` of its own"
+    assert rewritten(late, "agentv-4")[1] == [(6, reason)]
+
+
+def test_a_grader_of_no_release_stays_and_is_told():
+    text = "evalcases:\n  - id: one\n    input: x\n    assertions: [Says why]\n"
+    text += "  - id: two\n    input: x\n    assertions:\n      - {type: spelling, name: s}\n"
+    told = "no release of AgentV has `type: spelling`; it scores 0 unless `.agentv/assertions/` defines it"
+    assert placed(text, "agentv-4") == [(8, 16, told)]
+    assert placed(text, "agentv-5") == [(8, 16, told)]
 
 
 def placed(text, target, name="a.eval.yaml"):
@@ -585,6 +857,27 @@ TO_FOUR = {
                     criteria: [{id: a, outcome: Says why}]
         """,
     ),
+    "a judge with a prompt and settings": (
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars: {input: "${{ A }}"}
+            assert:
+              - {type: llm-rubric, prompt: Be strict, max_steps: 3, value: [{id: a, outcome: "Names {{ env.B }}"}]}
+              - {type: agent_judge, rubrics: [{id: a, outcome: Says why}]}
+              - {type: code, script: check.py}
+        """,
+        """\
+        tests:
+          - id: one
+            input: "${{ A }}"
+            assertions:
+              - {type: llm-grader, prompt: Be strict, max_steps: 3, rubrics: [{id: a, outcome: "Names ${{ B }}"}]}
+              - {type: llm-grader, rubrics: [{id: a, outcome: Says why}]}
+              - {type: code-grader, command: check.py}
+        """,
+    ),
     "json": (
         (
             '{"prompts": ["{{input}}"], "evaluate_options": {"max_concurrency": 2}, "tests": [{"id": "one", '
@@ -603,7 +896,6 @@ def test_the_rest_of_a_suite_for_agentv_4(before, after):
     assert rewritten(expected, "agentv-4", name) == (expected, [])
 
 
-LATE = 'prompts: ["{{ input }}"]\ntests:\n  - id: one\n    vars: {input: x}\n    assert: [Says why]\n'
 OBSTACLES_OF_FOUR = {
     "other prompts": (
         LATE.replace("{{ input }}", "Say {{ input }}"),
@@ -616,6 +908,14 @@ OBSTACLES_OF_FOUR = {
     "a template": (
         LATE.replace("Says why", "'Says {{ x }}'").replace("input: x", "input: x, x: y"),
         [(5, "AgentV 5 fills in this template, and AgentV 4 does not; write the text")],
+    ),
+    "what only AgentV 5 does with an answer": (
+        LATE.replace("[Says why]", "[{type: llm-rubric, transform: t, value: [{id: a, outcome: It}]}]"),
+        [(5, "`transform` of `rubrics`: AgentV 4 does not read it")],
+    ),
+    "settings of one test": (
+        f"{LATE}    run: {{threshold: 0.9}}\n",
+        [(6, "`run` of a test: AgentV 4 does not read it")],
     ),
     "a free rubric": (
         LATE.replace("[Says why]", "[Says why, {type: llm-rubric, value: Is polite}]"),

@@ -17,12 +17,12 @@ from rubric_lint.fix.suite_parts import (
     find_read,
     find_suite_cases,
     is_suite,
+    load_tables,
 )
 from rubric_lint.format.bands import HIGHEST
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_errors import read_slow_faults
-from rubric_lint.format.schema_files import load
 from rubric_lint.format.validator import python_validator
 from rubric_lint.messages import describe, join_words, shorten
 from rubric_lint.text.document import Document
@@ -135,7 +135,8 @@ def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
 
     A field that only the other release reads is lost; one that no release knows has no meaning in either.
     """
-    table, other = _load_tables(target)
+    four, five = load_tables()
+    table, other = (four, five) if target.reads_beside else (five, four)
     test = table["test"]
     if is_suite(document):
         yield from _check(target, "a suite", ((), document.data), table["suite"], lost=find_read(other["suite"]))
@@ -150,8 +151,9 @@ def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
         if known is not None:
             sources = (plain, *known.get("x-written-for", ()))
             lost = frozenset().union(*(find_read(other["types"].get(source, {})) for source in sources))
-            yield from _check(target, what, (path, assertion), known, lost=lost - find_read(table["assertion"]))
             yield from _check(target, what, (path, assertion), table["assertion"])
+            lost -= table["assertion"]["properties"].keys()
+            yield from _check(target, what, (path, assertion), known, lost=lost)
         elif reason := table["unloaded"].get(kind, table["unloaded"].get(plain)):
             yield Unmet(f"`type: {kind}`: {reason}", place)
         elif plain in table["types"]:
@@ -160,21 +162,15 @@ def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
             yield Unmet(f"`type: {kind}`: {target.title} does not know this grader and scores it 0", place)
 
 
-def find_custom(document: Document, target: Rewriting) -> Iterator[Unmet]:
+def find_custom(document: Document) -> Iterator[Unmet]:
     """Find the assertions of a type that no release has, which a program of the project may define."""
-    tables = _load_tables(target)
+    tables = load_tables()
     for path, assertion in find_assertions(document):
         kinds = {assertion["type"], assertion["type"].replace("_", "-")}
         if not any(kinds & (table["types"].keys() | table["unloaded"].keys()) for table in tables):
             kind = shorten(assertion["type"])
             told = f"no release of AgentV has `type: {kind}`; it scores 0 unless `.agentv/assertions/` defines it"
             yield Unmet(told, (*path, "type"), Part.VALUE)
-
-
-def _load_tables(target: Rewriting) -> tuple[Any, Any]:
-    """Return what the target reads, and what the other release does."""
-    this, other = (load(f"agentv/{name}.json")["x-loaded"] for name in ("a6", "a7"))
-    return (this, other) if target.name == "agentv-4" else (other, this)
 
 
 def _check(
@@ -301,9 +297,9 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewrit
         known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
         yield Unmet(f"{target.title} does not read criteria in `{kind}`; write {known}", path)
         return
-    types = _load_tables(target)[0]["types"]
-    judge = find_read(types.get("llm-grader", {})) - find_read(types[target.kind]) - {"rubrics"}
-    if kind == "llm-rubric" and judge & owner.keys():
+    types = load_tables()[0]["types"]
+    judge = find_read(types["llm-grader"]) - find_read(types["rubrics"]) - {"rubrics"}
+    if kind == "llm-rubric" and wanted == "rubrics" and judge & owner.keys():
         wanted = "llm-grader"  # only this one has a prompt and settings of its judge
     field = target.criteria if wanted in (target.kind, "agent-rubric") else "rubrics"
     if field == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):

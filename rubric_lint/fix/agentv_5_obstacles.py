@@ -14,8 +14,8 @@ from rubric_lint.fix.suite_parts import (
     find_strings,
     find_suite_cases,
     is_suite,
+    load_tables,
 )
-from rubric_lint.format.schema_files import load
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks
 from rubric_lint.text.path import Part, Path
@@ -197,7 +197,7 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
 def _check_new_fields(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
     """Find the fields that AgentV 4 ignores in a grader and AgentV 5 reads in its successor."""
     kind = assertion["type"].replace("_", "-")
-    before, after = (load(f"agentv/{name}.json")["x-loaded"]["types"] for name in ("a6", "a7"))
+    before, after = (table["types"] for table in load_tables())
     new = [schema for schema in after.values() if kind in before and kind in schema.get("x-written-for", ())]
     for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(kind, {})) - {*LABELS.values()}:
         yield Unmet(f"AgentV 4 ignores `{key}` of `{kind}`, and AgentV 5 would read it; remove it", (*path, key))

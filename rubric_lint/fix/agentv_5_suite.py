@@ -41,8 +41,8 @@ from rubric_lint.fix.suite_parts import (
     find_suite_cases,
     is_named,
     is_suite,
+    load_tables,
 )
-from rubric_lint.format.schema_files import load
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks
 from rubric_lint.text.path import Part, Path
@@ -98,7 +98,7 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
     elif kind == COMPOSITE:
         yield ReplaceValue(place, "assert-set")
         yield RemoveField((*path, "aggregator"))
-    elif kind not in (known := load("agentv/a7.json")["x-loaded"]["types"]) and kind.replace("_", "-") in known:
+    elif kind not in (known := load_tables()[1]["types"]) and kind.replace("_", "-") in known:
         yield ReplaceValue(place, kind.replace("_", "-"))
     required = assertion.get("required")
     if type(required) is float and "min_score" not in assertion:

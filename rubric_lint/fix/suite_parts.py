@@ -1,9 +1,11 @@
 """Find the cases and the lists of assertions of AgentV suites of any release, to rewrite what is around rubrics."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, is_current
+from rubric_lint.format.schema_files import load
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -115,6 +117,13 @@ def find_other_files(document: Document) -> Iterator[Unmet]:
             if isinstance(template := assertion.get("include"), str):
                 told = f"the assertions of the template `{template}` are not rewritten; run this on its file too"
                 yield Unmet(told, (*place, "include"), Part.VALUE)
+
+
+@cache
+def load_tables() -> tuple[Any, Any]:
+    """Return what AgentV 4 and AgentV 5 read of a suite, its tests and its assertions: JSON Schemas by part."""
+    four, five = (load(f"agentv/{name}.json")["x-loaded"] for name in ("a6", "a7"))
+    return four, five
 
 
 def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:

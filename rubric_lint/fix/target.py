@@ -245,7 +245,7 @@ class _Rewriting:
         yield from map(Note, self._tell_unsaid(source))
         for document in documents:
             yield from map(Note, _SUITES[self.target.name].tell_assumptions(document))
-            for outside in (*find_other_files(document), *find_custom(document, self.target)):
+            for outside in (*find_other_files(document), *find_custom(document)):
                 yield Note(outside.reason, document.span(outside.path, outside.part).start)
 
     def _tell_unsaid(self, source: Source) -> Iterator[str]:
