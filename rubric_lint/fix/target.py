@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim_span
@@ -51,7 +50,7 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import name_variables
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, UndecodableError
 
 _Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
 _SuiteStep = Callable[[Document], Iterable[Intent]]
@@ -82,6 +81,10 @@ def rewrite(
     settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
     fixed = fix(name, data, settings, unsafe=unsafe, choices=choices)
     wanted = TARGETS[target]
+    if not fixed.result.source.text:  # the linter does not read files in which nothing speaks of rubrics
+        with suppress(UndecodableError):
+            source = Source.from_bytes(name, data)
+            fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
     rewriting = _Rewriting(fixed, wanted, settings)
     if fixed.doubt or not rewriting.find_documents(fixed.result.source):
         return fixed
@@ -151,7 +154,7 @@ class _Rewriting:
         gaps = tuple(self._leave(document, gap) for document in documents for gap in suite.find_gaps(document))
         if not rewritten.applied:
             return replace(self.fixed, unmet=gaps)
-        result = lint(source.name, source.to_bytes(source.text), self.settings)
+        result = lint(source.name, source.to_bytes(source.text), self.settings)._replace(source=source)
         trouble = self._find_fault(result) or self._find_misreading(source, meant)
         if trouble:
             return self._doubt(trouble._replace(at=trace_back(trouble.at, rewritten.history)))
@@ -208,7 +211,7 @@ class _Rewriting:
         """Return why AgentV would read a rubric differently; it may read more, such as rubrics of other systems."""
         # Strings among assertions may lose what showed us whose they are; AgentV still reads them.
         known = Counter(each.rubric for each in meant)
-        now = list(self._read(source))
+        now = list(self._read(source)) if meant else []
         if other := next(iter(Counter(each.rubric for each in now) - known), None):
             at = next(each.at for each in now if each.rubric == other)
             return Trouble("a rubric would be scored differently", at)
@@ -259,8 +262,9 @@ class _Rewriting:
 
     def _plan(self, step: _Step, source: Source) -> Iterator[DataChange | Left]:
         """Yield the changes of one step, one per intent, or what prevents it."""
-        for document, pairs in groupby(self._rubrics(source), itemgetter(0)):
-            rubrics = [rubric for _, rubric in pairs]
+        pairs = list(self._rubrics(source))
+        for document in self.find_documents(source):
+            rubrics = [rubric for each, rubric in pairs if each.number == document.number]
             # Only the fields of criteria must not be shared with anything else; the structure around them may be.
             sharing = Sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
