@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_suites import find_read, find_unread, load_tables
 from rubric_lint.finding import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
 from rubric_lint.fix.suite_parts import (
     CASES,
@@ -14,17 +15,13 @@ from rubric_lint.fix.suite_parts import (
     Unmet,
     find_assertions,
     find_mappings,
-    find_read,
     find_suite_cases,
     is_suite,
-    load_tables,
 )
 from rubric_lint.format.bands import HIGHEST
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_errors import read_slow_faults
-from rubric_lint.format.validator import python_validator
-from rubric_lint.messages import describe, join_words, shorten
+from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -138,28 +135,30 @@ def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
     four, five = load_tables()
     table, other = (four, five) if target.reads_beside else (five, four)
     test = table["test"]
+    parts: list[tuple[str, Path, dict[str, Any], Any, frozenset[str]]] = []
     if is_suite(document):
-        yield from _check(target, "a suite", ((), document.data), table["suite"], lost=find_read(other["suite"]))
+        parts.append(("a suite", (), document.data, table["suite"], find_read(other["suite"])))
     else:
         test = {**test, "properties": {**test["properties"], **{name: {} for name in table.get("row", ())}}}
-    for part in find_suite_cases(document):
-        yield from _check(target, "a test", part, test, lost=find_read(other["test"]))
+    parts += [("a test", path, case, test, find_read(other["test"])) for path, case in find_suite_cases(document)]
     for path, assertion in find_assertions(document):
         kind, plain = assertion["type"], assertion["type"].replace("_", "-")
-        what, place = f"`{kind}`", (*path, "type")
+        place = (*path, "type")
         known = table["types"].get(kind if target.is_spelt_exactly else plain)
         if known is not None:
             sources = (plain, *known.get("x-written-for", ()))
-            lost = frozenset().union(*(find_read(other["types"].get(source, {})) for source in sources))
-            yield from _check(target, what, (path, assertion), table["assertion"])
-            lost -= table["assertion"]["properties"].keys()
-            yield from _check(target, what, (path, assertion), known, lost=lost)
+            lost = find_read(*(other["types"].get(source, {}) for source in sources))
+            parts.append((f"`{kind}`", path, assertion, table["assertion"], frozenset()))
+            parts.append((f"`{kind}`", path, assertion, known, lost - table["assertion"]["properties"].keys()))
         elif reason := table["unloaded"].get(kind, table["unloaded"].get(plain)):
             yield Unmet(f"`type: {kind}`: {reason}", place)
         elif plain in table["types"]:
             yield Unmet(f"`type: {kind}`: {target.title} refuses this spelling; write `{plain}`", place)
         elif plain in other["types"]:
             yield Unmet(f"`type: {kind}`: {target.title} does not know this grader and scores it 0", place)
+    for what, path, value, schema, lost in parts:
+        for name, reason, place, part in find_unread(value, schema, target.title, lost):
+            yield Unmet(f"{name}{what}: {reason}", (*path, *place), part)
 
 
 def find_custom(document: Document) -> Iterator[Unmet]:
@@ -171,33 +170,6 @@ def find_custom(document: Document) -> Iterator[Unmet]:
             kind = shorten(assertion["type"])
             told = f"no release of AgentV has `type: {kind}`; it scores 0 unless `.agentv/assertions/` defines it"
             yield Unmet(told, (*path, "type"), Part.VALUE)
-
-
-def _check(
-    target: Rewriting,
-    what: str,
-    part: tuple[Path, dict[str, Any]],
-    schema: Mapping[str, Any],
-    *,
-    lost: frozenset[str] = frozenset(),
-) -> Iterator[Unmet]:
-    """Check one part of a suite, with its path; `lost` are the fields of the other release."""
-    path, value = part
-    told = set(find_read(schema))
-    for fault in read_slow_faults(python_validator()(schema).iter_errors(value)):
-        name = ".".join(step for step in fault.path if isinstance(step, str))
-        reason = fault.schema.get("x-reason")
-        if not fault.path:
-            yield Unmet(f"{what}: {reason}", (*path, "type"))
-            continue
-        told.add(str(fault.path[0]))
-        is_key = reason and isinstance(fault.path[-1], str)
-        if not reason:
-            reason = f"{target.title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
-        yield Unmet(f"`{name}` of {what}: {reason}", (*path, *fault.path), Part.KEY if is_key else Part.VALUE)
-    for key in value:
-        if key in lost - told:
-            yield Unmet(f"`{key}` of {what}: {target.title} does not read it", (*path, key))
 
 
 def convert_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iterator[Intent | Unmet]:

@@ -4,17 +4,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
 from rubric_lint.fix.suite_parts import (
     CASES,
     LISTS,
     OLD_CASES,
     Unmet,
     find_assertions,
-    find_read,
     find_strings,
     find_suite_cases,
     is_suite,
-    load_tables,
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_suites import load_tables
 from rubric_lint.finding import (
     Dissolve,
     EscapeText,
@@ -41,7 +42,6 @@ from rubric_lint.fix.suite_parts import (
     find_suite_cases,
     is_named,
     is_suite,
-    load_tables,
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks

@@ -1,11 +1,9 @@
 """Find the cases and the lists of assertions of AgentV suites of any release, to rewrite what is around rubrics."""
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, is_current
-from rubric_lint.format.schema_files import load
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -117,16 +115,3 @@ def find_other_files(document: Document) -> Iterator[Unmet]:
             if isinstance(template := assertion.get("include"), str):
                 told = f"the assertions of the template `{template}` are not rewritten; run this on its file too"
                 yield Unmet(told, (*place, "include"), Part.VALUE)
-
-
-@cache
-def load_tables() -> tuple[Any, Any]:
-    """Return what AgentV 4 and AgentV 5 read of a suite, its tests and its assertions: JSON Schemas by part."""
-    four, five = (load(f"agentv/{name}.json")["x-loaded"] for name in ("a6", "a7"))
-    return four, five
-
-
-def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields that a release reads of some parts of a suite, by their schemas in `x-loaded`."""
-    fields = [field for part in parts for field in part.get("properties", {}).items()]
-    return frozenset(name for name, schema in fields if schema.get("not") != {})
