@@ -401,6 +401,7 @@ TO_FIVE = {
               - {role: user, content: 42}
               - role: user
                 content: true
+            expected_output: [{role: assistant, content: 1.50}, {content: 2}]
             assertions: [Says why]
         """,
         """\
@@ -412,6 +413,7 @@ TO_FIVE = {
                 - {role: user, content: "42"}
                 - role: user
                   content: "true"
+              expected_output: [{role: assistant, content: "1.50"}, {content: 2}]
             assert: [Says why]
         """,
     ),

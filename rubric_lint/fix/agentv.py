@@ -312,8 +312,8 @@ def rename_cases(document: Document) -> Iterator[Intent]:
         for old, new in _CASE_FIELDS.items():
             if old in case and new not in case:
                 yield RenameKey((*path, old), new)
-        for name in ("input", "input_messages"):
+        for name in ("input", "input_messages", "expected_output", "expected_messages"):
             for place, message in find_mappings((*path, name), case.get(name)):
                 content = (*place, "content")
-                if isinstance(message.get("content"), bool | int | float):
+                if "role" in message and isinstance(message.get("content"), bool | int | float):
                     yield ReplaceValue(content, json.dumps(document.written_at(content)))
