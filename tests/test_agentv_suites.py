@@ -919,6 +919,14 @@ OBSTACLES_OF_FOUR = {
         f"{LATE}    run: {{threshold: 0.9}}\n",
         [(6, "`run` of a test: AgentV 4 does not read it")],
     ),
+    "a threshold that no release reads": (
+        f"{LATE}    threshold: 0.9\n",
+        [(6, "`threshold` of a test: AgentV 4 ignores it; write it in `execution`")],
+    ),
+    "a grader of a later release": (
+        LATE.replace("[Says why]", "[Says why, {type: select-best}]"),
+        [(5, "`type: select-best`: AgentV 4 does not know this grader and scores it 0")],
+    ),
     "a free rubric": (
         LATE.replace("[Says why]", "[Says why, {type: llm-rubric, value: Is polite}]"),
         [(5, "`type: llm-rubric`: AgentV 4 does not know this grader and scores it 0")],

@@ -154,7 +154,7 @@ def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
             yield Unmet(f"`type: {kind}`: {reason}", place)
         elif plain in table["types"]:
             yield Unmet(f"`type: {kind}`: {target.title} refuses this spelling; write `{plain}`", place)
-        elif plain in other["types"]:
+        elif plain in other["types"] or kind in other["unloaded"]:
             yield Unmet(f"`type: {kind}`: {target.title} does not know this grader and scores it 0", place)
     for what, path, value, schema, lost in parts:
         for name, reason, place, part in find_unread(value, schema, target.title, lost):
