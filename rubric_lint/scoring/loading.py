@@ -278,7 +278,7 @@ def _read_owner(site: RubricSite) -> _Owner:
     name = "" if site.number is None else _label(value, ("id", "name"), str(site.number))
     key: Path = ()
     inner: list[str] = []
-    is_evaluator = isinstance(path[-1], int) and path[-2:-1] and path[-2] in suite_lists("evaluators")
+    is_evaluator = len(path) > 1 and isinstance(path[-1], int) and path[-2] in suite_lists("evaluators")
     for depth, step in enumerate(path if is_evaluator else path[:-1], start=1):
         value = value[step]
         if isinstance(step, str):
