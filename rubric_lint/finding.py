@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from rubric_lint.text.nunjucks import Marks
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Source, Span
 
@@ -125,11 +126,13 @@ class UnwrapValue(NamedTuple):
 class EscapeText(NamedTuple):
     """Intent: write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
 
-    With `has_escapes`, what is escaped already stays as it is; else it is a text like any other.
+    With `has_escapes`, what is escaped already stays as it is; else it is a text like any other. `marks` says what to
+    replace.
     """
 
     path: Path
     has_escapes: bool = True
+    marks: Marks = "templates"
 
 
 class InsertItems(NamedTuple):

@@ -7,6 +7,7 @@ import pytest
 
 from rubric_lint.fix import fix
 from rubric_lint.lint.engine import examine_file
+from rubric_lint.scoring.loading import load_rubrics
 
 FIVE = """\
     prompts: ["{{ input }}"]
@@ -247,6 +248,53 @@ def test_a_finding_has_the_place_of_what_is_lost(name):
     (finding,) = examine_file("a.yaml", text.encode()).result.findings
     start, end = finding.span
     assert text[start:end] in {"criteria", "assertions", "llm_judge"}
+
+
+REFUSED = {
+    "graders of a suite": ("graders: [{name: x}]", "Says why", (1, "`graders` of a suite")),
+    "a strategy of repetitions": (
+        "evaluate_options: {repeat: {count: 3}}",
+        "Says why",
+        (1, "`evaluate_options.repeat` of a suite"),
+    ),
+    "preprocessors": ("", "{type: contains, value: x, preprocessors: []}", (5, "`preprocessors` of `contains`")),
+    "an item of a rubric": ("", "{type: llm-rubric, value: [x], rubric_item: y}", (5, "`rubric_item` of `llm-rubric`")),
+    "a type of later": ("", "{type: select-best, value: x}", (5, "`type: select-best`")),
+    "a threshold of a test": ("", "x]\n    threshold: 0.9\n    metadata: [", (6, "`threshold` of a test")),
+    "bands for an agent": (
+        "",
+        f"{{type: agent-rubric, value: [{{id: a, min_score: 0.8, score_ranges: {BANDS}}}]}}",
+        (5, "`value` of `agent-rubric`"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("top", "assertion", "expected"), REFUSED.values(), ids=REFUSED)
+def test_what_agentv_5_refuses_or_never_reads_is_listed(top, assertion, expected):
+    text = f"{top}\nprompts: ['{{{{ input }}}}']\ntests:\n  - id: one\n    assert: [{assertion}]\n"
+    unread = examine_file("a.eval.yaml", text.encode()).result.unread
+    line, beginning = expected
+    assert [each.line for each in unread if each.reason.startswith(f"{beginning}: ")] == [line]
+    assert len(unread) == 1
+
+
+def test_all_rubrics_of_a_test_have_names_of_their_own():
+    scored = f"{{type: llm-rubric, value: States it, score_ranges: {BANDS}}}"
+    text = f"tests: [{{id: one, vars: {{input: x}}, assert: [Says why, {scored}, {scored}]}}]"
+    assert [*load_rubrics("a.eval.yaml", text.encode())] == ["one", "one/assert/1", "one/assert/2"]
+
+
+def test_no_gate_holds_on_the_bands_that_an_agent_does_not_see():
+    value = f"[{{id: a, min_score: 0.8, score_ranges: {BANDS}}}]"
+    ((_, criteria),) = read(FIVE.replace("llm-rubric", "agent-rubric").replace("VALUE", value))[0]
+    assert criteria == [("a", None, "1", None)]
+
+
+def test_a_name_in_a_prompt_is_gone_before_its_judge_sees_it():
+    text = FIVE.replace("VALUE", "[Says why]\n            prompt: Judge {{ output }} of {{ input }}")
+    message = "AgentV 5 writes nothing in place of `output`, which is not in `vars`; add it there, or escape the text"
+    assert read(text)[1] == [f"lost-rubric: {message}"]
+    assert read(text.replace("{{ output }}", '{{ "{{" }} output }}'))[1] == []
 
 
 def test_a_band_without_an_outcome_is_a_finding_at_its_place():

@@ -261,6 +261,189 @@ TO_FIVE = {
               - Says {{ "{{" }} "{{ "{{" }}" }} and {{ "{%" }} if
         """,
     ),
+    "the threshold of a test, which stays in `execution`": (
+        """\
+        tests:
+          - id: one
+            input: x
+            execution:
+              threshold: 0.9
+              evaluators:
+              - {type: contains, value: x}
+            rubrics:
+            - Says why
+          - id: two
+            input: x
+            assertions: [Says why]
+            execution: {threshold: 0.5}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            execution:
+              threshold: 0.9
+            assert:
+            - type: llm-rubric
+              value:
+              - Says why
+            - {type: contains, value: x}
+          - id: two
+            vars:
+              input: x
+            assert: [Says why]
+            execution: {threshold: 0.5}
+        """,
+    ),
+    "gates of graders that are numbers": (
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - type: rubrics
+                required: 0.7  # of it
+                criteria: [Says why]
+              - name: all
+                type: composite
+                required: 0.5
+                aggregator: {type: weighted_average}
+                assertions:
+                  - {name: a, type: contains, value: x, required: 1.0}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - type: llm-rubric
+                min_score: 0.7
+                required: true  # of it
+                value: [Says why]
+              - metric: all
+                type: assert-set
+                min_score: 0.5
+                required: true
+                assert:
+                  - {metric: a, type: contains, value: x, min_score: 1.0, required: true}
+        """,
+    ),
+    "variables of the environment": (
+        """\
+        description: ${{ ABOUT }}
+        tests:
+          - id: one
+            input: Ask ${{ NAME }} {{ x }}
+            metadata: {url: "${{ URL }}/a"}
+            assertions:
+              - Names ${{NAME}}
+              - {type: code-grader, command: [python, "${{ DIR }}/a.py"]}
+        """,
+        """\
+        description: "{{ env.ABOUT }}"
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: Ask {{ env.NAME }} {{ "{{" }} x }}
+            metadata: {url: "{{ env.URL }}/a"}
+            assert:
+              - Names {{ env.NAME }}
+              - {type: script, command: [python, "{{ env.DIR }}/a.py"]}
+        """,
+    ),
+    "the prompt of a judge, and the judges of earlier releases": (
+        """\
+        experiment: trial
+        tests:
+          - id: one
+            input: x
+            vars: {y: z}
+            assertions:
+              - type: llm-grader
+                prompt: Judge {{ output }}
+                rubrics:
+                  - {id: a, outcome: Says why}
+              - {type: llm-grader, prompt: "Is {{ output }} polite?"}
+              - type: agent_judge
+                rubrics:
+                  - {id: a, outcome: Says why}
+              - {type: code, script: check.py}
+        """,
+        """\
+        tags:
+          experiment: trial
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars: {y: z, input: x}
+            assert:
+              - type: llm-rubric
+                prompt: Judge {{ "{{" }} output }}
+                value:
+                  - {id: a, outcome: Says why}
+              - {type: llm-rubric, prompt: "Is {{ \\"{{\\" }} output }} polite?"}
+              - type: agent-rubric
+                value:
+                  - {id: a, outcome: Says why}
+              - {type: script, command: check.py}
+        """,
+    ),
+    "numbers as the texts of messages": (
+        """\
+        tests:
+          - id: one
+            input:
+              - {role: user, content: 42}
+              - role: user
+                content: true
+            expected_output: [{role: assistant, content: 1.50}, {content: 2}]
+            assertions: [Says why]
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input:
+                - {role: user, content: "42"}
+                - role: user
+                  content: "true"
+              expected_output: [{role: assistant, content: "1.50"}, {content: 2}]
+            assert: [Says why]
+        """,
+    ),
+    "a suite without rubrics": (
+        """\
+        tests:
+          - id: one
+            input: x
+            criteria: Answers
+            expected_output: y
+          - id: two
+            input: x
+            assertions:
+              - {type: is_json}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+              expected_output: y
+            criteria: Answers
+          - id: two
+            vars:
+              input: x
+            assert:
+              - {type: is-json}
+        """,
+    ),
     "the input right after the dash": (
         """\
         tests:
@@ -317,19 +500,20 @@ def test_line_ends_and_the_byte_order_mark_stay(end):
 
 
 RUBRIC = "    rubrics: [{id: a, outcome: Says why}]\n"
+LATE = 'prompts: ["{{ input }}"]\ntests:\n  - id: one\n    vars: {input: x}\n    assert: [Says why]\n'
 CASE = f"tests:\n  - id: one\n    input: x\n{RUBRIC}"
 OBSTACLES = {
     "a field without a migration": (
-        f"experiment: a\n{CASE}",
-        [(1, "AgentV 5 refuses `experiment` in a suite; remove it or change it by hand")],
+        f"workspace: a\n{CASE}",
+        [(1, "`workspace` of a suite: AgentV 5 refuses it; `environment` has another form, so change it by hand")],
     ),
     "what anchors share": (
         f"base: &b {{id: a, outcome: It}}\n{CASE.replace('{id: a, outcome: Says why}', '*b')}",
-        [(1, "AgentV 5 refuses `base` in a suite; remove it or change it by hand")],
+        [(1, "`base` of a suite: AgentV 5 refuses it; remove it or change it by hand")],
     ),
     "the target of one test": (
         f"{CASE}    execution: {{target: other}}\n",
-        [(5, "AgentV 5 refuses `execution.target` in a test; remove it or change it by hand")],
+        [(5, "`execution.target` of a test: AgentV 5 refuses it; remove it or change it by hand")],
     ),
     "a target with settings": (
         f"target: {{extends: x}}\n{CASE}",
@@ -341,7 +525,7 @@ OBSTACLES = {
     ),
     "input for all tests": (
         f"input: y\n{CASE}",
-        [(1, "AgentV 5 refuses `input` in a suite; remove it or change it by hand")],
+        [(1, "`input` of a suite: AgentV 5 refuses it; remove it or change it by hand")],
     ),
     "two descriptions": (
         f"{CASE}    criteria: It\n    description: It\n",
@@ -363,12 +547,8 @@ OBSTACLES = {
             )
         ],
     ),
-    "the prompt of a grader": (
-        f"{CASE}    assertions: [{{type: llm-grader, prompt: '{{{{ output }}}}', rubrics: [{{id: b, outcome: B}}]}}]\n",
-        [(5, "AgentV 5 fills in this prompt before its grader sees it; write it by hand")],
-    ),
-    "graders without a migration": (
-        f"{CASE}    assertions: [{{type: composite, assertions: []}}, {{type: tool_trajectory}}]\n",
+    "a set of another kind": (
+        f"{CASE}    assertions: [{{type: composite, assertions: []}}]\n",
         [
             (
                 5,
@@ -377,18 +557,26 @@ OBSTACLES = {
                     "`weights`; change it by hand"
                 ),
             ),
+        ],
+    ),
+    "graders without a migration": (
+        f"{CASE}    assertions:\n      - {{type: tool_trajectory}}\n      - {{type: skill-trigger, skill: x}}\n",
+        [
             (
-                5,
+                6,
                 (
-                    "AgentV 5 refuses `type: tool_trajectory`; its fields have no counterpart there; see "
-                    "`trajectory:tool-used` and the like"
+                    "`type: tool_trajectory`: AgentV 5 refuses this grader; its `trajectory:tool-used` and the like "
+                    "pass or fail, without a score between"
+                ),
+            ),
+            (
+                7,
+                (
+                    "`type: skill-trigger`: AgentV 5 refuses this grader, and its `skill-used` looks elsewhere: at the "
+                    "calls of skills that the provider reports"
                 ),
             ),
         ],
-    ),
-    "a grader that no release knows": (
-        f"{CASE}    evaluators: [{{type: code, script: check.py}}]\n",
-        [(5, "AgentV 5 does not know `type: code` and scores it 0; write `script` with `command`")],
     ),
     "rubrics that are not a list": (
         f"{CASE}  - {{id: two, input: y, rubrics: It}}\n",
@@ -397,6 +585,64 @@ OBSTACLES = {
     "two lists": (
         f"{CASE}    assertions: [{{type: contains, value: x}}]\n    evaluators: [{{type: equals, value: x}}]\n",
         [(6, "AgentV reads only `assertions` here; join it with `evaluators`")],
+    ),
+    "what only AgentV 4 does with an assertion": (
+        f"{CASE}    assertions:\n      - {{type: llm-grader, prompt: p, preprocessors: []}}\n",
+        [
+            (
+                6,
+                (
+                    "`preprocessors` of `llm-rubric`: AgentV 5 refuses the whole suite for it; `transform` has another "
+                    "form, so change it by hand"
+                ),
+            )
+        ],
+    ),
+    "what AgentV 4 ignores and AgentV 5 does not": (
+        "tests:\n  - id: one\n    input: x\n    assertions: [{type: rubrics, prompt: p, criteria: [Says why]}]\n",
+        [(4, "AgentV 4 ignores `prompt` of `rubrics`, and AgentV 5 would read it; remove it")],
+    ),
+    "the path of a prompt": (
+        f"{CASE}    evaluators:\n      - {{type: llm_judge, prompt: prompts/a.md}}\n",
+        [
+            (
+                6,
+                (
+                    "`prompt` of `llm-rubric`: AgentV takes this text as the prompt itself; if it is a file, write "
+                    "`file://` before its path"
+                ),
+            )
+        ],
+    ),
+    "inputs that would be several tests, or none": (
+        f"{CASE.replace('input: x', 'input: [x, y]')}    expected_output: []\n",
+        [
+            (3, "in `vars`, AgentV 5 makes a test of each string in the list; write one string"),
+            (5, "in `vars`, AgentV 5 makes no test if the list is empty; write one string"),
+        ],
+    ),
+    "what AgentV 5 passes without a look": (
+        (
+            "tests:\n  - id: one\n    input: x\n    criteria: It\n    assertions: []\n"
+            "  - id: two\n    input: x\n    assertions: [Says why]\n"
+        ),
+        [
+            (
+                5,
+                ("`assert` of a test: AgentV 5 passes a test with an empty list, whatever the answer is; remove it"),
+            )
+        ],
+    ),
+    "a threshold that AgentV 5 does not read": (
+        f"{LATE}    threshold: 0.9\n",
+        [(6, "`threshold` of a test: AgentV 5 accepts it and never reads it; write it in `execution`")],
+    ),
+    "a grader that AgentV 5 skips": (
+        LATE.replace("[Says why]", "[Says why, {type: llm-rubric}, {type: assert-set}]"),
+        [
+            (5, "`llm-rubric`: AgentV 5 skips it without `value`; write one"),
+            (5, "`assert-set`: AgentV 5 skips it without `assert`; write one"),
+        ],
     ),
     "a list and a program that are none": (
         f"{CASE}    assertions: [{{type: code-grader}}]\n    evaluators: none\n",
@@ -410,7 +656,15 @@ OBSTACLES = {
             "tests:\n  - id: one\n    input: x\n    evaluators:\n"
             "      - {type: agent_judge, rubrics: [{id: a, outcome: It, score_ranges: {0: No, 5: Yes}}]}\n"
         ),
-        [(5, "AgentV 5 has `agent-rubric` for `agent_judge`, and only for a checklist")],
+        [
+            (
+                5,
+                (
+                    "`value` of `agent-rubric`: the judge of an `agent-rubric` sees no bands, and no gate holds on "
+                    "them; write `llm-rubric`"
+                ),
+            )
+        ],
     ),
 }
 
@@ -435,6 +689,38 @@ def test_a_list_that_cannot_move_with_the_others_keeps_the_suite_as_it_is():
     )
     fixed = rewrite("a.eval.yaml", text.encode(), "agentv-5")
     assert (fixed.is_changed, bool(fixed.unmet or fixed.doubt)) == (False, True)
+
+
+ALONE = "tests:\n  - {id: one, input: x, criteria: It}\n  - {id: two, input: x, assertions: [Says why]}\n"
+
+
+def test_a_criterion_of_its_own_is_read_otherwise_by_the_other_release():
+    (five,) = rewrite("a.eval.yaml", ALONE.encode(), "agentv-5").notes
+    assert five.message == (
+        "1 test has `criteria` alone: AgentV 4 gives a score from 0 to 1 for it, AgentV 5 asks whether it is met"
+    )
+    assert rewrite("a.eval.yaml", ALONE.encode(), "agentv-4").notes == ()
+    late = LATE + "  - {id: two, vars: {input: x}, criteria: It}\n"
+    assert [note.message[:29] for note in rewrite("a.eval.yaml", late.encode(), "agentv-4").notes] == [
+        five.message[:29]
+    ]
+
+
+def test_a_test_that_only_one_release_runs_is_told():
+    text = f"{CASE}  - id: two\n    input: x\n    expected_output: y\n"
+    assert rewritten(text, "agentv-5")[1] == [(9, "AgentV 5 skips a test without `criteria` and `assert`")]
+    late = f"assert: [Says how]\n{LATE}  - id: two\n    vars: {{input: x}}\n"
+    assert rewritten(late, "agentv-5")[1] == []
+    reason = "AgentV 4 skips a test without `criteria` and `assertions` of its own"
+    assert rewritten(late, "agentv-4")[1] == [(6, reason)]
+
+
+def test_a_grader_of_no_release_stays_and_is_told():
+    text = "evalcases:\n  - id: one\n    input: x\n    assertions: [Says why]\n"
+    text += "  - id: two\n    input: x\n    assertions:\n      - {type: spelling, name: s}\n"
+    told = "no release of AgentV has `type: spelling`; it scores 0 unless `.agentv/assertions/` defines it"
+    assert placed(text, "agentv-4") == [(8, 16, told)]
+    assert placed(text, "agentv-5") == [(8, 16, told)]
 
 
 def placed(text, target, name="a.eval.yaml"):
@@ -573,6 +859,27 @@ TO_FOUR = {
                     criteria: [{id: a, outcome: Says why}]
         """,
     ),
+    "a judge with a prompt and settings": (
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars: {input: "${{ A }}"}
+            assert:
+              - {type: llm-rubric, prompt: Be strict, max_steps: 3, value: [{id: a, outcome: "Names {{ env.B }}"}]}
+              - {type: agent_judge, rubrics: [{id: a, outcome: Says why}]}
+              - {type: code, script: check.py}
+        """,
+        """\
+        tests:
+          - id: one
+            input: "${{ A }}"
+            assertions:
+              - {type: llm-grader, prompt: Be strict, max_steps: 3, rubrics: [{id: a, outcome: "Names ${{ B }}"}]}
+              - {type: llm-grader, rubrics: [{id: a, outcome: Says why}]}
+              - {type: code-grader, command: check.py}
+        """,
+    ),
     "json": (
         (
             '{"prompts": ["{{input}}"], "evaluate_options": {"max_concurrency": 2}, "tests": [{"id": "one", '
@@ -591,20 +898,34 @@ def test_the_rest_of_a_suite_for_agentv_4(before, after):
     assert rewritten(expected, "agentv-4", name) == (expected, [])
 
 
-LATE = 'prompts: ["{{ input }}"]\ntests:\n  - id: one\n    vars: {input: x}\n    assert: [Says why]\n'
 OBSTACLES_OF_FOUR = {
     "other prompts": (
         LATE.replace("{{ input }}", "Say {{ input }}"),
         [(1, "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go")],
     ),
-    "defaults": (f"default_test: {{threshold: 1}}\n{LATE}", [(1, "AgentV 4 ignores `default_test` of a suite")]),
+    "defaults": (
+        f"default_test: {{threshold: 1}}\n{LATE}",
+        [(1, "`default_test` of a suite: AgentV 4 does not read it")],
+    ),
     "a template": (
         LATE.replace("Says why", "'Says {{ x }}'").replace("input: x", "input: x, x: y"),
         [(5, "AgentV 5 fills in this template, and AgentV 4 does not; write the text")],
     ),
-    "a grader that no release knows": (
-        LATE.replace("[Says why]", "[Says why, {type: code, script: check.py}]"),
-        [(5, "`type: code`: AgentV 4 does not know this grader and scores it 0")],
+    "what only AgentV 5 does with an answer": (
+        LATE.replace("[Says why]", "[{type: llm-rubric, transform: t, value: [{id: a, outcome: It}]}]"),
+        [(5, "`transform` of `rubrics`: AgentV 4 does not read it")],
+    ),
+    "settings of one test": (
+        f"{LATE}    run: {{threshold: 0.9}}\n",
+        [(6, "`run` of a test: AgentV 4 does not read it")],
+    ),
+    "a threshold that no release reads": (
+        f"{LATE}    threshold: 0.9\n",
+        [(6, "`threshold` of a test: AgentV 4 ignores it; write it in `execution`")],
+    ),
+    "a grader of a later release": (
+        LATE.replace("[Says why]", "[Says why, {type: select-best}]"),
+        [(5, "`type: select-best`: AgentV 4 does not know this grader and scores it 0")],
     ),
     "a free rubric": (
         LATE.replace("[Says why]", "[Says why, {type: llm-rubric, value: Is polite}]"),
@@ -623,10 +944,7 @@ OBSTACLES_OF_FOUR = {
     ),
     "a mapping": (
         LATE.replace("Says why", "{type: llm-rubric, value: {id: a, outcome: Says why}}"),
-        [
-            (5, "`type: llm-rubric`: AgentV 4 does not know this grader and scores it 0"),
-            (5, "AgentV 4 has no criterion outside a list; write a list of one"),
-        ],
+        [(5, "AgentV 4 has no criterion outside a list; write a list of one")],
     ),
 }
 

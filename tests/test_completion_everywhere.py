@@ -10,6 +10,7 @@ from lsprotocol import types
 from steps import steps
 from test_lsp_text import offer
 
+from rubric_lint.format.schema_files import load
 from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.analysis import analyse
 from rubric_lint.lsp.completion import complete
@@ -66,7 +67,7 @@ tests:
 @pytest.mark.parametrize(
     ("text", "name", "expected"),
     [
-        (AGENTV.replace("llm-rubric", "¦"), "/a.yaml", {"llm-rubric", "agent-rubric"}),
+        (AGENTV.replace("llm-rubric", "¦"), "/a.yaml", load("agentv/a7.json")["x-loaded"]["types"]),
         (AGENTV.replace("correctness", "c¦"), "/a.yaml", {"correctness", "contradiction"}),
         (AGENTV + "            ¦\n", "/a.yaml", {"weight", "required", "score_ranges", "min_score"}),
         (

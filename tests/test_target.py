@@ -304,8 +304,8 @@ def test_a_file_names_the_schema_of_the_target(schema, expected):
             "AgentV 4 reads rubrics only in the cases of `tests`; move this one to a case",
         ),
         (
-            "tests:\n  - evaluators:\n      - {type: agent_judge, rubrics: [{id: a, expected_outcome: It}]}\n",
-            "AgentV 4 does not read criteria in `agent_judge`; write `rubrics`, `rubric`, `llm-grader` or `llm_grader`",
+            "tests:\n  - evaluators:\n      - {type: judge, rubrics: [{id: a, expected_outcome: It}]}\n",
+            "AgentV 4 does not read criteria in `judge`; write `rubrics`, `rubric`, `llm-grader` or `llm_grader`",
         ),
         (
             "tests:\n  - evaluators:\n      - {type: llm-grader, rubrics: [It, {id: a, expected_outcome: Us}]}\n",
@@ -336,11 +336,12 @@ def test_f3_a_grader_that_reads_rubrics_keeps_them():
     assert rewritten(text, "agentv-5") == (five, [], "")
 
 
-def test_f3_a_judge_of_an_earlier_release_gets_its_new_name():
+@pytest.mark.parametrize("kind", ["llm_judge", "agent_judge", "agent-judge"])
+def test_f3_a_judge_of_an_earlier_release_gets_its_new_name(kind):
     text = (
-        "tests:\n  - input: x\n    evaluators:\n      - {type: llm_judge, rubrics: [{id: a, expected_outcome: It}]}\n"
+        f"tests:\n  - input: x\n    evaluators:\n      - {{type: {kind}, rubrics: [{{id: a, expected_outcome: It}}]}}\n"
     )
-    expected = text.replace("evaluators", "assertions").replace("llm_judge", "llm-grader").replace("expected_", "")
+    expected = text.replace("evaluators", "assertions").replace(kind, "llm-grader").replace("expected_", "")
     assert rewritten(text, "agentv-4") == (expected, [], "")
 
 

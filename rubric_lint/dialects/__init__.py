@@ -200,10 +200,12 @@ def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bo
         return []
     from rubric_lint.dialects.search.unchecked_forms import (  # noqa: PLC0415  (most files have no assertions)
         find_misspelt,
+        find_refused,
         find_unread,
     )
 
     found = [(path, Part.VALUE, message) for path, message in find_unread(document, taken, of_agentv=of_agentv)]
+    found += find_refused(document)
     return found if of_agentv else [*found, *find_misspelt(document)]
 
 

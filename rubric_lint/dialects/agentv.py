@@ -278,6 +278,12 @@ _OF_ASSERTIONS = ("id", "required")
 """The fields that an assertion has for itself, and its criterion does not."""
 
 
+def _is_by_agent(document: Document, path: Path) -> bool:
+    """Return whether an agent judges by an assertion; AgentV shows it no bands, and no gate holds on them."""
+    owner = document.value(path)
+    return isinstance(owner, dict) and owner.get("type") == "agent-rubric"
+
+
 def _read_bands(draft: Draft, bands: list[Any], own: Path, source: Path) -> list[Any]:
     """Read bands in the words of version 2; `own` is the path of the list in the data, `source` is its place."""
     found: list[Any] = []
@@ -301,6 +307,8 @@ def _read_gate(
         return
     if dialect is A7:
         found.pop("required", None)
+    if any(_is_by_agent(draft.document, source[: len(source) - up]) for up in range(3)):
+        return
     gate = read_threshold(draft.document, (*source, "min_score"))
     if gate:
         # Scores are integers, so the gates 0.75 and 0.8 are the same.

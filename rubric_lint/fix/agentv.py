@@ -1,19 +1,29 @@
 """Rewrite the fields and places of criteria as AgentV 4 and 5 need them."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_suites import find_read, find_unread, load_tables
 from rubric_lint.finding import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
-from rubric_lint.fix.suite_parts import CASES, LISTS, OLD_CASES, Unmet, find_suite_cases
+from rubric_lint.fix.suite_parts import (
+    CASES,
+    LISTS,
+    OLD_CASES,
+    Unmet,
+    find_assertions,
+    find_mappings,
+    find_suite_cases,
+    is_suite,
+)
 from rubric_lint.format.bands import HIGHEST
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import load
-from rubric_lint.messages import join_words
+from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,8 @@ class Rewriting:
     """A version of AgentV: its name here, the dialects that it may read, and its words.
 
     An assertion of the type `kind` in the list `assertions` has its criteria in `criteria` and its name in `label`.
-    With `reads_beside`, a case's own `rubrics` count beside its assertions. `kinds` maps the types of assertions that
+    With `reads_beside`, a case's own `rubrics` count beside its assertions; with `is_spelt_exactly`, the type `is_json`
+    is not `is-json`. `kinds` maps the types of assertions that
     may hold criteria to their new types; those that stay the same keep the field `rubrics`.
     """
 
@@ -35,6 +46,7 @@ class Rewriting:
     schema: str
     kinds: Mapping[str, str]
     reads_beside: bool = False
+    is_spelt_exactly: bool = False
 
 
 TARGETS = {
@@ -56,6 +68,8 @@ TARGETS = {
                 "llm-grader": "llm-grader",
                 "llm_grader": "llm_grader",
                 "llm_judge": "llm-grader",
+                "agent_judge": "llm-grader",
+                "agent-judge": "llm-grader",
             },
             reads_beside=True,
         ),
@@ -73,7 +87,9 @@ TARGETS = {
                 "llm_judge": "llm-rubric",
                 "agent-rubric": "agent-rubric",
                 "agent_judge": "agent-rubric",
+                "agent-judge": "agent-rubric",
             },
+            is_spelt_exactly=True,
         ),
     )
 }
@@ -111,27 +127,49 @@ def find_unsaid(rubric: Rubric) -> list[Criterion]:
 _GATES = frozenset({"required", "required_min_score"})
 
 
-def find_unloadable(document: Document, target: Rewriting) -> Iterator[Unmet]:
-    """Find what the target does not load in a suite, apart from its rubrics, from the list in its schema."""
-    source = target.schema.removesuffix(".schema.json").replace("agentv-", "agentv/") + ".json"
-    for item in load(source)["x-not-loaded"]:
-        for pattern in item["paths"]:
-            for path in _match(document.data, tuple(pattern.split("/"))):
-                owner, value = document.value(path[:-1]), document.value(path)
-                if item.get("beside", path[-1]) in owner and ("enum" not in item or value in item["enum"]):
-                    what = f"`{path[-1]}: {value}`" if "enum" in item else f"`{path[-1]}`"
-                    yield Unmet(f"{what}: {item['reason']}", path)
+def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
+    """Find what the target refuses, skips or never reads in a suite, by the table `x-loaded` in its schema.
+
+    A field that only the other release reads is lost; one that no release knows has no meaning in either.
+    """
+    four, five = load_tables()
+    table, other = (four, five) if target.reads_beside else (five, four)
+    test = table["test"]
+    parts: list[tuple[str, Path, dict[str, Any], Any, frozenset[str]]] = []
+    if is_suite(document):
+        parts.append(("a suite", (), document.data, table["suite"], find_read(other["suite"])))
+    else:
+        test = {**test, "properties": {**test["properties"], **{name: {} for name in table.get("row", ())}}}
+    parts += [("a test", path, case, test, find_read(other["test"])) for path, case in find_suite_cases(document)]
+    for path, assertion in find_assertions(document):
+        kind, plain = assertion["type"], assertion["type"].replace("_", "-")
+        place = (*path, "type")
+        known = table["types"].get(kind if target.is_spelt_exactly else plain)
+        if known is not None:
+            sources = (plain, *known.get("x-written-for", ()))
+            lost = find_read(*(other["types"].get(source, {}) for source in sources))
+            parts.append((f"`{kind}`", path, assertion, table["assertion"], frozenset()))
+            parts.append((f"`{kind}`", path, assertion, known, lost - table["assertion"]["properties"].keys()))
+        elif reason := table["unloaded"].get(kind, table["unloaded"].get(plain)):
+            yield Unmet(f"`type: {kind}`: {reason}", place)
+        elif plain in table["types"]:
+            yield Unmet(f"`type: {kind}`: {target.title} refuses this spelling; write `{plain}`", place)
+        elif plain in other["types"] or kind in other["unloaded"]:
+            yield Unmet(f"`type: {kind}`: {target.title} does not know this grader and scores it 0", place)
+    for what, path, value, schema, lost in parts:
+        for name, reason, place, part in find_unread(value, schema, target.title, lost):
+            yield Unmet(f"{name}{what}: {reason}", (*path, *place), part)
 
 
-def _match(value: Any, pattern: tuple[str, ...], path: Path = ()) -> Iterator[Path]:
-    """Find the paths that a pattern matches, in which `*` is any index."""
-    if not pattern:
-        yield path
-    elif pattern[0] == "*" and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _match(item, pattern[1:], (*path, index))
-    elif isinstance(value, dict) and pattern[0] in value:
-        yield from _match(value[pattern[0]], pattern[1:], (*path, pattern[0]))
+def find_custom(document: Document) -> Iterator[Unmet]:
+    """Find the assertions of a type that no release has, which a program of the project may define."""
+    tables = load_tables()
+    for path, assertion in find_assertions(document):
+        kinds = {assertion["type"], assertion["type"].replace("_", "-")}
+        if not any(kinds & (table["types"].keys() | table["unloaded"].keys()) for table in tables):
+            kind = shorten(assertion["type"])
+            told = f"no release of AgentV has `type: {kind}`; it scores 0 unless `.agentv/assertions/` defines it"
+            yield Unmet(told, (*path, "type"), Part.VALUE)
 
 
 def convert_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iterator[Intent | Unmet]:
@@ -231,6 +269,10 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewrit
         known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
         yield Unmet(f"{target.title} does not read criteria in `{kind}`; write {known}", path)
         return
+    types = load_tables()[0]["types"]
+    judge = find_read(types["llm-grader"]) - find_read(types["rubrics"]) - {"rubrics"}
+    if kind == "llm-rubric" and wanted == "rubrics" and judge & owner.keys():
+        wanted = "llm-grader"  # only this one has a prompt and settings of its judge
     field = target.criteria if wanted in (target.kind, "agent-rubric") else "rubrics"
     if field == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):
         yield Unmet(f"{target.title} skips the strings in an assertion of the type `{wanted}`; write mappings", path)
@@ -261,7 +303,7 @@ _OLDER_LIST = ("execution", "evaluators")
 
 
 def rename_cases(document: Document) -> Iterator[Intent]:
-    """Rename the list of cases and their fields as AgentV since February 2026 does."""
+    """Rename the list of cases and their fields as AgentV since February 2026 does, and quote the texts of messages."""
     lists = {path[:1] for path, _ in find_suite_cases(document)}
     for name in OLD_CASES:
         if (name,) in lists and CASES not in document.data:
@@ -270,3 +312,8 @@ def rename_cases(document: Document) -> Iterator[Intent]:
         for old, new in _CASE_FIELDS.items():
             if old in case and new not in case:
                 yield RenameKey((*path, old), new)
+        for name in ("input", "input_messages", "expected_output", "expected_messages"):
+            for place, message in find_mappings((*path, name), case.get(name)):
+                content = (*place, "content")
+                if "role" in message and isinstance(message.get("content"), bool | int | float):
+                    yield ReplaceValue(content, json.dumps(document.written_at(content)))

@@ -4,8 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_suites import is_current
 from rubric_lint.finding import (
     Dissolve,
+    EscapeText,
     InsertField,
     Intent,
     MoveField,
@@ -18,7 +20,6 @@ from rubric_lint.finding import (
 from rubric_lint.fix.agentv_5_obstacles import find_misshapen, find_two_labels, has_command
 from rubric_lint.fix.suite_parts import (
     LISTS,
-    OLD_CASES,
     Unmet,
     find_assertion_lists,
     find_assertions,
@@ -27,45 +28,31 @@ from rubric_lint.fix.suite_parts import (
     is_named,
     is_suite,
 )
-from rubric_lint.format.schema_files import load
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import find_marks
+from rubric_lint.text.nunjucks import find_marks, name_variables
 from rubric_lint.text.path import Part, Path
 
 _PROMPT = re.compile(r"\{\{\s*input\s*\}\}\Z")
-_OF_SUITES = frozenset({"prompts", "providers", "threshold", "evaluate_options", *OLD_CASES})
-_OF_CASES = frozenset({"threshold", "input_messages", "expected_messages", "expected_outcome"})
 _MOVED = ("input", "expected_output")
 _LABELS = {"metric": "name", "provider": "target"}
-_SCRIPTS = frozenset({"script", "script-grader", "code-judge", "code_judge", "code_grader"})
-_JUDGES = frozenset({"llm-judge", "llm_judge"})
+_SCRIPTS = frozenset({"code", "script", "script-grader", "code-judge", "code_judge", "code_grader"})
+_JUDGES = frozenset({"agent-judge", "agent_judge", "llm-judge", "llm_judge"})
 
 
 def find_obstacles(document: Document) -> Iterator[Unmet]:
     """Find what of a suite cannot be rewritten for AgentV 4, with its reason; nothing is written then."""
-    schema = load("agentv/a6.json")
-    known: dict[str, list[str]] = schema["x-known"]
-    later: dict[str, list[str]] = load("agentv/a7.json")["x-known"]
     if is_suite(document):
-        yield from _check_suite(document, {*later["suite"]} - {*known["suite"]})
+        yield from _check_suite(document)
     for path, case in find_suite_cases(document):
-        for key in case:
-            if key in {*later["test"]} - {*known["test"]} and key not in _OF_CASES:
-                yield Unmet(f"AgentV 4 ignores `{key}` of a test", (*path, key))
-        if "threshold" in case and "execution" in case:
-            yield Unmet("AgentV 4 reads it from `execution`; move it there", (*path, "threshold"))
         yield from _check_variables(path, case)
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
-        yield from _check_assertion(path, assertion, schema["x-not-loaded"])
+        yield from _check_assertion(path, assertion)
         yield from find_two_labels(path, assertion, _LABELS)
 
 
-def _check_suite(document: Document, unknown: set[str]) -> Iterator[Unmet]:
+def _check_suite(document: Document) -> Iterator[Unmet]:
     suite = document.data
-    for key in suite:
-        if key in unknown and key not in _OF_SUITES:
-            yield Unmet(f"AgentV 4 ignores `{key}` of a suite", (key,))
     if "prompts" in suite and not _is_input(suite["prompts"]):
         yield Unmet(
             "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go",
@@ -103,25 +90,17 @@ def _check_variables(path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
             yield Unmet(f"`{name}` is there too; remove one", (*path, "vars", name))
     for name in ("vars", *LISTS):
         for place, text in find_strings((*path, name), case.get(name)):
-            if find_marks(text) or "{{" in text:
+            rest = name_variables(text).replace("${{", "")
+            if find_marks(rest) or "{{" in rest:
                 yield Unmet("AgentV 5 fills in this template, and AgentV 4 does not; write the text", place, Part.VALUE)
 
 
-def _check_assertion(path: Path, assertion: dict[str, Any], unread: list[dict[str, Any]]) -> Iterator[Unmet]:
-    kind, place = assertion["type"], (*path, "type")
-    if kind in _SCRIPTS:
-        if not has_command(assertion):
-            yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", place)
-    elif kind in ("llm-rubric", "agent-rubric") and any(isinstance(assertion.get(name), list) for name in _CRITERIA):
-        if kind == "agent-rubric":
-            yield Unmet("AgentV 4 does not know `agent-rubric` and scores it 0", place)
+def _check_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+    kind = assertion["type"]
+    if kind in _SCRIPTS and not has_command(assertion):
+        yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
     elif kind == _SET:
         yield from _check_set(path, assertion)
-    elif kind not in _JUDGES:
-        is_judge = kind == "agent_judge" and isinstance(assertion.get("rubrics"), list)  # told with its criteria
-        for item in unread:
-            if kind in item.get("enum", ()) and not is_judge:
-                yield Unmet(f"`type: {kind}`: {item['reason']}", place)
 
 
 def _check_set(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
@@ -143,7 +122,6 @@ def _check_set(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
 
 _SET = "assert-set"
 _OF_SETS = frozenset({"type", "assert", "metric", "name", "weight", "required", "min_score"})
-_CRITERIA = ("value", "rubrics", "criteria")
 
 
 def rename_suite(document: Document) -> Iterator[Intent]:
@@ -173,9 +151,9 @@ def rename_parts(document: Document) -> Iterator[Intent]:
         elif assertion["type"] == _SET:
             yield ReplaceValue((*path, "type"), "composite")
             yield InsertField((*path, "type"), "aggregator", '{"type": "weighted_average"}')
-    for path, case in find_suite_cases(document):
-        if "threshold" in case:
-            yield PutUnder((*path, "threshold"), "execution")
+    for place, text in find_strings((), document.data):
+        if find_marks(text, marks="env-4"):
+            yield EscapeText(place, marks="env-4")
 
 
 def take_variables(document: Document) -> Iterator[Intent]:
@@ -207,6 +185,8 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
         if not is_named(case) or "input" not in case:
             missing = "input" if is_named(case) else "id"
             yield Unmet(f"AgentV 4 skips a test without `{missing}`", path, Part.HEAD)
+        elif not case.keys() & {"criteria", "expected_output", "assertions", "assert", "turns"}:
+            yield Unmet("AgentV 4 skips a test without `criteria` and `assertions` of its own", path, Part.HEAD)
 
 
 BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = ()
@@ -228,3 +208,7 @@ def tell_assumptions(document: Document) -> Iterator[str]:
     if count:
         tests = "1 test" if count == 1 else f"{count} tests"
         yield f"in {tests}, `expected_output` is no longer in `vars`: judges of AgentV 4 see it"
+    alone = sum("criteria" in case and "assert" not in case for _, case in find_suite_cases(document))
+    if alone and is_current(document):
+        tests = "1 test has" if alone == 1 else f"{alone} tests have"
+        yield f"{tests} `criteria` alone: AgentV 5 asks whether it is met, AgentV 4 gives a score from 0 to 1 for it"

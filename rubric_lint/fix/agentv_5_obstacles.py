@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
 from rubric_lint.fix.suite_parts import (
     CASES,
     LISTS,
@@ -14,7 +15,6 @@ from rubric_lint.fix.suite_parts import (
     find_suite_cases,
     is_suite,
 )
-from rubric_lint.format.schema_files import load
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks
 from rubric_lint.text.path import Part, Path
@@ -25,24 +25,22 @@ NEW_NAMES = {
     "expected_messages": "expected_output",
     "expected_outcome": "criteria",
 }
-_OF_SUITES = frozenset({"target", "targets", "execution", *LISTS, *OLD_CASES})
-_OF_CASES = frozenset({"input", "expected_output", "rubrics", *LISTS, *NEW_NAMES} - set(OLD_CASES))
-_OF_SUITE_EXECUTION = frozenset({"target", "targets", "threshold", "workers", *LISTS})
-OF_CASE_EXECUTION = frozenset({"threshold", *LISTS})
-SCRIPTS = frozenset({"code-grader", "code_grader", "code-judge", "code_judge", "script-grader"})
-JUDGES = frozenset({"llm-grader", "llm_grader", "llm-judge", "llm_judge"})
+SCRIPTS = frozenset({"code", "code-grader", "code_grader", "code-judge", "code_judge", "script-grader"})
+JUDGES = {
+    **dict.fromkeys(("llm-grader", "llm_grader", "llm-judge", "llm_judge"), "llm-rubric"),
+    **dict.fromkeys(("agent-judge", "agent_judge"), "agent-rubric"),
+}
 LABELS = {"name": "metric", "target": "provider"}
 _PROVIDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
 
 
 def find_obstacles(document: Document) -> Iterator[Unmet]:
     """Find what of a suite cannot be rewritten for AgentV 5, with its reason; nothing is written then."""
-    known: dict[str, list[str]] = load("agentv/a7.json")["x-known"]
     if is_suite(document):
-        yield from _check_suite(document.data, known)
+        yield from _check_suite(document.data)
         yield from _check_prompts(document)
     for path, case in find_suite_cases(document):
-        yield from _check_case(document, path, case, known)
+        yield from _check_case(document, path, case)
         if "rubrics" in case and not isinstance(case["rubrics"], list):
             yield Unmet("`rubrics` is not a list of criteria", (*path, "rubrics"))
     yield from find_misshapen(document)
@@ -62,21 +60,11 @@ def find_misshapen(document: Document) -> Iterator[Unmet]:
             yield Unmet(f"AgentV reads only `{lists[0]}` here; join it with `{name}`", (*path, name))
 
 
-def _check_suite(suite: dict[str, Any], known: dict[str, list[str]]) -> Iterator[Unmet]:
-    for key in suite:
-        if key not in known["suite"] and key not in _OF_SUITES:
-            yield Unmet(f"AgentV 5 refuses `{key}` in a suite; remove it or change it by hand", (key,))
-    execution = suite.get("execution", {})
-    if not isinstance(execution, dict):
-        yield Unmet("AgentV 5 refuses `execution` of a suite, and this one is not a mapping", ("execution",))
-        return
-    for key in execution:
-        if key not in _OF_SUITE_EXECUTION:
-            yield Unmet(
-                f"AgentV 5 refuses `execution.{key}` in a suite; remove it or change it by hand", ("execution", key)
-            )
-        elif key in suite:
-            yield Unmet(f"`{key}` stands at the top of the suite too; remove one", ("execution", key))
+def _check_suite(suite: dict[str, Any]) -> Iterator[Unmet]:
+    execution = suite.get("execution")
+    execution = execution if isinstance(execution, dict) else {}
+    for key in execution.keys() & suite.keys():
+        yield Unmet(f"`{key}` stands at the top of the suite too; remove one", ("execution", key))
     if "workers" in execution and "evaluate_options" in suite:
         yield Unmet("write it as `max_concurrency` in `evaluate_options`, which is there", ("execution", "workers"))
     yield from _check_target(suite)
@@ -123,27 +111,13 @@ def _check_prompts(document: Document) -> Iterator[Unmet]:
                     )
 
 
-def _check_case(document: Document, path: Path, case: dict[str, Any], known: dict[str, list[str]]) -> Iterator[Unmet]:
-    for key in case:
-        if key not in known["test"] and key not in _OF_CASES:
-            yield Unmet(f"AgentV 5 refuses `{key}` in a test; remove it or change it by hand", (*path, key))
-        if key in NEW_NAMES and NEW_NAMES[key] in case:
+def _check_case(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
+    for key in case.keys() & NEW_NAMES.keys():
+        if NEW_NAMES[key] in case:
             yield Unmet(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
-    execution = case.get("execution", {})
-    kept = execution.keys() - OF_CASE_EXECUTION if isinstance(execution, dict) else {""}
-    for key in execution if isinstance(execution, dict) else ():
-        if key not in known["execution"] and key not in OF_CASE_EXECUTION:
-            yield Unmet(
-                f"AgentV 5 refuses `execution.{key}` in a test; remove it or change it by hand",
-                (*path, "execution", key),
-            )
-    if kept and case.keys() & {"rubrics", *LISTS} and isinstance(execution, dict) and execution.keys() & {*LISTS}:
-        yield Unmet(
-            "AgentV 5 reads one list of a test; join the one in `execution` with the other", (*path, "execution")
-        )
     if "description" in case and (name := name_criteria(case)) and is_judged(case) and is_suite(document):
         yield Unmet(f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already", (*path, name))
-    yield from _check_variables(path, case)
+    yield from _check_variables(document, path, case)
     yield from _check_templates(document, path, case)
 
 
@@ -159,7 +133,7 @@ def is_judged(case: dict[str, Any]) -> bool:
     return bool(lists or case.keys() & {"rubrics", *LISTS})
 
 
-def _check_variables(path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
+def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
     given = case.get("vars", {})
     if not isinstance(given, dict):
         yield Unmet("`vars` is not a mapping", (*path, "vars"))
@@ -167,17 +141,20 @@ def _check_variables(path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
     for old, new in (("input", "input"), ("input_messages", "input"), ("expected_output", "expected_output")):
         if old in case and new in given:
             yield Unmet(f"`vars` has `{new}` too; remove one", (*path, old))
+        elif (
+            isinstance(value := case.get(old), list) and (not value or isinstance(value[0], str)) and is_suite(document)
+        ):
+            made = "no test if the list is empty" if not value else "a test of each string in the list"
+            yield Unmet(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
 
 
 def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
     """Find templates that cannot be escaped: AgentV 5 renders texts of tests with `vars`, AgentV 4 only known names."""
     has_own = bool(case.get("vars"))
     for place in find_rendered(document, path, case):
-        if has_own:
+        if has_own and "prompt" not in place:  # AgentV 4 fills in no variables of the test there
             message = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
             yield Unmet(f"{message}; write it by hand", place, Part.VALUE)
-        elif "prompt" in place:
-            yield Unmet("AgentV 5 fills in this prompt before its grader sees it; write it by hand", place, Part.VALUE)
         elif place[-1] in ("criteria", "expected_outcome") and len(place) == len(path) + 1:
             yield Unmet("AgentV 5 may fill in this template; write it by hand", place, Part.VALUE)
         elif not is_suite(document):
@@ -206,21 +183,28 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
     kind, place = assertion["type"], (*path, "type")
     if kind in {*SCRIPTS, "script"} and not has_command(assertion):
         yield Unmet(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
-    elif kind in _RUBRICS:
-        yield from _check_fields(path, assertion)
     elif kind in JUDGES and not isinstance(assertion.get("rubrics"), list):
-        if "value" not in assertion and not isinstance(find_task(document, path), str):
-            yield Unmet(f"AgentV 5 has `llm-rubric` with `value` for `{kind}`, and the test has no `criteria`", place)
-    elif kind == "agent_judge":
-        entries = assertion.get("rubrics")
-        if not isinstance(entries, list) or any(isinstance(each, dict) and "score_ranges" in each for each in entries):
-            yield Unmet("AgentV 5 has `agent-rubric` for `agent_judge`, and only for a checklist", place)
-    elif kind == "code":
-        yield Unmet("AgentV 5 does not know `type: code` and scores it 0; write `script` with `command`", place)
+        if needs_value(assertion) and not isinstance(find_task(document, path), str):
+            yield Unmet(
+                f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`", place
+            )
     elif kind == COMPOSITE:
         yield from _check_composite(path, assertion)
-    elif instead := _WITHOUT_MIGRATION.get(kind.replace("_", "-")):
-        yield Unmet(f"AgentV 5 refuses `type: {kind}`; {instead}", place)
+    yield from _check_new_fields(path, assertion)
+
+
+def _check_new_fields(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+    """Find the fields that AgentV 4 ignores in a grader and AgentV 5 reads in its successor."""
+    kind = assertion["type"].replace("_", "-")
+    before, after = (table["types"] for table in load_tables())
+    new = [schema for schema in after.values() if kind in before and kind in schema.get("x-written-for", ())]
+    for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(kind, {})) - {*LABELS.values()}:
+        yield Unmet(f"AgentV 4 ignores `{key}` of `{kind}`, and AgentV 5 would read it; remove it", (*path, key))
+
+
+def needs_value(assertion: dict[str, Any]) -> bool:
+    """Return whether a free judge has nothing to judge by but the `criteria` of its test."""
+    return "value" not in assertion and not isinstance(assertion.get("prompt"), str)
 
 
 def find_two_labels(path: Path, assertion: dict[str, Any], labels: dict[str, str]) -> Iterator[Unmet]:
@@ -234,18 +218,6 @@ def has_command(assertion: dict[str, Any]) -> bool:
     """Return whether a grader that is a program has one command, under its new or its old name."""
     commands = [assertion[name] for name in ("script", "command") if name in assertion]
     return len(commands) == 1 and bool(commands[0]) and isinstance(commands[0], str | list)
-
-
-_RUBRICS = ("llm-rubric", "agent-rubric")
-
-
-def _check_fields(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
-    """Check that the criteria of a rubric are or can be in its `value`."""
-    for name in ("criteria", "rubrics"):
-        if name in assertion and ("value" in assertion or not (isinstance(assertion[name], list) and assertion[name])):
-            yield Unmet(f"AgentV 5 refuses `{name}` in `{assertion['type']}`; write `value`", (*path, name))
-    if not assertion.keys() & {"value", "prompt", "criteria", "rubrics"}:
-        yield Unmet(f"AgentV 5 skips `{assertion['type']}` without `value`; write one", (*path, "type"))
 
 
 def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
@@ -271,11 +243,6 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
 
 
 COMPOSITE = "composite"
-_WITHOUT_MIGRATION = {
-    "skill-trigger": "its fields have no counterpart there; see `skill-used`",
-    "tool-trajectory": "its fields have no counterpart there; see `trajectory:tool-used` and the like",
-    "g-eval": "change it by hand",
-}
 
 
 def find_task(document: Document, path: Path) -> Any:

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any, NamedTuple
 
 from rubric_lint.format.bands import HIGHEST
-from rubric_lint.text.nunjucks import unescape
+from rubric_lint.text.nunjucks import name_variables, unescape
 
 
 class Read(NamedTuple):
@@ -131,8 +131,13 @@ def _read_list(entries: list[Any], how: _Release) -> Rubric:
 
 def _render(read: Read) -> Read:
     """Return a criterion as a judge sees it after rendering, which turns escapes into plain text."""
-    bands = tuple((lower, upper, unescape(outcome)) for lower, upper, outcome in read.bands)
-    return read._replace(id=unescape(read.id), outcome=read.outcome and unescape(read.outcome), bands=bands)
+    bands = tuple((lower, upper, fill_in(outcome)) for lower, upper, outcome in read.bands)
+    return read._replace(id=unescape(read.id), outcome=read.outcome and fill_in(read.outcome), bands=bands)
+
+
+def fill_in(text: str) -> str:
+    """Return a text without escapes, with the variables of the environment in the words of one release."""
+    return name_variables(unescape(text))
 
 
 def _read_entry(entry: Any, place: int, how: _Release) -> Iterator[Read]:

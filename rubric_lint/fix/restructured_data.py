@@ -137,5 +137,5 @@ def _replace_value(owner: Any, step: Any, intent: WrapValue | UnwrapValue | Esca
             owner[step] = [owner[step]]
         case UnwrapValue():
             owner[step] = owner[step][0]
-        case EscapeText(_, has_escapes):
-            owner[step] = escape(owner[step], has_escapes=has_escapes)
+        case EscapeText(_, has_escapes, marks):
+            owner[step] = escape(owner[step], has_escapes=has_escapes, marks=marks)

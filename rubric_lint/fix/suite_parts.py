@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, is_current
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -22,6 +23,19 @@ class Unmet(NamedTuple):
 def is_suite(document: Document) -> bool:
     """Return whether a document is a suite with its cases, not a file of cases for one."""
     return isinstance(document.data, dict) and any(name in document.data for name in (CASES, *OLD_CASES))
+
+
+def is_of_agentv(document: Document) -> bool:
+    """Return whether a suite is AgentV's, whatever it is judged by: its name, its fields or a whole case show it."""
+    if not is_suite(document) or "defaultTest" in document.data:
+        return False
+    is_old = any(isinstance(document.data.get(name), list) for name in OLD_CASES[:2])
+    cases = [case for _, case in find_suite_cases(document)]
+    is_whole = any(case.keys() >= {"id", "input"} and case.keys() & _JUDGED and "vars" not in case for case in cases)
+    return is_old or is_whole or document.source.name.lower().endswith(EVAL_FILES) or is_current(document)
+
+
+_JUDGED = {"criteria", "expected_output", *LISTS}
 
 
 def is_named(case: dict[str, Any]) -> bool:

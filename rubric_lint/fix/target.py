@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim_span
@@ -25,7 +24,8 @@ from rubric_lint.fix.agentv import (
     TARGETS,
     Rewriting,
     convert_criteria,
-    find_unloadable,
+    find_custom,
+    find_unloaded,
     find_unsaid,
     is_foreign,
     is_read_as_it_is,
@@ -36,7 +36,7 @@ from rubric_lint.fix.agentv_reading import Read, read_suite
 from rubric_lint.fix.described import describe_intent
 from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import find_doubt
-from rubric_lint.fix.suite_parts import Unmet, find_other_files, is_suite
+from rubric_lint.fix.suite_parts import Unmet, find_other_files, is_of_agentv
 from rubric_lint.fix.tracing import Trouble, find_cause, trace_back, trace_left
 from rubric_lint.format.bands import HIGHEST
 from rubric_lint.format.criterion import Criterion
@@ -47,13 +47,15 @@ from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
+from rubric_lint.text.nunjucks import name_variables
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, UndecodableError
 
 _Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
 _SuiteStep = Callable[[Document], Iterable[Intent]]
 _Plan = Callable[[Source], Iterable["DataChange | Left"]]
+_WHOLE = "nothing is rewritten before these are changed: a suite is rewritten whole or not at all"
 _SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
 
 
@@ -79,15 +81,18 @@ def rewrite(
     settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
     fixed = fix(name, data, settings, unsafe=unsafe, choices=choices)
     wanted = TARGETS[target]
-    if fixed.doubt or not fixed.result.rubrics:
+    if not fixed.result.source.text:  # the linter does not read files in which nothing speaks of rubrics
+        with suppress(UndecodableError):
+            source = Source.from_bytes(name, data)
+            fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
+    rewriting = _Rewriting(fixed, wanted, settings)
+    if fixed.doubt or not rewriting.find_documents(fixed.result.source):
         return fixed
     if errors := [*_find_obstacles(fixed.result, settings)]:
         reason = f"not rewritten for {wanted.title} before its errors are fixed"
         return replace(fixed, unmet=tuple(Left(finding, f"{finding.message}; {reason}") for finding in errors))
-    rewriting = _Rewriting(fixed, wanted, settings)
     if unmet := rewriting.find_obstacles():
-        note = "nothing is rewritten before these are changed: a suite is rewritten whole or not at all"
-        return replace(fixed, unmet=unmet, notes=(Note(note),))
+        return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
     rewritten = rewriting.run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
         return replace(fixed, doubt="its bytes cannot be reproduced exactly", applied=())
@@ -119,15 +124,14 @@ class _Rewriting:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
         source = self.fixed.result.source
         found = [each for step in _STEPS for each in self._plan(step, source) if isinstance(each, Left)]
-        for document in self._documents(source):
+        for document in self.find_documents(source):
             found += [self._leave(document, unmet) for unmet in _SUITES[self.target.name].find_obstacles(document)]
-        places = {each.finding.span: each for each in reversed(found)}
-        return tuple(places[span] for span in sorted(places))
+        return _sort(found)
 
     def run(self) -> Fixed:
         """Rewrite the criteria, move them to their place, rewrite the rest, and prove that they mean the same."""
         source, suite = self.fixed.result.source, _SUITES[self.target.name]
-        documents = self._documents(source)
+        documents = self.find_documents(source)
         meant = list(self._read(source))
         notes = tuple(self._tell(source, documents))
         numbers = [document.number for document in documents]
@@ -140,11 +144,18 @@ class _Rewriting:
             return rewritten
         source = rewritten.source
         documents = [document for document in read_documents(source)[0] if document.number in numbers]
+        unread = [
+            trace_left(self._leave(document, unmet), rewritten.history)
+            for document in documents
+            for unmet in find_unloaded(document, self.target)
+        ]
+        if unread:
+            return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
         gaps = tuple(self._leave(document, gap) for document in documents for gap in suite.find_gaps(document))
         if not rewritten.applied:
             return replace(self.fixed, unmet=gaps)
-        result = lint(source.name, source.to_bytes(source.text), self.settings)
-        trouble = self._find_unloaded(source) or self._find_fault(result) or self._find_misreading(source, meant)
+        result = lint(source.name, source.to_bytes(source.text), self.settings)._replace(source=source)
+        trouble = self._find_fault(result) or self._find_misreading(source, meant)
         if trouble:
             return self._doubt(trouble._replace(at=trace_back(trouble.at, rewritten.history)))
         return replace(
@@ -154,7 +165,7 @@ class _Rewriting:
     def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> "_Rewritten | Fixed":
         """Follow the plans one after the other, and prove each; return the file as it was if one cannot be followed."""
         applied: list[Applied] = []
-        history: list[list[Edit]] = []
+        history: list[tuple[str, list[Edit]]] = []
         for plan in plans:
             planned = list(plan(source))
             if unmet := [each for each in planned if isinstance(each, Left)]:
@@ -172,19 +183,12 @@ class _Rewriting:
                 Applied(self.target.name, describe_intent(change.intents[0]) if change.intents else "name its schema")
                 for change in changes
             ]
-            history.append(edits)
+            history.append((source.text, edits))
             source = new
         return _Rewritten(source, tuple(applied), history)
 
     def _doubt(self, trouble: Trouble) -> Fixed:
         return replace(self.fixed, doubt=trouble.doubt, doubt_at=trouble.at, applied=())
-
-    def _find_unloaded(self, source: Source) -> Trouble | None:
-        """Return what the target would not load of the result; None if it would load all of it."""
-        refused = next(self._find_unloadable(source), None)
-        if not refused:
-            return None
-        return Trouble(f"{self.target.title} would not load it: {refused.reason}", refused.finding.span.start)
 
     def _find_fault(self, result: Result) -> Trouble | None:
         """Return why a reader of the target would fail on the result; None if it would not."""
@@ -207,7 +211,7 @@ class _Rewriting:
         """Return why AgentV would read a rubric differently; it may read more, such as rubrics of other systems."""
         # Strings among assertions may lose what showed us whose they are; AgentV still reads them.
         known = Counter(each.rubric for each in meant)
-        now = list(self._read(source))
+        now = list(self._read(source)) if meant else []
         if other := next(iter(Counter(each.rubric for each in now) - known), None):
             at = next(each.at for each in now if each.rubric == other)
             return Trouble("a rubric would be scored differently", at)
@@ -222,14 +226,10 @@ class _Rewriting:
             read.remove(rubric)
         return None
 
-    def _find_unloadable(self, source: Source) -> Iterator[Left]:
-        for document in filter(is_suite, self._documents(source)):
-            for unmet in find_unloadable(document, self.target):
-                yield self._leave(document, unmet)
-
-    def _documents(self, source: Source) -> list[Document]:
-        """Return the documents that have rubrics."""
-        return [document for document, _ in groupby(self._rubrics(source), itemgetter(0))]
+    def find_documents(self, source: Source) -> list[Document]:
+        """Return the documents that have rubrics, and the suites of AgentV without any."""
+        found = {document.number for document, _ in self._rubrics(source)}
+        return [each for each in read_documents(source)[0] if each.number in found or is_of_agentv(each)]
 
     def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
         """Yield the rubrics that are or may become AgentV's."""
@@ -248,7 +248,7 @@ class _Rewriting:
         yield from map(Note, self._tell_unsaid(source))
         for document in documents:
             yield from map(Note, _SUITES[self.target.name].tell_assumptions(document))
-            for outside in find_other_files(document):
+            for outside in (*find_other_files(document), *find_custom(document)):
                 yield Note(outside.reason, document.span(outside.path, outside.part).start)
 
     def _tell_unsaid(self, source: Source) -> Iterator[str]:
@@ -262,8 +262,9 @@ class _Rewriting:
 
     def _plan(self, step: _Step, source: Source) -> Iterator[DataChange | Left]:
         """Yield the changes of one step, one per intent, or what prevents it."""
-        for document, pairs in groupby(self._rubrics(source), itemgetter(0)):
-            rubrics = [rubric for _, rubric in pairs]
+        pairs = list(self._rubrics(source))
+        for document in self.find_documents(source):
+            rubrics = [rubric for each, rubric in pairs if each.number == document.number]
             # Only the fields of criteria must not be shared with anything else; the structure around them may be.
             sharing = Sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
@@ -311,12 +312,18 @@ class _Rewriting:
         return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, pointer(path)), unmet.reason)
 
 
+def _sort(found: Iterable[Left]) -> tuple[Left, ...]:
+    """Return what is left in the order of the text, one reason for each place."""
+    places = {each.finding.span: each for each in reversed([*found])}
+    return tuple(places[span] for span in sorted(places))
+
+
 class _Rewritten(NamedTuple):
     """A text after all steps, what was done, and the edits of each step."""
 
     source: Source
     applied: tuple[Applied, ...]
-    history: list[list[Edit]]
+    history: list[tuple[str, list[Edit]]]
 
 
 class _Meant(NamedTuple):
@@ -331,9 +338,12 @@ def _as_read(entry: Criterion) -> Read:
     is_checklist = entry.scale is None
     gate = (HIGHEST if entry.gate else None) if is_checklist else entry.gate or None
     bands = (
-        tuple((int(b.lower or 0), int(b.upper or 0), b.outcome or "") for b in entry.scale.bands) if entry.scale else ()
+        tuple((int(b.lower or 0), int(b.upper or 0), name_variables(b.outcome or "")) for b in entry.scale.bands)
+        if entry.scale
+        else ()
     )
-    return Read(entry.id, entry.outcome, float(entry.weight if entry.weight is not None else 1), gate, bands)
+    outcome = entry.outcome and name_variables(entry.outcome)
+    return Read(entry.id, outcome, float(entry.weight if entry.weight is not None else 1), gate, bands)
 
 
 def _convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Iterator[Intent | Unmet]:

@@ -12,8 +12,8 @@ from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
 
-Steps = Sequence[Sequence[Edit]]
-"""The edits of each step, sorted."""
+Steps = Sequence[tuple[str, Sequence[Edit]]]
+"""The text before each step, and the edits of the step, sorted."""
 
 
 class Trouble(NamedTuple):
@@ -25,8 +25,8 @@ class Trouble(NamedTuple):
 
 def trace_back(at: int, history: Steps) -> int:
     """Return the offset in the text before all steps of an offset after them."""
-    for edits in reversed(history):
-        at = _find_old(at, edits)
+    for text, edits in reversed(history):
+        at = _find_old(at, text, edits)
     return at
 
 
@@ -36,15 +36,22 @@ def trace_left(left: Left, history: Steps) -> Left:
     return left._replace(finding=left.finding._replace(span=Span(start, max(start, end))))
 
 
-def _find_old(at: int, edits: Sequence[Edit]) -> int:
+def _find_old(at: int, text: str, edits: Sequence[Edit]) -> int:
     shift = 0
     for (start, end), new in edits:
         if at < start + shift:
             break
         if at < start + shift + len(new):
-            return start
+            return _find_moved(new, at - start - shift, text, edits) or start
         shift += len(new) - (end - start)
     return at - shift
+
+
+def _find_moved(new: str, at: int, text: str, edits: Sequence[Edit]) -> int | None:
+    """Return where the rest of a line that was written at an offset has been taken from; None if it is new."""
+    rest = new[at:].partition("\n")[0].strip()
+    places = [text.find(rest, *span) for span, _ in edits] if rest else []
+    return next((place for place in places if place >= 0), None)
 
 
 def find_cause(source: Source, changes: Sequence[DataChange], settings: FileSettings) -> int:

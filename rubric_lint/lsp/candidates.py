@@ -10,7 +10,7 @@ from rubric_lint.lsp.analysis import State
 from rubric_lint.lsp.cards import word_field
 from rubric_lint.lsp.fields import FieldFacts
 from rubric_lint.lsp.proof import put
-from rubric_lint.lsp.rooted import Root, generalise, list_rule_names, may_hold
+from rubric_lint.lsp.rooted import Root, list_rule_names, may_hold
 from rubric_lint.lsp.schema_walk import Spot, find_spots, find_words, list_fields_at, load_once, merge, open_below
 from rubric_lint.lsp.slots import Slot, follow
 from rubric_lint.lsp.snippets import Plan
@@ -129,24 +129,11 @@ def _list_known(place: Place) -> Iterator[str]:
         if root.definition:
             continue
         contents = load_once(root.source)
-        known: Mapping[str, list[str]] = contents.get("x-known", {})
-        part = (
-            "suite"
-            if not path
-            else "test"
-            if len(path) == 2 and path[0] == "tests" and isinstance(path[1], int)
-            else "execution"
-            if path[-1] == "execution"
-            else ""
-        )
-        refused = {
-            way.rpartition("/")[2]
-            for entry in contents.get("x-not-loaded", ())
-            if "enum" not in entry and "beside" not in entry
-            for way in entry["paths"]
-            if way.rpartition("/")[0] == "/".join(generalise(path))
-        }
-        yield from (name for name in known.get(part, ()) if name not in refused)
+        is_test = len(path) == 2 and path[0] == "tests" and isinstance(path[1], int)
+        part = "suite" if not path else "test" if is_test or path[-1] == "execution" else ""
+        known = contents.get("x-loaded", {}).get(part, {}).get("properties", {})
+        known = known.get("execution", {}).get("properties", {}) if path and path[-1] == "execution" else known
+        yield from (name for name, field in known.items() if "x-reason" not in field)
         if len(path) > 1 and isinstance(path[-1], int) and path[-2] in EVALUATORS:
             yield from contents.get("x-beside-rubrics", {})
 
@@ -175,7 +162,7 @@ def _list_kinds(place: Place) -> Iterator[str]:
     if len(path) > 2 and path[-1] == "type" and path[-3] in EVALUATORS:
         for root in place.roots:
             if not root.definition:
-                yield from load_once(root.source).get("x-known", {}).get("assertion", ())
+                yield from load_once(root.source).get("x-loaded", {}).get("types", ())
 
 
 def _list_gates(slot: Slot, facts: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:

@@ -1,7 +1,7 @@
 """Escape text for systems that render Nunjucks, such as promptfoo and AgentV 5."""
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 RENDERS = frozenset({"promptfoo", "agentv-a7"})
 """The dialects whose strings are templates."""
@@ -10,27 +10,52 @@ RENDERS = frozenset({"promptfoo", "agentv-a7"})
 # beginning is an error.
 _MARKS = re.compile(r"\{[{%#]|#\}")
 _ESCAPED = re.compile(r'\{\{ "(\{[{%#]|#\})" \}\}')
+_ENV_4 = re.compile(r"\$\{\{\s*(\w+)\s*\}\}")
+_ENV_5 = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
+
+Marks = Literal["templates", "env", "all", "env-4"]
+"""What to replace: the marks of templates; `${{ NAME }}` of AgentV 4 with `{{ env.NAME }}`; both; or that back."""
+
+_PATTERNS: dict[Marks, re.Pattern[str]] = {
+    "templates": _MARKS,
+    "env": _ENV_4,
+    "all": re.compile(f"{_ENV_4.pattern}|{_MARKS.pattern}"),
+    "env-4": _ENV_5,
+}
 
 
-def escape(data: Any, *, has_escapes: bool = False) -> Any:
+def escape(data: Any, *, has_escapes: bool = False, marks: Marks = "templates") -> Any:
     """Return data in which Nunjucks renders every string as it is in `data`; with `has_escapes`, its escapes stay."""
     match data:
         case str():
-            made = list(data)
-            for at, mark in find_marks(data, has_escapes=has_escapes):
-                made[at : at + 2] = f'{{{{ "{mark}" }}}}', ""
-            return "".join(made)
+            made, end = "", 0
+            for at, mark in find_marks(data, has_escapes=has_escapes, marks=marks):
+                made += data[end:at] + replace_mark(mark)
+                end = at + len(mark)
+            return made + data[end:]
         case list():
-            return [escape(item, has_escapes=has_escapes) for item in data]
+            return [escape(item, has_escapes=has_escapes, marks=marks) for item in data]
         case dict():
-            return {key: escape(value, has_escapes=has_escapes) for key, value in data.items()}
+            return {key: escape(value, has_escapes=has_escapes, marks=marks) for key, value in data.items()}
     return data
 
 
-def find_marks(text: str, *, has_escapes: bool = True) -> list[tuple[int, str]]:
+def replace_mark(mark: str) -> str:
+    """Return what `escape` writes for one mark."""
+    if found := _ENV_4.fullmatch(mark):
+        return f"{{{{ env.{found[1]} }}}}"
+    return name_variables(mark) if _ENV_5.fullmatch(mark) else f'{{{{ "{mark}" }}}}'
+
+
+def name_variables(text: str) -> str:
+    """Return a text in which the variables of the environment are written as in AgentV 4: `${{ NAME }}`."""
+    return _ENV_5.sub(r"${{ \1 }}", _ENV_4.sub(r"${{ \1 }}", text))
+
+
+def find_marks(text: str, *, has_escapes: bool = True, marks: Marks = "templates") -> list[tuple[int, str]]:
     """Return the places and texts of the marks that `escape` replaces; with `has_escapes`, not those of escapes."""
     blank = _ESCAPED.sub(lambda found: " " * len(found[0]), text) if has_escapes else text
-    return [(found.start(), found[0]) for found in _MARKS.finditer(blank)]
+    return [(found.start(), found[0]) for found in _PATTERNS[marks].finditer(blank)]
 
 
 def unescape(text: str) -> str:

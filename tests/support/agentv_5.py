@@ -11,7 +11,7 @@ from itertools import pairwise
 SUITE = frozenset(
     {
         "$schema", "name", "description", "category", "version", "author", "tags", "license", "requires", "input_files",
-        "prompts", "tests", "graders", "defaults", "environment", "providers", "timeout_seconds", "evaluate_options",
+        "prompts", "tests", "defaults", "environment", "providers", "timeout_seconds", "evaluate_options",
         "threshold", "default_test", "assert", "scenarios", "derived_metrics", "output_path", "env", "nunjucks_filters",
         "extensions", "metadata", "governance"
     }
@@ -42,13 +42,18 @@ REFUSED = frozenset(
 KNOWN = frozenset(
     {
         "llm-rubric", "agent-rubric", "assert-set", "script", "javascript", "python", "webhook", "similar",
-        "select-best", "human", "skill-used", "not-skill-used", "trajectory:tool-used", "trajectory:tool-sequence",
+        "skill-used", "not-skill-used", "trajectory:tool-used", "trajectory:tool-sequence",
         "trajectory:tool-args-match", "field-accuracy", "latency", "cost", "token-usage", "execution-metrics",
         "contains", "contains-any", "contains-all", "icontains", "icontains-any", "icontains-all", "starts-with",
         "ends-with", "regex", "is-json", "equals"
     }
 )  # fmt: skip
 """Any other type is scored 0 (graders/grader-registry.ts)."""
+
+REFUSED_BY_JUDGES = ("criteria", "rubrics", "rubric_item", "rubricItem", "target")
+
+UNREAD = frozenset({"threshold", "assert_scoring_function", "provider", "providers", "prompts"})
+"""Fields of a test that the validator accepts and yaml-parser.ts never reads."""
 
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 
@@ -73,6 +78,13 @@ def _suite_faults(suite):
     # loaders/config-loader.ts, extractThreshold.
     if not 0 <= suite.get("threshold", 0) <= 1:
         yield "Invalid threshold"
+    repeat = (suite.get("evaluate_options") or {}).get("repeat", 1)
+    if type(repeat) is not int or repeat < 1:
+        yield "Invalid repeat"
+    # yaml-parser.ts, parseMetadata: with a name, labels of a wrong type stop the whole file.
+    labels = [suite.get(key, "") for key in ("version", "author", "license", "description")]
+    if isinstance(suite.get("name"), str) and not all(isinstance(label, str) for label in labels):
+        yield "Invalid metadata"
     if not isinstance(suite.get("tests"), list | str):
         yield "Missing or invalid tests"
     yield from _assertion_faults(suite.get("assert", []), "suite")
@@ -87,6 +99,12 @@ def _test_faults(suite, test):
         yield "Test without id"
     # validation/eval-validator.ts: KNOWN_TEST_FIELDS, REMOVED_TEST_FIELDS, and the check of `expected_output`.
     yield from (f"{name}: unknown test field {key}" for key in test if key not in TEST)
+    yield from (f"{name}: {key} is never read" for key in test if key in UNREAD)
+    yield from _variable_faults(test.get("vars", {}), name)
+    # orchestrator.ts: "No assertions declared; grading skipped" passes; yaml-parser.ts skips a test with nothing.
+    shared = suite.get("assert") or (suite.get("default_test") or {}).get("assert")
+    if test.get("assert") == [] or not (shared or test.keys() & {"criteria", "assert", "turns"}):
+        yield f"{name}: nothing judges it"
     # validation/eval-validator.ts: "Do not combine test-level 'criteria' with 'assert'".
     if "criteria" in test and "assert" in test:
         yield f"{name}: criteria beside assert"
@@ -102,10 +120,26 @@ def _test_faults(suite, test):
         yield f"{name}: the prompt is empty"
     own = test.get("assert", test.get("execution", {}).get("assert", []))
     yield from _assertion_faults(own, name)
+    if "${{" in str(test):  # only AgentV 4 fills these in
+        yield f"{name}: a variable of the environment in the words of AgentV 4"
     if test.get("vars"):
         # yaml-parser.ts renders these with Nunjucks as soon as there are variables; a bad tag stops the whole file.
         rendered = [own, test["vars"].get("input"), test.get("criteria")]
         yield from (f"{name}: broken template {text!r}" for text in _texts(rendered) if _is_broken(text))
+
+
+def _variable_faults(given, name):
+    # yaml-parser.ts: a variable that is a list of strings, or an empty one, makes other tests of this one.
+    for key, value in given.items():
+        if key in ("input", "expected_output") and isinstance(value, list) and isinstance([*value, ""][0], str):
+            yield f"{name}: {key} is several tests"
+    for message in given["input"] if isinstance(given.get("input"), list) else ():
+        if (
+            isinstance(message, dict)
+            and "role" in message
+            and not isinstance(message.get("content"), str | list | dict)
+        ):
+            yield f"{name}: the content of a message is not a string"
 
 
 def _texts(value):
@@ -134,16 +168,31 @@ def _assertion_faults(assertions, name):
         # loaders/grader-parser.ts: `required` of an assertion is a boolean.
         if not isinstance(assertion.get("required", False), bool):
             yield f"{name}: 'required' is a boolean"
+        if not 0 < assertion.get("min_score", 1) <= 1 or not assertion.get("weight", 1) >= 0:
+            yield f"{name}: invalid min_score or weight"
+        yield from (f"{name}: refused {key}" for key in ("preprocessors", "postprocess", "name") if key in assertion)
         if kind == "assert-set":
             yield from _assertion_faults(assertion.get("assert"), name)
         if kind in ("llm-rubric", "agent-rubric"):
-            # loaders/grader-parser.ts 1810: "Unsupported llm-rubric field".
-            yield from (f"{name}: unsupported field {key}" for key in ("criteria", "rubrics") if key in assertion)
-            if "value" not in assertion and "prompt" not in assertion:
-                yield f"{name}: {kind} without value and prompt is skipped"
-            yield from _value_faults(assertion.get("value"), name)
+            yield from _judge_faults(assertion, name)
         if kind == "script" and not assertion.get("command"):
             yield f"{name}: script without command"
+
+
+def _judge_faults(assertion, name):
+    kind = assertion["type"]
+    # loaders/grader-parser.ts 1810: "Unsupported llm-rubric field".
+    yield from (f"{name}: unsupported field {key}" for key in REFUSED_BY_JUDGES if key in assertion)
+    value = assertion.get("value")
+    entries = [assertion, *(value if isinstance(value, list) else [value])]
+    if kind == "agent-rubric" and any("score_ranges" in each for each in entries if isinstance(each, dict)):
+        yield f"{name}: an agent sees no bands"
+    # yaml-parser.ts renders the prompt before the judge's own names are known.
+    if "{{" in re.sub(r'\{\{ "[^"]*" \}\}|\{\{ env\.\w+ \}\}', "", str(assertion.get("prompt", ""))):
+        yield f"{name}: the prompt loses its variables"
+    if "value" not in assertion and "prompt" not in assertion:
+        yield f"{name}: {kind} without value and prompt is skipped"
+    yield from _value_faults(assertion.get("value"), name)
 
 
 def _value_faults(value, name):

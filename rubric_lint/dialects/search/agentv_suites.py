@@ -1,10 +1,13 @@
 """Tell suites of AgentV from others, and find the lists of assertions with plain strings among them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
+from rubric_lint.format.schema_files import load
+from rubric_lint.messages import describe
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 
 EVALUATORS = ("assert", "assertions", "evaluators")
 """The names of lists of assertions."""
@@ -156,3 +159,44 @@ def _find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, dict):
             yield (*path, index), item
+
+
+@cache
+def load_tables() -> tuple[Any, Any]:
+    """Return what AgentV 4 and AgentV 5 read of a suite, its tests and its assertions: JSON Schemas by part."""
+    four, five = (load(f"agentv/{name}.json")["x-loaded"] for name in ("a6", "a7"))
+    return four, five
+
+
+def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
+    """Return the fields that a release reads of some parts of a suite, by their schemas."""
+    fields = [field for part in parts for field in part.get("properties", {}).items()]
+    return frozenset(name for name, schema in fields if schema.get("not") != {})
+
+
+def find_unread(
+    value: dict[str, Any], schema: Mapping[str, Any], title: str, lost: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, str, Path, Part]]:
+    """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`.
+
+    Each has its name as the beginning of a message, the reason, and its path in the part.
+    """
+    from rubric_lint.format.schema_errors import read_slow_faults  # noqa: PLC0415  (few suites have faults)
+    from rubric_lint.format.validator import is_valid, python_validator  # noqa: PLC0415
+
+    told = set(find_read(schema))
+    faults = [] if is_valid(dict(schema), value) else read_slow_faults(python_validator()(schema).iter_errors(value))
+    for fault in faults:
+        reason = fault.schema.get("x-reason", "")
+        if not fault.path:
+            yield "", reason, ("type",), Part.KEY
+            continue
+        told.add(str(fault.path[0]))
+        name = ".".join(step for step in fault.path if isinstance(step, str))
+        is_key = reason and isinstance(fault.path[-1], str)
+        if not reason:
+            reason = f"{title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
+        yield f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE
+    for key in value:
+        if key in lost - told:
+            yield f"`{key}` of ", f"{title} does not read it", (key,), Part.KEY

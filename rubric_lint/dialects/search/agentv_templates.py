@@ -30,7 +30,7 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
                     f"AgentV 5 renders this text with Nunjucks and fails at `{tag}`, so it does not load the suite"
                 )
                 yield Problem(f"{message}; close the tag, or escape it", place, repair=_escape(place))
-            elif missing := [name for name in find_names(text) if name not in own | _GIVEN]:
+            elif missing := [name for name in find_names(text) if name not in own | _find_given(place)]:
                 message = f"AgentV 5 writes nothing in place of `{missing[0]}`, which is not in `vars`"
                 yield Problem(f"{message}; add it there, or escape the text", place, repair=_escape(place))
 
@@ -40,6 +40,11 @@ _GIVEN = frozenset(
     | {"file_changes", "tool_calls", "vars", "context", "provider", "question", "answer"}
 )
 """Names that AgentV or its judge may fill in, whatever the variables of a test are."""
+
+
+def _find_given(place: Path) -> frozenset[str]:
+    """Return the names that something fills in later; those of a prompt are gone before its judge sees it."""
+    return frozenset({"env"}) if place[-1] == "prompt" else _GIVEN
 
 
 def _escape(path: Path) -> Repair:
@@ -65,7 +70,7 @@ def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
         if isinstance(entry, str):
             yield place, entry
         elif isinstance(entry, dict) and entry.get("type") in ("llm-rubric", "agent-rubric"):
-            for name in ("value", "score_ranges"):
+            for name in ("value", "score_ranges", "prompt"):
                 yield from _find_strings((*place, name), entry.get(name))
         elif isinstance(entry, dict) and entry.get("type") == "assert-set":
             yield from _find_in_list((*place, "assert"), entry.get("assert"))

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import is_of_agentv
+from rubric_lint.dialects.search.agentv_suites import find_cases, is_current, is_of_agentv, load_tables
+from rubric_lint.dialects.search.agentv_suites import find_unread as find_unread_fields
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -34,6 +35,29 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
             value = mapping.get(name)
             if (*path, name) not in taken and isinstance(value, list):
                 yield from _find_texts(path, name, value, mapping, of_agentv=of_agentv)
+
+
+def find_refused(document: Document) -> Iterator[tuple[Path, Part, str]]:
+    """Find what AgentV 5 refuses, skips or never reads of a suite that is written for it, by the table of its schema.
+
+    Fields that it does not know are left out: earlier releases of AgentV 5 read some of them.
+    """
+    if not is_current(document):
+        return
+    table = load_tables()[1]
+    parts: list[tuple[str, Path, dict[str, Any], Any]] = [("a suite", (), document.data, table["suite"])]
+    parts += [("a test", path, case, table["test"]) for path, case in find_cases(document)]
+    for path, mapping in document.mappings:
+        kind = mapping.get("type")
+        if len(path) > 1 and path[-2] in _EVALUATORS and isinstance(kind, str):
+            if reason := table["unloaded"].get(kind):
+                yield (*path, "type"), Part.VALUE, f"`type: {shorten(kind)}`: {reason}"
+            parts += [(f"`{kind}`", path, mapping, table["assertion"])]
+            parts += [(f"`{kind}`", path, mapping, table["types"].get(kind, {}))]
+    for what, path, value, schema in parts:
+        read = {name: keyword for name, keyword in schema.items() if name != "additionalProperties"}
+        for name, reason, place, part in find_unread_fields(value, read, "AgentV 5"):
+            yield (*path, *place), part, f"{name}{what}: {reason}"
 
 
 def _find_value(

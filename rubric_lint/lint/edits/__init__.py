@@ -214,8 +214,8 @@ def _restructure(document: Document, intent: Restructuring) -> list[Edit]:  # no
             return wrap_value(document, path)
         case UnwrapValue(path):
             return unwrap_value(document, path)
-        case EscapeText(path, has_escapes):
-            return escape_text(document, path, has_escapes=has_escapes)
+        case EscapeText():
+            return escape_text(document, intent)
         case MoveItems():
             return move_items(document, intent)
 

@@ -1,12 +1,13 @@
 """Insert a field above another, put a scalar into a list or take it out, and escape a string for Nunjucks."""
 
+import json
 import re
 
-from rubric_lint.finding import Edit
+from rubric_lint.finding import Edit, EscapeText
 from rubric_lint.lint.edits.insertion import new_line
 from rubric_lint.lint.edits.removal import ObstacleError, line_start, whole_field
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import escape, find_marks
+from rubric_lint.text.nunjucks import escape, find_marks, replace_mark
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Span
 
@@ -69,22 +70,26 @@ def unwrap_value(document: Document, path: Path) -> list[Edit]:
     return [*edits, Edit(Span(item.end, end), "")] if text[item.end : end].strip() else edits
 
 
-def escape_text(document: Document, path: Path, *, has_escapes: bool) -> list[Edit]:
-    """Return the edits that escape the marks of Nunjucks templates in the string at `path`, but for its escapes.
+def escape_text(document: Document, intent: EscapeText) -> list[Edit]:
+    """Return the edits that escape the marks of Nunjucks templates in a string, but for its escapes.
 
     Raises:
         ObstacleError: if the marks are not written as themselves, or an alias or anchor shares the string.
     """
+    path, has_escapes, kind = intent
     text, value = document.source.text, document.value(path)
     start, end = document.span(path)
-    marks = find_marks(text[start:end], has_escapes=has_escapes)
-    meant = find_marks(value, has_escapes=has_escapes)
+    marks = find_marks(text[start:end], has_escapes=has_escapes, marks=kind)
+    meant = find_marks(value, has_escapes=has_escapes, marks=kind)
     if document.is_shared(path) or [mark for _, mark in marks] != [mark for _, mark in meant]:
         raise ObstacleError("its template marks are written by escapes or shared by an anchor; write them out")
+    if marks and text[start] == "$" and marks[0][0] == 0:  # a plain scalar cannot begin with a brace
+        written = escape(value, has_escapes=has_escapes, marks=kind)
+        return [Edit(Span(start, end), json.dumps(written, ensure_ascii=False))]
     is_double = text[start] == '"'
     edits = []
     for at, mark in marks:
-        new = escape(mark)
+        new = replace_mark(mark)
         new = new.replace('"', '\\"') if is_double else new
         edits.append(Edit(Span(start + at, start + at + len(mark)), new))
     return edits
