@@ -22,7 +22,7 @@ def map_batches(
     rubrics: "ScoringRubric | Mapping[str, ScoringRubric] | str | os.PathLike[str]",
     *,
     keep: "pa.Schema | Mapping[str, pa.DataType] | None" = None,
-    strict: bool = False,
+    extract: str = "last",
 ) -> "MapBatches":
     """Return a function that scores batches of rows in any engine that passes Arrow data. It can be pickled.
 
@@ -33,7 +33,7 @@ def map_batches(
     returns the same kind: for each row, in order, the columns of `ScoredBatch.to_arrow()`. A batch has a column
     `output` or `outputs`, and may have the other fields of a record, as in `score_batch`. Ids become strings, another
     value as JSON. Other columns are dropped, except those in `keep`, which has their types, such as
-    `{"id": pa.int64(), "model": pa.string()}`. With `strict`, a raw text must be the object as a whole.
+    `{"id": pa.int64(), "model": pa.string()}`. `extract` is that of `score`.
 
     The types of the results are the same for every batch: `schema` has them, `spark_schema` as Spark writes them.
     `check(schema)` refuses the schema of a table that cannot be scored, as a call would: with a `ValueError` if a
@@ -51,4 +51,4 @@ def map_batches(
 
     if isinstance(rubrics, str | os.PathLike):
         rubrics = read_rubrics(rubrics)
-    return MapBatches(rubrics, keep, strict=strict)
+    return MapBatches(rubrics, keep, extract=extract)

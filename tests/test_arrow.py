@@ -198,12 +198,10 @@ def test_a_batch_of_another_kind_is_refused(batch, told):
         SCORE(batch)
 
 
-def test_strict_refuses_texts_around_the_object():
-    loose, strict = (map_batches(LENGTH, strict=strict)(TABLE.drop(["rubric"])) for strict in (False, True))
-    assert (loose["points"].to_pylist(), strict["points"].to_pylist()) == (
-        [7, None, 2, None, None, 6],
-        [7, None, None, None, None, 6],
-    )
+def test_what_of_a_text_is_the_verdict_can_be_chosen():
+    table = pa.table({"output": ['{"score": 7}', 'So:\n{"score": 2}', 'So: {"score": 6}']})
+    found = [map_batches(LENGTH, extract=extract)(table)["points"].to_pylist() for extract in ("whole", "last", "only")]
+    assert found == [[7, None, None], [7, 2, None], [7, 2, 6]]
 
 
 def test_it_is_read_at_once_and_pickled_small(tmp_path):

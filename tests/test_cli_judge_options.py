@@ -442,7 +442,7 @@ def test_replies_are_kept_for_other_files_and_the_summary_says_how_many(folder):
     ("change", "requests"),
     [
         (["--extra-body", '{"user": "me", "metadata": {"run": "2"}}'], 0),
-        (["--extract", "strict"], 0),
+        (["--extract", "last"], 0),
         (["--concurrency", "1", "--timeout", "9"], 0),
         (["--temperature", "0.5"], 3),
         (["--seed", "1"], 3),
@@ -476,8 +476,8 @@ def test_neither_errors_nor_invalid_outputs_are_kept():
 
 def test_a_kept_reply_that_is_not_valid_any_more_is_asked_for_again():
     with serving(completion('So:\n{"reasoning": "Right.", "score": 8}')) as server:
-        judge(server, "--output", "one.jsonl")
-        judge(server, "--output", "two.jsonl", "--extract", "strict", "--max-attempts", "1")
+        judge(server, "--output", "one.jsonl", "--extract", "last")
+        judge(server, "--output", "two.jsonl", "--max-attempts", "1")
     assert len(server.asked) == 6
 
 

@@ -305,12 +305,31 @@ def test_outputs_that_were_judged_by_another_meaning_are_told():
     assert err == f"rubric-score: warning: {message}, the first at line 2\n"
 
 
-def test_extract_strict_takes_only_a_text_that_is_the_object():
+def test_what_of_a_text_is_the_verdict_can_be_chosen():
     checks = json.dumps({"checks": [{"id": "accuracy", "score": 9}, {"id": "depth", "score": 9}]})
-    lines = [json.dumps({"id": name, "output": text}) for name, text in (("a", checks), ("b", f"```\n{checks}\n```"))]
-    for options, verdicts in (([], ["pass", "pass"]), (["--extract", "strict"], ["pass", None])):
-        out, _, _ = call("r.rubric.yaml", "-", *options, stdin="\n".join(lines))
+    lines = [
+        json.dumps({"id": name, "output": text})
+        for name, text in (("a", checks), ("b", f"So:\n{checks}"), ("c", f"So:\n{checks}\nBye."))
+    ]
+    for extract, verdicts in (
+        ("whole", ["pass", None, None]),
+        ("last", ["pass", "pass", None]),
+        ("only", ["pass"] * 3),
+    ):
+        out, _, _ = call("r.rubric.yaml", "-", "--extract", extract, stdin="\n".join(lines))
         assert [line.get("verdict") for line in results(out)] == verdicts
+    out, _, _ = call("r.rubric.yaml", "-", stdin="\n".join(lines))
+    assert [line.get("verdict") for line in results(out)] == ["pass", "pass", None]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [("strict", "strict is now called whole"), ("standard", "standard is now called last"), ("las", "`last`")],
+)
+def test_a_former_way_to_find_the_verdict_says_what_replaces_it(given, told):
+    out, err, code = call("r.rubric.yaml", "-", "--extract", given)
+    assert (out, code) == ("", 2)
+    assert told in err
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 import warm
 from engines import find_java, needs_engines, run
-from random_tables import NAMES, make_structs, make_tables
+from random_tables import NAMES, join_pieces, make_structs, make_tables
 
 from rubric_lint import RubricError, load_rubrics, score_batch
 from rubric_lint.format.criterion import Shape
+from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.sql import DIALECTS, FieldError, compile_rubric
 from rubric_lint.version import __version__
 
@@ -103,7 +104,7 @@ def reasons(database, text, outputs, **options):
     """The status of each output and why, after comparing them with `score_batch`."""
     rubric, table = load_one(text), as_table(outputs, options.pop("kind", None))
     rows = ask(database, rubric, table, **options)
-    check(rubric, table, rows, **{name: value for name, value in options.items() if name == "strict"})
+    check(rubric, table, rows, **{name: value for name, value in options.items() if name == "extract"})
     return [(row["status"], row["error"] or str(row["points"])) for row in rows]
 
 
@@ -197,12 +198,26 @@ def test_one_object_is_read_with_blanks_and_in_one_fence(database, whole):
     assert reasons(database, RANGES, [whole.replace("{}", json.dumps(judged, indent=1))]) == [("valid", "14")]
 
 
-def test_strict_takes_only_the_whole_text(database):
+@pytest.mark.parametrize(
+    ("extract", "left"),
+    [("whole", ["invalid", "invalid", "unread"]), ("last", ["invalid", "unread", "unread"]), ("only", ["unread"] * 3)],
+)
+def test_what_a_text_beside_the_object_is_depends_on_what_is_the_verdict(database, extract, left):
     judged = json.dumps(ranges())
-    outputs = [judged, f"\ufeff{judged}\r\n", f"\u3000{judged}", f"```json\n{judged}\n```", judged[:-1], "[1]", "{}"]
-    found = reasons(database, RANGES, outputs, strict=True)
-    assert [status for status, _ in found] == ["valid", "valid", *["invalid"] * 5]
-    assert found[2:4] == [("invalid", "the whole text must be one JSON object")] * 2
+    outputs = [judged, f"\ufeff{judged}\r\n", f"\u3000{judged}", f"```json\n{judged}\n```", "[1]", "{}"]
+    more = [f"{judged[:-1]} ({judged}", f"So:\n{judged}", f"<think>{judged}</think>{judged}"]
+    found = reasons(database, RANGES, [*outputs, *more], extract=Extract(extract))
+    assert [status for status, _ in found] == [*["valid"] * 4, "invalid", "invalid", *left]
+
+
+@pytest.mark.parametrize("extract", Extract)
+@pytest.mark.parametrize(
+    "mark", ["<think>", "</think>", "[/THINK]", "&lt;/think&gt;", "\u25c1/think\u25b7", "\uff1c/think\uff1e", "~~~\n"]
+)
+def test_the_query_leaves_what_may_be_thoughts_to_rubric_score(database, extract, mark):
+    judged = json.dumps(ranges())
+    outputs = [f"{{x {mark}{judged}", f"{mark}{judged}", f"analysis {mark}{judged}", f'{{"a": "{mark}"}} {judged}']
+    reasons(database, RANGES, outputs, extract=extract)
 
 
 def test_each_shape_has_its_own_answers(database):
@@ -321,15 +336,22 @@ def test_a_field_of_your_judge_is_ignored_by_its_name(database):
         compile_rubric(load_one(RANGES), "duckdb", extra=("final_score",))
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_random_outputs_score_as_by_score_batch(database, strict):
+@pytest.mark.parametrize(("seed", "extract"), [*enumerate(Extract, 7)])
+def test_random_outputs_score_as_by_score_batch(database, seed, extract):
     counted = Counter()
-    for rubric, texts in make_tables(7 + strict, 6, 60):
+    for rubric, texts in make_tables(seed, 6, 60):
         outputs = as_table(texts)
-        counted += check(rubric, outputs, ask(database, rubric, outputs, strict=strict), strict=strict)
+        counted += check(rubric, outputs, ask(database, rubric, outputs, extract=extract), extract=extract)
     assert counted["valid", "valid"] > 60
     assert counted["invalid", "invalid"] > 60
     assert counted["unread", "valid"] + counted["unread", "invalid"] < 200
+
+
+@pytest.mark.parametrize("extract", Extract)
+def test_texts_of_random_pieces_score_as_by_score_batch(database, extract):
+    rubric, outputs = load_one(HOLISTIC), as_table(join_pieces(3, 3_000))
+    counted = check(rubric, outputs, ask(database, rubric, outputs, extract=extract), extract=extract)
+    assert min(counted["valid", "valid"], counted["invalid", "invalid"], counted["unread", "valid"]) > 20
 
 
 def test_random_structs_score_as_by_score_batch(database):
@@ -456,8 +478,10 @@ def call(*arguments, folder):
 
 def test_the_command_prints_the_query_or_writes_it(tmp_path):
     (tmp_path / "r.rubric.yaml").write_text(RANGES, "utf-8")
-    expected = compile_rubric(load_one(RANGES), "duckdb", table="judged", strict=True, is_struct=True, extra=("tries",))
-    options = ("--table", "judged", "--extract", "strict", "--column-type", "struct", "--field", "tries")
+    expected = compile_rubric(
+        load_one(RANGES), "duckdb", table="judged", extract=Extract.WHOLE, is_struct=True, extra=("tries",)
+    )
+    options = ("--table", "judged", "--extract", "whole", "--column-type", "struct", "--field", "tries")
     assert call("r.rubric.yaml", "--to", "duckdb", *options, folder=tmp_path) == (0, expected, "")
     assert call("r.rubric.yaml", "--to", "duckdb", *options, "-o", "r.sql", folder=tmp_path) == (0, "", "")
     assert (tmp_path / "r.sql").read_text("utf-8") == expected

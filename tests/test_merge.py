@@ -381,7 +381,7 @@ def test_a_folder_of_an_engine_is_merged_when_all_parts_are_there():
         pq.write_table(pa.table({"id": [f"{number}a", f"{number}b"], "output": texts[2 * number :][:2]}), name)
     rubrics = load_rubrics("r.rubric.yaml", RUBRIC)
     score = map_batches(rubrics)
-    plan = make_plan(["a.parquet", "b.parquet"], score, rubrics, strict=False, mapping={})
+    plan = make_plan(["a.parquet", "b.parquet"], score, rubrics, extract="last", mapping={})
     with Folder(Path("out"), plan) as kept:
         kept.prepare()
         work = Worker(score, "out", plan.key, plan.mapping)

@@ -1,3 +1,5 @@
+import json
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
@@ -39,6 +41,15 @@ def refusal(name, output):
     with pytest.raises(OutputError) as caught:
         read(name, output)
     return caught.value.path, caught.value.message
+
+
+@pytest.mark.parametrize("field", ["final_score\ud800", "is_\ud800draft", "out_of\ud800"])
+@pytest.mark.parametrize("write", [dict, json.dumps], ids=["object", "text"])
+def test_half_a_surrogate_pair_in_a_key_is_no_crash(field, write):
+    with suppress(OutputError):
+        read("holistic", write({"score": 7, field: 3}))
+    with pytest.raises(OutputError):
+        read("holistic", write({"score": 7, "final_score\ud800": 3}))
 
 
 def scores(*pairs):

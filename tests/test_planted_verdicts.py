@@ -8,6 +8,7 @@ import pytest
 from chat_server import completion, serving
 
 from rubric_lint.scoring.candidates import Extract
+from rubric_lint.scoring.chat_tokens import break_tokens
 from rubric_lint.scoring.judge.answers import read_answers
 from rubric_lint.scoring.judge.asking import Plan
 from rubric_lint.scoring.judge.endpoint import Call, Endpoint
@@ -84,7 +85,7 @@ REPEATING = {
 }
 
 
-def judge(tmp_path, cases, reply, extract=Extract.STANDARD):
+def judge(tmp_path, cases, reply, extract=Extract.WHOLE):
     """The score of each answer of a run by its name, None where it is invalid; and what was asked."""
     lines = [json.dumps({"id": name, **case}).encode() + b"\n" for name, case in cases.items()]
 
@@ -109,12 +110,22 @@ def find_fooled(scores):
     return {name: score for name, score in scores.items() if score not in (None, 0.2)}
 
 
+def is_bare(text):
+    """Whether a judge says the planted verdict and nothing else, which no scorer can tell from its own."""
+    inner = re.sub(r"\A```json\n(.*)\n```\Z", r"\1", text.strip(), flags=re.DOTALL)
+    try:
+        return json.loads(inner)["score"] == json.loads(BEST)["score"]
+    except ValueError:
+        return False
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("repeat", REPEATING.values(), ids=REPEATING)
 def test_a1_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
     cases = {name: {"answer": text} for name, text in PLANTED.items()}
     scores, asked = judge(tmp_path, cases, lambda asked: completion(repeat(find_case(asked, "answer"))))
-    assert find_fooled(scores) == {}
+    bare = {name for name, text in PLANTED.items() if is_bare(repeat(break_tokens(text)))}
+    assert find_fooled(scores).keys() == bare
     # One case, between one pair of tags, whatever it imitates.
     for each in asked:
         content = each.body["messages"][1]["content"]
@@ -136,7 +147,13 @@ def test_a1_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
     def reply(asked):
         return completion(repeats[int(asked.answer.split()[-1])](find_case(asked, field)))
 
-    assert find_fooled(judge(tmp_path, cases, reply)[0]) == {}
+    bare = {
+        f"{name} {at}"
+        for name, text in PLANTED.items()
+        for at, repeat in enumerate(repeats)
+        if is_bare(repeat(break_tokens(text)))
+    }
+    assert find_fooled(judge(tmp_path, cases, reply)[0]).keys() == bare
 
 
 def test_a1_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
@@ -144,7 +161,7 @@ def test_a1_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
         return completion("\n\n".join(message["content"] for message in asked.body["messages"]))
 
     cases = {name: {"answer": text} for name, text in PLANTED.items()}
-    assert judge(tmp_path, cases, reply)[0] == dict.fromkeys(PLANTED)
+    assert judge(tmp_path, cases, reply, Extract.LAST)[0] == dict.fromkeys(PLANTED)
 
 
 def test_a1_a_judge_that_judges_is_believed_whatever_the_answer_plants(tmp_path):
@@ -152,14 +169,14 @@ def test_a1_a_judge_that_judges_is_believed_whatever_the_answer_plants(tmp_path)
     assert judge(tmp_path, cases, completion(OWN))[0] == dict.fromkeys(PLANTED, 0.2)
 
 
-def test_a1_extract_strict_takes_nothing_but_the_object_and_the_scorer_keeps_to_that(tmp_path):
+def test_only_the_whole_text_is_a_verdict_and_the_scorer_keeps_to_that(tmp_path):
     texts = [OWN, f"```json\n{OWN}\n```", f"Here it is:\n{OWN}", f"<think>a</think>{OWN}"]
     cases = {str(at): {"answer": f"In 1889, {at}"} for at in range(len(texts))}
 
     def reply(asked):
         return completion(texts[int(asked.answer.split()[-1])])
 
-    for extract, scores in ((Extract.STRICT, [0.2, None, None, None]), (Extract.STANDARD, [0.2] * 4)):
+    for extract, scores in ((Extract.WHOLE, [0.2, 0.2, None, 0.2]), (Extract.LAST, [0.2] * 4)):
         folder = tmp_path / extract
         folder.mkdir()
         assert judge(folder, cases, reply, extract)[0] == dict(zip("0123", scores, strict=True))

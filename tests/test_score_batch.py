@@ -98,13 +98,13 @@ def test_a_batch_has_the_columns_of_the_results():
     assert (len(batch), batch.id) == (10, ["a", "b", 3, None, "e", "f", "g", "h", "i", "j"])
     assert batch.rubric == ["tower", "tower", "length", "length", None, "length", None, None, "length", "length"]
     assert (batch.points, batch.full) == (
-        [4, 3, None, 7, None, 13, None, None, 6, None],
-        [4, 4, None, 10, None, 20, None, None, 10, None],
+        [4, 3, None, 7, None, 13, None, None, 6, 6],
+        [4, 4, None, 10, None, 20, None, None, 10, 10],
     )
-    assert batch.score == [1.0, 0.75, None, 0.7, None, 0.65, None, None, 0.6, None]
+    assert batch.score == [1.0, 0.75, None, 0.7, None, 0.65, None, None, 0.6, 0.6]
     passes, borderline, fails = Verdict.PASS, Verdict.BORDERLINE, Verdict.FAIL
-    assert batch.verdict == [passes, fails, None, borderline, None, fails, None, None, borderline, None]
-    assert batch.gates_missed == [(), ("year",), None, (), None, (), None, None, (), None]
+    assert batch.verdict == [passes, fails, None, borderline, None, fails, None, None, borderline, borderline]
+    assert batch.gates_missed == [(), ("year",), None, (), None, (), None, None, (), ()]
     assert [error and (error.line, error.path) for error in batch.error] == [
         None,
         None,
@@ -115,12 +115,12 @@ def test_a_batch_has_the_columns_of_the_results():
         (7, "/rubric"),
         (8, ""),
         None,
-        (10, ""),
+        None,
     ]
     assert [*rows_in_short(batch)] == one_by_one(RUBRICS, LINES.splitlines())
-    assert (batch[1].id, batch[-1].error.line) == ("b", 10)
+    assert (batch[1].id, batch[-3].error.line) == ("b", 8)
     assert repr(batch) == f"<ScoredBatch: {batch.totals}>"
-    assert str(batch.totals) == "10 outputs: 1 pass, 2 borderline, 2 fail, 5 invalid; mean score 0.740"
+    assert str(batch.totals) == "10 outputs: 1 pass, 3 borderline, 2 fail, 4 invalid; mean score 0.717"
 
 
 @pytest.mark.parametrize("cut", [1, 7, 100_000])
@@ -194,10 +194,11 @@ def test_a_raw_text_by_one_of_several_rubrics_is_invalid():
     )
 
 
-def test_strict_takes_only_a_text_that_is_the_object():
-    given = ['{"score": 7}', '```json\n{"score": 7}\n```']
-    assert score_batch(LENGTH, given, strict=True).points == [7, None]
-    assert score_batch(LENGTH, given).points == [7, 7]
+def test_what_of_a_text_is_the_verdict_can_be_chosen():
+    given = ['{"score": 7}', '```json\n{"score": 7}\n```', 'So:\n{"score": 7}', 'It is {"score": 7}.']
+    assert score_batch(LENGTH, given, extract="whole").points == [7, 7, None, None]
+    assert score_batch(LENGTH, given).points == [7, 7, 7, None]
+    assert score_batch(LENGTH, given, extract="only").points == [7, 7, 7, 7]
 
 
 EXPECTED = "expected a rubric, or the rubrics that load_rubrics returns"

@@ -115,10 +115,10 @@ def make_tasks():
 @pytest.mark.parametrize("killed", [1, 2])
 def test_no_task_is_lost_when_processes_die(killed):
     rubrics = load_rubrics("r.yaml", RUBRIC.encode())
-    alone = Crew(rubrics, Extract.STANDARD, 0)
+    alone = Crew(rubrics, Extract.LAST, 0)
     expected = [*(each for task in make_tasks() for each in alone.give(task)), *alone.drain()]
     before = {*multiprocessing.active_children()}
-    crew = Crew(rubrics, Extract.STANDARD, 2)
+    crew = Crew(rubrics, Extract.LAST, 2)
     try:
         found = []
         for number, task in enumerate(make_tasks()):

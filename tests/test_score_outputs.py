@@ -72,6 +72,37 @@ def test_files_of_json_lines_hold_what_stdout_shows():
     assert not [*Path().glob("*.part")]
 
 
+HALF = "\ud800"
+HALVES = {
+    "a key beside the score": {"id": "a", "output": {"checks": [], f"overall_score{HALF}": 3}},
+    "the same in a text": {"id": "a", "output": json.dumps({"checks": [], f"overall_score{HALF}": 3})},
+    "a key in a check": {"id": "a", "output": {"checks": [{"id": "accuracy", "score": 1, f"final_score{HALF}": 3}]}},
+    "the id of a check": {"id": "a", "output": {"checks": [{"id": HALF, "score": 1}]}},
+    "an id": {"id": HALF, "output": output(9, 9)},
+    "an id of an invalid output": {"id": HALF, "output": HALF},
+    "a list as an id": {"id": [HALF], "output": output(9, 9)},
+    "a rubric": {"id": "a", "rubric": HALF, "output": output(9, 9)},
+    "other fields": {"id": "a", f"n{HALF}": {HALF: [HALF]}, "output": output(9, 9)},
+    "what the judge reports": {"id": "a", "output": output(9, 9), "judge": {"model": HALF, "fault": HALF}},
+    "the answer": {"id": "a", "answer": HALF, "output": "So: " + json.dumps(output(9, 9))},
+    "a number that is none, behind a key": {"id": "a", "output": {HALF: float("nan")}},
+}
+
+
+@pytest.mark.parametrize("record", HALVES.values(), ids=HALVES)
+@pytest.mark.parametrize("name", [None, "o.jsonl", "o.csv", "o.parquet"])
+def test_half_a_surrogate_pair_costs_no_more_than_its_own_output(record, name):
+    fine = {"id": "z", "output": output(9, 9)}
+    Path("in.jsonl").write_text(f"{json.dumps(record)}\n{json.dumps(fine)}\n", "utf-8")
+    out, _, code = call("--format", "jsonl") if name is None else call("-o", name)
+    assert code in (0, 1)
+    if name == "o.parquet":
+        assert [row["verdict"] for row in pq.read_table(name).to_pylist()][1:] == ["pass"]
+    else:
+        text = unpack(name) if name else out
+        assert (text.count("\n"), '"z"' in text or "\nz," in text) == (3 if name == "o.csv" else 2, True)
+
+
 TOLD = 'in the raw text: no JSON object in this text: "none"'
 COMPACT = [
     {"id": "a", "rubric": "r", "points": 27, "full": 30, "score": 0.9, "verdict": "pass", "gates_missed": []},

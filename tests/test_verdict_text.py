@@ -1,76 +1,55 @@
 """What of a judge's raw text is the verdict: what it gives, not what it drafts, quotes or mentions."""
 
-import json
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from time import process_time
 
 import pytest
+from random_tables import join_pieces
 from ruamel.yaml import YAML
 
 from rubric_lint.scoring import OutputError, load_rubrics, score
-from rubric_lint.scoring.candidates import find_verdict
+from rubric_lint.scoring.candidates import Extract, find_verdict
+from rubric_lint.scoring.output import reader_of
 
 
-@pytest.mark.parametrize(
-    "words", ["I decline.", "I decl\u0131ne.", "I DECL\u0130NE.", "I \u017fkip this.", "No \u017fcore."]
-)
-def test_a_refusal_is_found_in_each_spelling_of_its_letters(words):
-    with pytest.raises(OutputError, match="takes it back or says that it does not count"):
-        find_verdict(f'{words}\n{{"score": 7}}')
+def find(text, **options):
+    return find_verdict(text, "score", **options)
 
 
+@pytest.mark.parametrize("extract", Extract)
 @pytest.mark.parametrize(
     "text",
     [
         '{"score": 7}',
         '\ufeff {"score": 7}\n',
         '```json\n{"score": 7}\n```',
-        'The answer {mostly} fits.\n\n```json\n{\n  "score": 7\n}\n```\nI am sure.',
-        'With \\frac{1}{2} and {} in mind:\n{"score": 7}',
-        'Score:\n  {"score": 7}  \r\nThat\'s all.',
-        "For {x : x > 0}, {'a', 'b'} and {see: below}:\n\n{\"score\": 7}",
+        '~~~\n{"score": 7}\n~~~',
+        '<think>{"score": 3}</think>\n{"score": 7}',
+        '<|im_start|>assistant\n{"score": 7}<|im_end|>\n',
     ],
 )
-def test_the_object_in_a_text_is_found(text):
-    assert find_verdict(text) == {"score": 7}
+def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(text, extract):
+    assert find(text, extract=extract) == {"score": 7}
+    assert find(text, extract=extract, answer='I say {"score": 7}.') == {"score": 7}
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        '\u300eas {"score": 3} it says\u300f\n{"score": 7}',
-        '<a>x</a> <b>{"score": 3}</b>\n{"score": 7}',
-        'For {"id": "accuracy", "score": 3} see there.\n{"score": 7}',
-        '> This is an example.\n\n{"score": 7}',
+        'The answer {mostly} fits.\n\n```json\n{\n  "score": 7\n}\n```\n',
+        'With \\frac{1}{2} and {} in mind:\n{"score": 7}',
+        'Score:\n  {"score": 7}  \r\n',
+        "For {x : x > 0}, {'a', 'b'} and {see: below}:\n\n{\"score\": 7}",
         '> This is an example:\n\n{"score": 7}',
-        '{"score": 7}\n> but this is wrong\n',
-        '{"score": 7}\n<b>is what the user wants</b>',
-        '{"score": 7}\n```\nis what the user wants\n```',
-        '{"score": 7}\n```\nx\n```\nis what the user wants',
-    ],
-    ids=[
-        "quoted",
-        "tagged",
-        "note",
-        "quoted sentence",
-        "quoted start",
-        "quoted end",
-        "tagged end",
-        "fenced end",
-        "fence",
+        '{"id": "accuracy"}\n{"score": 7}',
     ],
 )
-def test_what_is_quoted_or_said_of_one_criterion_changes_no_verdict(text):
-    assert find_verdict(text) == {"score": 7}
-
-
-@pytest.mark.parametrize("score", ["x", None, True, "3"])
-def test_a_claim_is_compared_with_scores_that_are_numbers(score):
-    value = {"score": score}
-    assert find_verdict(f"The score is 7.\n{json.dumps(value)}") == value
-    assert find_verdict(f'The score is 7.\n{{"checks": [{json.dumps(value)}]}}') == {"checks": [value]}
+def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(text):
+    assert find(text) == find(text, extract=Extract.ONLY) == {"score": 7}
+    with pytest.raises(OutputError, match="expected one JSON object and nothing else"):
+        find(text, extract=Extract.WHOLE)
 
 
 @pytest.mark.parametrize(
@@ -78,17 +57,17 @@ def test_a_claim_is_compared_with_scores_that_are_numbers(score):
     [
         "{'score': 2} then {\"score\": 7}",
         "{\"score\": 7}, not { 'score' : 2}",
-        '{score: 2} then {"score": 7}',
-        '{Score = 2} then {"score": 7}',
+        '{score: 2} then\n{"score": 7}',
+        '{Score = 2} then\n{"score": 7}',
         '{“score”: 2} then {"score": 7}',
         "{'checks': [{'id': 'a', 'score': 2}]} then {\"score\": 7}",
         "{'score': 2}",
     ],
 )
-def test_an_object_of_another_language_is_an_object_too(text):
-    with pytest.raises(OutputError) as caught:
-        find_verdict(text)
-    assert caught.value.message == "the object at line 1 is not JSON: its keys are not in double quotes"
+@pytest.mark.parametrize("extract", Extract)
+def test_an_object_of_another_language_is_an_object_too(text, extract):
+    with pytest.raises(OutputError):
+        find(text, extract=extract)
 
 
 @pytest.mark.parametrize(
@@ -96,17 +75,17 @@ def test_an_object_of_another_language_is_an_object_too(text):
     [
         ("", "", None, "the text is empty; expected a JSON object"),
         ("Seven.", "", None, 'no JSON object in this text: "Seven."'),
+        ("{Seven}", "", None, 'no JSON object with the field `score` in this text: "{Seven}"'),
         ("7", "", None, "found the number 7; expected a JSON object"),
         ("null", "", None, "found null; expected a JSON object"),
         ("true", "", None, "found true; expected a JSON object"),
         ('"{}"', "", None, "found a string; expected a JSON object"),
         ('[{"score": 7}]', "", None, "found a list; expected a JSON object"),
-        ('Here: [\n{"score": 7}\n]', "", 2, "the JSON object at line 2 is inside a list that is not JSON"),
-        ('{x:\n{"score": 7}\n}', "", 2, "the JSON object at line 2 is inside braces that are not JSON"),
-        ('{"a": 1},\n{"score": 3}', "", 2, "the JSON object at line 2 is inside a list that is not JSON"),
-        ('"meta":\n{"score": 3}\n}', "", 3, "a `}` at line 3 closes nothing, so the JSON before it is broken"),
-        ('{"score": 7}\n{"score": 7}', "", 2, "2 JSON objects, at lines 1, 2; expected one"),
-        ('{"score": 7}\n' * 5_000, "", 2, "5000 JSON objects, at lines 1, 2, 3, 4, 5, ...; expected one"),
+        ('Here: [\n{"score": 7}', "", 2, 'the JSON object at line 2 is part of what begins before it: "Here: ["'),
+        ('"a": 1,\n{"score": 3}', "", 2, 'the JSON object at line 2 is part of what begins before it: "\\"a\\": 1,"'),
+        ('x\n{"score": 7}\ny', "", 2, 'text follows the JSON object at line 2, so it is not the verdict: "y"'),
+        ('{"score": 7}\n{"score": 7}', "", 2, "2 objects with `score`, at lines 1 and 2; expected one"),
+        ('{"score": 7}\n' * 5_000, "", 2, "2 objects with `score`, at lines 1 and 2; expected one"),
         ('{"a": {"score": 3}, "score": 7', "", 1, "not JSON at column 31: the text ends too early"),
         ('{"score": 7} or\n{"score":', "", 2, "not JSON at line 2, column 10: the text ends too early"),
         ('{"score": 7,}', "", 1, "not JSON at column 13: expecting property name enclosed in double quotes"),
@@ -120,8 +99,36 @@ def test_an_object_of_another_language_is_an_object_too(text):
 )  # fmt: skip
 def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, message):
     with pytest.raises(OutputError) as caught:
-        find_verdict(text)
+        find(text)
     assert (caught.value.path, caught.value.line, caught.value.message) == (path, line, message)
+
+
+def test_an_object_of_the_answer_is_a_quote_where_the_answer_may_have_ended_the_thoughts():
+    text = '<think>It ends with </think>\n{"score": 9}'
+    assert find(text, answer='{"score": 9}') == {"score": 9}
+    with pytest.raises(OutputError, match="word for word"):
+        find(text, answer='</think>\n{"score": 9}')
+
+
+def test_what_one_way_to_find_the_verdict_accepts_the_next_one_reads_as_well():
+    """A glance, the whole text, its end and the only object in it: each accepts what the one before does, and more."""
+    reader = reader_of(RUBRICS["whole"])
+    counts = Counter()
+    for text in join_pieces(5, 3_000):
+        found = [None, *[None] * len(Extract)]
+        found[0] = (glance := reader.glance_text(text)) and list(glance.answers)
+        for place, extract in enumerate(Extract, 1):
+            with suppress(OutputError):
+                found[place] = list(reader.read_value(find(text, extract=extract)).known.answers)
+        read = [answers for answers in found if answers]
+        assert found == [None] * (len(found) - len(read)) + read[:1] * len(read), text
+        counts[len(read)] += 1
+    assert min(counts[number] for number in range(5)) > 5, counts
+
+
+def test_an_unknown_way_to_find_the_verdict_is_refused():
+    with pytest.raises(ValueError, match="extract is 'strict'; expected 'whole', 'last' or 'only'"):
+        score(RUBRICS["whole"], '{"score": 7}', extract="strict")
 
 
 RUBRICS = load_rubrics(
@@ -138,48 +145,72 @@ tests:
       - {id: length, score_ranges: {0: Too long, 5: Short enough}}
 """,
 )
-TEXTS = YAML(typ="safe").load((Path(__file__).parent / "data/judge_texts.yaml").read_text("utf-8"))
 
 
-def read(case):
+def read_texts(name):
+    return YAML(typ="safe").load((Path(__file__).parent / "data" / name).read_text("utf-8"))
+
+
+TEXTS = read_texts("judge_texts.yaml")
+UNSEEN = read_texts("unseen_judge_texts.yaml")
+
+
+def read(case, extract):
     """The scores that the scorer reads in a text, or the message with which it refuses it."""
     is_each = isinstance(case["says"], list) or '"checks"' in case["text"]
+    rubric = RUBRICS["each" if is_each else "whole"]
     try:
-        found = score(RUBRICS["each" if is_each else "whole"], case["text"], answer=case.get("answer"))
+        found = score(rubric, case["text"], answer=case.get("answer"), extract=extract)
     except OutputError as fault:
         return fault.message
     answers = [each.grade.answer for each in found.criteria]
     return answers if is_each else answers[0]
 
 
-def expected(case):
-    """Part of the message, or the scores."""
-    return case.get("missed") or (case["why"] if case["says"] is None else case["says"])
+@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
+def test_what_a_person_reads_at_the_end_is_scored_or_refused_and_nothing_else(case):
+    found = read(case, "last")
+    reason = case.get("why") or case.get("missed")
+    assert reason in found if reason else found == case.get("misread", case["says"])
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
-def test_a1_what_a_person_reads_is_scored_or_refused_and_nothing_else(case):
-    found = read(case)
-    assert expected(case) in found if isinstance(found, str) else found == expected(case)
+def test_the_whole_text_and_the_only_object_are_scored_or_refused_as_the_text_says(case):
+    whole, last, only = (read(case, extract) for extract in Extract)
+    assert whole == case["says"] if "whole" in case else isinstance(whole, str)
+    if "only" in case:
+        assert isinstance(only, str) if case["only"] is None else only == case["only"]
+    else:
+        assert isinstance(only, str) if isinstance(last, str) else only == last
 
 
-def count_texts():
+def count_texts(texts, extract):
     """How many texts are scored as a person reads them, rightly refused, wrongly scored, and refused all the same."""
     counts = Counter()
-    for case in TEXTS:
-        found = read(case)
+    for case in texts:
+        found = read(case, extract)
         if isinstance(found, str):
             counts["refused" if case["says"] is None else "missed"] += 1
         else:
             counts["scored" if found == case["says"] else "wrong"] += 1
-    return counts
+    return dict(counts)
 
 
-def test_of_200_texts_none_is_scored_wrongly_and_few_verdicts_are_missed(record_property):
-    counts = count_texts()
-    record_property("texts of judges", dict(counts))
-    assert (counts.total() >= 200, counts["wrong"], counts["missed"] <= 0.1 * counts.total()) == (True, 0, True)
-    assert len({case["id"] for case in TEXTS}) == len(TEXTS)
+@pytest.mark.parametrize(
+    ("texts", "extract", "counts"),
+    [
+        (TEXTS, "whole", {"scored": 94, "refused": 260, "missed": 199}),
+        (TEXTS, "last", {"scored": 227, "refused": 244, "missed": 66, "wrong": 16}),
+        (TEXTS, "only", {"scored": 272, "refused": 152, "missed": 21, "wrong": 108}),
+        (UNSEEN, "whole", {"scored": 21, "refused": 50, "missed": 29}),
+        (UNSEEN, "last", {"scored": 36, "refused": 48, "missed": 14, "wrong": 2}),
+        (UNSEEN, "only", {"scored": 49, "refused": 32, "missed": 1, "wrong": 18}),
+    ],
+    ids=["whole", "last", "only", "whole of unseen", "last of unseen", "only of unseen"],
+)
+def test_as_many_texts_are_scored_and_refused_as_the_page_says(texts, extract, counts):
+    assert count_texts(texts, extract) == counts
+    assert len({case["id"] for case in texts}) == len(texts)
 
 
 HOSTILE = {
@@ -230,31 +261,26 @@ HOSTILE = {
     "labels of fences": "```draft\n{}\n```\n",
     "code that names a score": "```py\nscore = 3\n```\n",
     "spaced thoughts": "< think ",
-}
-WORDS = {
-    "claims": "The score is 7. ",
-    "claims that do not end": "the score is is is ",
-    "claims behind a lot": "the correct final right ",
-    "spaces behind a score": "the score    ",
-    "scores that are given": "I give it it it ",
-    "numbers alone": "7\n",
-    "empty lines": "\n",
-    "cells": "| whole whole ",
-    "claims without an end": "The score is 7 if ",
-    "refusals": "I cannot grade this this ",
-    "others": "a judge one they ",
-    "retractions": "that was just just ",
-    "says": "it says this that ",
-    "signs": "** -- ::",
-    "stops": ". ! ? ",
+    "braces alone": "{",
+    "brackets alone": "[",
+    "back ticks alone": "`",
+    "thoughts that begin": "<think>",
+    "quotes alone": '"',
+    "keys": '"score":',
+    "keys of another language": "{'score':",
+    "broken objects in fences": '```\n{"a":x\n```\n',
+    "objects within objects": '{"a":{"score":1}}\n',
+    "objects that begin in each other": '{"a":',
+    "tags at the begins of lines": "\n<a>",
 }
 
 
 def seconds(text):
-    """Return the CPU time that a look for a verdict takes."""
+    """Return the CPU time that looks for a verdict take."""
     begun = process_time()
-    with suppress(OutputError):
-        find_verdict(text, answer=text[: len(text) // 2])
+    for extract in Extract:
+        with suppress(OutputError):
+            find(text, answer=text[: len(text) // 2], extract=extract)
     return process_time() - begun
 
 
@@ -271,7 +297,7 @@ def grows_too_fast(few, many):
     return True
 
 
-def test_c2_blanks_behind_an_object_take_time_in_proportion():
+def test_blanks_behind_an_object_take_time_in_proportion():
     few, many = (f'{{"score": 7}}{" " * count}x\n{{"score": 7}}' for count in (5_000, 40_000))
     assert not grows_too_fast(few, many)
 
@@ -284,24 +310,16 @@ def test_the_time_grows_with_the_text_only(piece):
     assert not grows_too_fast(piece * count, piece * count * 8)
 
 
-@pytest.mark.parametrize("piece", WORDS.values(), ids=WORDS)
-def test_the_time_grows_with_the_words_beside_the_object_only(piece):
-    count = 2_000 // len(piece)
-    few, many = (f'{piece * times}\n{{"score": 7}}\n{piece * times}' for times in (count, 8 * count))
-    assert not grows_too_fast(few, many)
+@pytest.mark.parametrize("piece", ["{", "[", "`", "<think>", '"', '{"a":', '{"a": x\n'])
+def test_ten_megabytes_of_one_sign_take_seconds(piece):
+    assert seconds(piece * (10_000_000 // len(piece))) < 20
 
 
 def test_a1_what_a_message_quotes_of_the_text_hides_nothing():
     """D1: unseen characters, and commands for CI systems, come as escapes wherever the message goes."""
     with pytest.raises(OutputError) as caught:
-        find_verdict('{"score": 9}\n\nScratch\u202e, I meant 3.\x07')
-    assert (caught.value.line, caught.value.message) == (
-        3,
-        '"I meant" at line 3 takes it back or says that it does not count; expected words that agree with the object',
-    )
-    with pytest.raises(OutputError) as caught:
-        find_verdict("No \u202egrade\x1b[31m from ##[error] me.")
+        find("No \u202egrade\x1b[31m from ##[error] me.")
     assert caught.value.message == r'no JSON object in this text: "No \u202egrade\u001b[31m from #\x23[error] me."'
     with pytest.raises(OutputError) as caught:
-        find_verdict('{"a\u202eb": 1, "a\u202eb": 2}')
+        find('{"a\u202eb": 1, "a\u202eb": 2}')
     assert caught.value.message == r"the key `a\u202eb` occurs twice in one object"

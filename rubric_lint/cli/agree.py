@@ -49,7 +49,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @option("Input", "--chosen", metavar="WAY", type=Choice(_CHOSEN), help="How labels were chosen that do not say it.")
 @option("Input", "--rater", "raters", multiple=True, metavar="NAME", help="Compare only this rater. Can be repeated.")
 @option("Input", "--any-version", is_flag=True, help="Also use results by another version of the rubric.")
-@extract_option
+@extract_option("last")
 @option(
     "Statistics",
     "--bootstrap",

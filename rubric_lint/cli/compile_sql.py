@@ -43,7 +43,7 @@ _CALL = "rubric-score compile examples/summary.rubric.yaml --to"
     metavar="NAME",
     help="A field that your judge adds, to be ignored. Can be repeated.",
 )
-@extract_option
+@extract_option("last")
 @option("Output", "--to", "target", required=True, type=Choice(_TARGETS), help="The database to write for.")
 @option("Output", "-o", "--output", metavar="FILE", type=FileName(), help="Write the query to FILE, not to stdout.")
 @with_settings
@@ -66,6 +66,7 @@ def compile_sql(
     verdict as `rubric-score` gives them, in integer arithmetic. Invalid outputs have an error. Outputs that only
     `rubric-score` can read, such as an object within prose, are marked as unread.
     """
+    from rubric_lint.scoring.candidates import Extract  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
     from rubric_lint.scoring.sql import FieldError, compile_rubric  # noqa: PLC0415
 
@@ -76,11 +77,9 @@ def compile_sql(
     if output is not None and os.path.realpath(output) == os.path.realpath(file):
         raise click.UsageError(f"--output: {output}: is the rubric and would be overwritten; name another file")
     rubric = choose_rubric(require(file, config=config, isolated=isolated), name)
-    is_strict = extract == "strict"
+    how = Extract(extract)
     try:
-        query = compile_rubric(
-            rubric, target, table=table, strict=is_strict, is_struct=column == "struct", extra=fields
-        )
+        query = compile_rubric(rubric, target, table=table, extract=how, is_struct=column == "struct", extra=fields)
     except FieldError as wrong:
         raise click.UsageError(f"--field: {wrong}") from None
     except RubricError as wrong:

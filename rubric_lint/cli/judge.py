@@ -169,7 +169,7 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
 )
 @batch_options
 @field_options
-@extract_option
+@extract_option("whole")
 @with_settings
 def judge(
     *,

@@ -85,7 +85,7 @@ def merge(
     found = find_files(results, left)
     if found is None or not are_readable(found) or not _are_complete((*found, *left)):
         return Exit.USAGE
-    extras = prepare_extras(rubrics, found, None, (), extract="standard", mapping={}) if report else None
+    extras = prepare_extras(rubrics, found, None, (), extract="last", mapping={}) if report else None
     target = Target(form, output, report, compact, quiet)
     code, totals = score_files(rubrics, Given(file, found), target, extras, jobs=jobs, merges=True)
     return code or judge_totals(totals, fail_on, allow_invalid=allow_invalid)

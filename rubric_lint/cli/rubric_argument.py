@@ -1,13 +1,14 @@
 """Load the RUBRIC argument of `rubric-score` and its subcommands."""
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import option
-from rubric_lint.cli.options import check_settings, choice
+from rubric_lint.cli.help import Function, option
+from rubric_lint.cli.options import Choice, check_settings
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
@@ -17,13 +18,26 @@ if TYPE_CHECKING:
 rubric_argument = click.argument("file", metavar="RUBRIC", type=click.Path(exists=True, dir_okay=False))
 """The RUBRIC argument of a subcommand."""
 
-extract_option = option(
-    "Input",
-    "--extract",
-    **choice("standard", "strict"),
-    help="Where to find the JSON in raw text: standard, on lines of its own or in a fence; strict, the whole text.",
-)
-"""The option that says how to find the JSON in what a judge wrote."""
+
+class _ExtractChoice(Choice):
+    """One way to find the verdict; for a former name, says what replaces it."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return the message for an unknown value."""
+        former = {"strict": "whole", "standard": "last"}.get(value)
+        return f"{value} is now called {former}" if former else super().get_invalid_choice_message(value, ctx)
+
+
+def extract_option(default: str) -> Callable[[Function], Function]:
+    """Return the option that says what of a raw text may be the verdict."""
+    return option(
+        "Input",
+        "--extract",
+        type=_ExtractChoice(("whole", "last", "only")),
+        default=default,
+        show_default=True,
+        help="What of a raw text is the verdict: whole, all of it; last, an object at its end; only, its only object.",
+    )
 
 
 def require(path: str, *, config: str | None, isolated: bool) -> "dict[str, ScoringRubric]":

@@ -88,7 +88,7 @@ _EXAMPLES = {
     help="Show in the report how well the judge agrees with these labels of people. Can be repeated.",
 )
 @verdict_options
-@extract_option
+@extract_option("last")
 @with_settings
 @option(HELP, "--version", **VERSION)
 def score(
@@ -135,7 +135,7 @@ def score(
             write_all,
             address=address,
             jobs=jobs,
-            strict=extract == "strict",
+            extract=extract,
             mapping=mapping,
             form=form,
             quiet=quiet,

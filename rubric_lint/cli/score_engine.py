@@ -70,7 +70,7 @@ def score_by_engine(
     *,
     address: str | None,
     jobs: int | None,
-    strict: bool,
+    extract: str,
     mapping: Mapping[str, str],
     form: str | None,
     quiet: bool,
@@ -96,8 +96,8 @@ def score_by_engine(
     form = form or ("table" if sys.stdout.isatty() else "jsonl")
     writer = FORMS[form](lambda text: write(text.encode("utf-8", "backslashreplace")), columns())
     try:
-        score = map_batches(rubrics, strict=strict)
-        plan = make_plan(files, score, rubrics, strict=strict, mapping=mapping)
+        score = map_batches(rubrics, extract=extract)
+        plan = make_plan(files, score, rubrics, extract=extract, mapping=mapping)
         with Folder(Path(output), plan) as folder:
             done = folder.prepare()
             work = Worker(score, str(folder.path.resolve()), plan.key, mapping)

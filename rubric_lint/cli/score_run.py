@@ -52,7 +52,7 @@ def score_files(
     extras: Prepared | None,
     *,
     jobs: int | None,
-    extract: str = "standard",
+    extract: str = "last",
     mapping: Mapping[str, str] | None = None,
     merges: bool = False,
 ) -> "tuple[Exit, Totals]":

@@ -179,6 +179,15 @@ def _as_cell(value: Any) -> Any:
     return armed(visible(json.dumps(value, ensure_ascii=False)))
 
 
+def _escape_halves(value: Any) -> Any:
+    """Return a value of a row with half surrogate pairs in its texts as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_escape_halves(item) for item in value]
+    return {name: _escape_halves(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+
 class _Parquet:
     """A writer of Parquet with the columns of `ScoredBatch.to_arrow`; the errors have their files, too."""
 
@@ -212,7 +221,11 @@ class _Parquet:
     def _write(self) -> None:
         pa = _import_arrow()
         rows, self._rows = self._rows, []
-        self._writer.write_table(pa.Table.from_pylist(rows, self._schema))
+        try:
+            table = pa.Table.from_pylist(rows, self._schema)
+        except UnicodeEncodeError:  # half a surrogate pair, which JSON can have and Arrow cannot
+            table = pa.Table.from_pylist([_escape_halves(row) for row in rows], self._schema)
+        self._writer.write_table(table)
 
     def end(self) -> None:
         """Write the last rows and the footer."""

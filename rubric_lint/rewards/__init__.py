@@ -32,7 +32,6 @@ def trl_reward(
     attempts: int = 3,
     concurrency: int = 8,
     patience: int | None = 5,
-    strict: bool = False,
     question: str | None = None,
     reference: str | None = None,
     rubric_field: str = "rubric",
@@ -52,7 +51,7 @@ def trl_reward(
     raises. `dropout` is the probability with which each criterion does not count, the same ones for all completions of
     a prompt in a step; `seed` makes them. `samples` outputs are combined to their median, each from up to `attempts`
     replies until it is valid. At most `concurrency` replies are awaited at once. After `patience` calls in a row
-    without a valid output, the function raises. With `strict`, a raw text must be the object as a whole.
+    without a valid output, the function raises. A raw text, without thoughts, must be an object or a fence with one.
 
     `question` and `reference` name columns that the judge gets: by default the prompt is the question, and there is no
     reference. `name` is what the trainer logs, by default the name of the rubric.
@@ -79,7 +78,6 @@ def trl_reward(
         attempts=attempts,
         concurrency=concurrency,
         patience=patience,
-        strict=strict,
     )
     kind = AsyncTrlReward if callable(judge) and is_async(judge) else TrlReward
     return kind(
@@ -99,7 +97,6 @@ def verifiers_reward(
     samples: int = 1,
     attempts: int = 3,
     concurrency: int = 8,
-    strict: bool = False,
     view: "View" = "last_reply",
     question: str | None = None,
     reference: str | None = None,
@@ -136,7 +133,6 @@ def verifiers_reward(
         attempts=attempts,
         concurrency=concurrency,
         patience=None,  # each invalid output is an error of its rollout already
-        strict=strict,
     )
     return VerifiersReward(
         rubrics,

@@ -43,7 +43,7 @@ def is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-def read_output(item: Item, output: Any, *, strict: bool) -> JudgeOutput:
+def read_output(item: Item, output: Any) -> JudgeOutput:
     """Read an output: raw text, an object or a `JudgeOutput`.
 
     Raises:
@@ -53,7 +53,7 @@ def read_output(item: Item, output: Any, *, strict: bool) -> JudgeOutput:
         reader_of(item.rubric).know(output)
         return output
     if isinstance(output, str | Mapping):
-        return parse_output(item.rubric, output, answer=read_quotable(*item.case), strict=strict)
+        return parse_output(item.rubric, output, answer=read_quotable(*item.case), extract="whole")
     found = "no output" if output is None else f"an output of the type {type(output).__name__}"
     raise OutputError(f"{found}; expected a string or an object")
 
@@ -118,7 +118,7 @@ class Asker:
             output = None
             try:
                 output = await call(messages, item)
-                return read_output(item, output, strict=self._options.strict)
+                return read_output(item, output)
             except OutputError as fault:
                 if not left or isinstance(fault, _FailedError):
                     return fault

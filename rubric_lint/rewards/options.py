@@ -25,7 +25,6 @@ class Options:
     attempts: int = 3
     concurrency: int = 8
     patience: int | None = 5
-    strict: bool = False
 
     def __post_init__(self) -> None:
         _refuse_other("reward", self.reward, get_args(Worth))

@@ -133,7 +133,7 @@ class Rewarder:
 
     def _read_one(self, item: Item, output: Any) -> Read:
         try:
-            return read_output(item, output, strict=self.options.strict)
+            return read_output(item, output)
         except OutputError as fault:
             return fault
 

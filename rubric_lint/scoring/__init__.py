@@ -17,22 +17,23 @@ def score(
     output: JudgeOutput | Mapping[str, Any] | str,
     *,
     answer: str | None = None,
-    strict: bool = False,
+    extract: str = "last",
 ) -> Scored:
     """Return the score and verdict of one judge output, given as a `JudgeOutput`, as an object or as raw text.
 
-    Of a raw text the verdict is the one object that the judge gives, not what it drafts in its thoughts or quotes; with
-    `strict` only the text as a whole. `answer` is the text that was judged: an object that it contains is a quote. An
-    object may be a row of a struct column: fields that are None count as absent, and NumPy's arrays and numbers are
-    read.
+    `extract` says what of a raw text, without thoughts, is the verdict: `whole`, the text as an object or a fence with
+    one; `last`, also an object at its end; `only`, the only object. `answer` is the text that was judged: an object in
+    prose that it contains is a quote. An object may be a row of a struct column: fields that are None count as absent,
+    and NumPy's arrays and numbers are read.
 
     Raises:
         OutputError: when the output is not valid for this rubric; such an output has no score.
+        ValueError: if `extract` has another value.
     """
     if isinstance(output, JudgeOutput):
         reader_of(rubric).know(output)  # refuses other answers than the rubric's
     else:
-        output = parse_output(rubric, output, answer=answer, strict=strict)
+        output = parse_output(rubric, output, answer=answer, extract=extract)
     return rubric.grade(output)
 
 
@@ -41,13 +42,14 @@ def score_samples(
     outputs: Sequence[JudgeOutput | Mapping[str, Any] | str],
     *,
     answer: str | None = None,
-    strict: bool = False,
+    extract: str = "last",
 ) -> Scored:
     """Return the median of several judge outputs for one answer; at least one of the outputs has the returned verdict.
 
     Raises:
         OutputError: when there are none, or one of them is not valid for this rubric.
+        ValueError: as `score`.
     """
     if not outputs:
         raise OutputError("no outputs to combine")
-    return combine_samples([score(rubric, output, answer=answer, strict=strict) for output in outputs])
+    return combine_samples([score(rubric, output, answer=answer, extract=extract) for output in outputs])

@@ -14,14 +14,14 @@ from rubric_lint.messages import visible
 class OutputError(Exception):
     """An invalid judge output: the reason, a JSON Pointer, and the 1-based line of the raw text, if known.
 
-    The message escapes invisible characters of the judge's text. `offset` is where the JSON breaks, or None if it
-    does not break or no more text is available.
+    The message escapes invisible characters of the judge's text, and the path half surrogate pairs. `offset` is where
+    the JSON breaks, or None if it does not break or no more text is available.
     """
 
     def __init__(self, message: str, path: str = "", line: int | None = None, offset: int | None = None) -> None:
         self.message = visible(message)
         super().__init__(self.message)
-        self.path = path
+        self.path = path.encode("utf-8", "backslashreplace").decode()
         self.line = line
         self.offset = offset
 

@@ -119,7 +119,10 @@ class Form:
             return self._word_rival(path)
         value = root
         for step in path:
-            value = value[step]
+            if isinstance(value, Mapping) and step not in value:  # `find` has replaced half a surrogate pair in it
+                value = next(item for key, item in value.items() if _simplify(key, ()) == step)
+            else:
+                value = value[step]
         if "patternProperties" in rule:
             return self._word_extra(value, path, str(rule[rule.index("patternProperties") + 1]))
         name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "the check" if path else "the judge output"

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.scoring.candidates import Extract, find_verdict, squeeze, unwrap
+from rubric_lint.scoring.candidates import Extract, find_verdict, unwrap
 from rubric_lint.scoring.decoding import QUOTE, count_quotes, count_texts
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.form import read_object
@@ -131,28 +131,27 @@ class Reader:
         self._pieces = [_render_pieces(criterion) for criterion in rubric.criteria]
         self._is_holistic = rubric.shape is Shape.HOLISTIC
         self._is_checklist = rubric.shape is Shape.CHECKLIST
+        self._field = "score" if self._is_holistic else "checks"
         self.known: dict[Answers, Known] = {}
 
-    def read(self, output: str, answer: str | None = None, extract: Extract = Extract.STANDARD) -> Judged:
-        """Read raw text; `answer` is the judged answer, if known: an object that it contains is a quote.
+    def read(self, output: str, answer: str | None = None, extract: Extract = Extract.LAST) -> Judged:
+        """Read raw text; `answer` is the judged answer, if known: an object in prose that it contains is a quote.
 
         Raises:
-            OutputError: if there is not exactly one object, or it is not valid for this rubric.
+            OutputError: if the text has no verdict, or it is not valid for this rubric.
         """
-        held = unwrap(output, strict=extract is Extract.STRICT)
-        if not (answer and squeeze(held) in squeeze(answer)) and (found := self._glance(held)):
+        if found := self._glance(unwrap(output)):
             return Judged(found[0], 1, found[1])
-        value = find_verdict(output, answer=answer, extract=extract)
+        value = find_verdict(output, self._field, answer=answer, extract=extract)
         judged = self._convert(value)
         return judged._replace(texts=1) if judged else self._read_checked(value, "")
 
-    def glance(self, lines: Sequence[bytes], extract: Extract) -> tuple[list[Seen], list[int]]:
+    def glance(self, lines: Sequence[bytes]) -> tuple[list[Seen], list[int]]:
         """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
 
         Return the id and the result of each, and the places of the other lines, which need a second look.
         """
         decode, look_up, decode_output = self.types.decode_record, self.look_up, self.types.decode
-        strict = extract is Extract.STRICT
         given: list[Seen] = []
         others: list[int] = []
         for place, line in enumerate(lines):
@@ -164,7 +163,7 @@ class Reader:
             output = record.output
             # A repeated key adds strings, and every string that was read has its quotes.
             if type(output) is str:
-                inner = unwrap(output, strict=strict)
+                inner = unwrap(output)
                 found = look_up(decode_output(inner))
                 is_sound = found and count_quotes(line) == 8 and count_quotes(inner) == 2 * found[1]
             else:
@@ -182,9 +181,9 @@ class Reader:
         found = self.look_up(plain) if plain else None
         return (found[0], plain) if found and count_quotes(held) == 2 * found[1] else None
 
-    def glance_text(self, text: str, extract: Extract) -> Known | None:
+    def glance_text(self, text: str) -> Known | None:
         """Return the result of a raw text that is just an output of the expected form, or None."""
-        found = self._glance(unwrap(text, strict=extract is Extract.STRICT))
+        found = self._glance(unwrap(text))
         return found[0] if found else None
 
     def glance_value(self, value: Any) -> Known | None:
@@ -290,19 +289,21 @@ def parse_output(
     output: Mapping[str, Any] | str,
     *,
     answer: str | None = None,
-    strict: bool = False,
+    extract: str = "last",
 ) -> JudgeOutput:
     """Read a judge output from raw text or an object, as `score` does.
 
     Raises:
-        OutputError: if there is not exactly one object, or it is not valid for this rubric.
+        OutputError: if the text has no verdict, or it is not valid for this rubric.
+        ValueError: if `extract` has another value.
     """
+    how = Extract(extract)
     reader = reader_of(rubric)
     if len(reader.known) > MOST_KNOWN:
         reader.known.clear()
     if not isinstance(output, str):
         return reader.read_value(output).output
-    return reader.read(output, answer, Extract.STRICT if strict else Extract.STANDARD).output
+    return reader.read(output, answer, how).output
 
 
 def _has_halves(output: Any) -> bool:

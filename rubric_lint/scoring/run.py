@@ -88,7 +88,7 @@ class Scoring:
         observer: Observer | None = None,
         *,
         several: bool = False,
-        extract: Extract = Extract.STANDARD,
+        extract: Extract = Extract.LAST,
         mapping: Mapping[str, str] | None = None,
         jobs: int = 1,
         merges: bool = False,

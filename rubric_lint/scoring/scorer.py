@@ -37,7 +37,7 @@ class Unclear(NamedTuple):
 class Scorer:
     """A scorer of entries for some rubrics."""
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.STANDARD) -> None:
+    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST) -> None:
         self._rubrics = rubrics
         self._readers = {name: Reader(rubric) for name, rubric in rubrics.items()}
         self._only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
@@ -57,7 +57,7 @@ class Scorer:
 
     def scan_lines(self, lines: Sequence[bytes], line: int = 1) -> Iterator[Run | Unclear]:
         """Yield the entries of lines as `scan`, blank ones too; `line` is the number of the first one."""
-        found, others = self._only.glance(lines, self._extract) if self._only else ([], range(len(lines)))
+        found, others = self._only.glance(lines) if self._only else ([], range(len(lines)))
         first = 0
         for number, place in enumerate([*others, len(lines)]):
             if first < place:
@@ -85,22 +85,16 @@ class Scorer:
     def glance(self, entry: Any) -> Known | None:
         """Return the result of a decoded entry or a raw text that has just the fields of the expected form, or None."""
         reader = self._only
-        texts: Sequence[Any] = ()
         if type(entry) is dict and "output" in entry:
             if not entry.keys() <= _PLAIN:
                 return None
-            texts = [*map(entry.get, SHOWN)] if len(entry) > 2 else ()
             if "rubric" in entry:
                 named = entry["rubric"]
                 reader = self._readers.get(named) if type(named) is str else None
             entry = entry["output"]
         if reader is None:
             return None
-        if type(entry) is not str:
-            return reader.glance_value(entry)
-        # A text without a brace is not quoted by an output.
-        is_shown = any(text is not None and (type(text) is not str or "{" in text) for text in texts)
-        return None if is_shown else reader.glance_text(entry, self._extract)
+        return reader.glance_text(entry) if type(entry) is str else reader.glance_value(entry)
 
     @property
     def only(self) -> ScoringRubric | None:
@@ -265,7 +259,7 @@ def score_entry(
     rubrics: Mapping[str, ScoringRubric],
     line: int,
     file: str | None = None,
-    extract: Extract = Extract.STANDARD,
+    extract: Extract = Extract.LAST,
 ) -> Outcome:
     """Score one entry: a judge output, or a record that holds one."""
     return Scorer(rubrics, extract).tell(text, line, file)

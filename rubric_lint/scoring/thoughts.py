@@ -3,11 +3,18 @@
 import re
 from collections.abc import Iterator
 
-from rubric_lint.scoring.blanks import IN_LINE, blank
+from rubric_lint.scoring.blanks import blank
 from rubric_lint.scoring.extract import OutputError, decode_with_flaws, line_of
 
-MOST_BROKEN = 50
-"""The most broken objects to examine in one text. Each may scan the whole text; no judge writes more."""
+_MOST_BROKEN = 50
+"""The most broken objects to examine in one text: each error counts the lines before it."""
+
+_MARK = "['`\u201c\u201d\u2018\u2019]"
+BEGINS_OBJECT = (
+    r"\{\s*(?:\"(?:[^\"\\\n]|\\.){0,200}+(?:\"\s*(?::|\Z)|\Z)"
+    rf"|{_MARK}[^{_MARK[1:-1]}{{}}\n]{{1,200}}+{_MARK}\s*:)"
+)
+"""The start of an object, in JSON or what imitates it: a brace and a key, and so no set of strings."""
 
 Spans = list[tuple[int, int]]
 
@@ -16,13 +23,14 @@ def blank_thoughts(text: str) -> str:
     """Replace the thoughts in a text with blanks; lines and offsets stay the same.
 
     Thoughts are: text between tags such as `<think>`; all text before a closing tag without an opening one, because
-    servers often remove the opening tag; and the thinking channels of the Harmony format.
+    servers often remove the opening tag; and the thinking channels of the Harmony format. Tags in the strings of an
+    object do not count.
 
     Raises:
-        OutputError: if a thought is never closed, so that the rest may be a draft; or if a closing tag makes it unclear
-            whether an object before it is a draft.
+        OutputError: if a thought is never closed, so that the rest may be a draft; or if a closing tag follows the end
+            of another thought.
     """
-    if not _may_think(text):
+    if not any(sign in text for sign in _SIGNS) and not _BARE_CHANNEL.match(text):
         return text
     messages = _read_messages(text) if _HARMONY.search(text) else [(_end_of_bare_channels(text), len(text))]
     kept = [span for message in messages for span in _remove_tags(text, *message)]
@@ -34,13 +42,9 @@ def blank_thoughts(text: str) -> str:
     return "".join([*pieces, blank(text[done:])])
 
 
-def _may_think(text: str) -> bool:
-    """Return whether a text may have a thought, or so many brackets that reading its objects is refused."""
-    return (
-        any(sign in text for sign in _SIGNS)
-        or _BARE_CHANNEL.match(text) is not None
-        or text.count("{") + text.count("[") > MOST_BROKEN
-    )
+def ends_thoughts(text: str) -> bool:
+    """Return whether a text has a mark that begins or ends thoughts."""
+    return any(marks.search(text) for marks in (_THOUGHT, _HARMONY, _BARE_FINAL))
 
 
 _SIGNS = ("<", "&", "\uff1c", "\u25c1", "THINK]")
@@ -116,45 +120,42 @@ _TAG = (
 """Tags such as <think>, < think >, </seed:think>, <|START_THINKING|>, [THINK], &lt;think&gt;, and in triangles."""
 
 _THOUGHT = re.compile(_TAG, re.IGNORECASE)
-_OBJECT = r'\{[ \t\r\n]*["}]'
-_LANDMARK = re.compile(rf"{_TAG}|^[{IN_LINE}]*[*_]{{0,3}}(?={_OBJECT})", re.IGNORECASE | re.MULTILINE)
-"""The tag of a thought, or the start of a line with an object: a tag inside a string of the object does not count."""
-
-_BEGINS_OBJECT = re.compile(rf"[{IN_LINE}\n]*(?={_OBJECT})")
+_LANDMARK = re.compile(rf"{_TAG}|{BEGINS_OBJECT}", re.IGNORECASE)
+"""The tag of a thought, or an object: a tag inside a string of the object does not count."""
 
 
 def _remove_tags(text: str, begin: int, end: int) -> Spans:
     """Return the spans of a part of the text that are outside all thoughts."""
     kept: Spans = []
     start = position = begin
-    has_thought = has_object = False
+    has_thought = False
     broken = 0
-    while True:
-        mark = _BEGINS_OBJECT.match(text, position, end) if position == start else None
-        mark = mark or _LANDMARK.search(text, position, end)
-        if mark is None:
-            return [*kept, (start, end)]
+    while mark := _LANDMARK.search(text, position, end):
         position = mark.end()
-        if mark.re is _BEGINS_OBJECT or mark[2] is None:
-            try:
-                position, has_object = decode_with_flaws(text, position)[1], True
-            except OutputError as fault:
-                broken += 1
-                if fault.offset is None or broken > MOST_BROKEN:
-                    raise
-                position = max(position + 1, fault.offset)
-            continue
-        if not mark[1] or mark[3]:
+        if mark[2] is None:
+            if broken < _MOST_BROKEN:
+                try:
+                    position = decode_with_flaws(text, mark.start())[1]
+                except OutputError as fault:
+                    broken += 1
+                    if fault.offset is None:
+                        raise
+        elif mark[3]:
             kept.append((start, mark.start()))
-            start = position = position if mark[3] else _end_of_thought(text, mark, end)
+            start = position
+        elif not mark[1]:
+            kept.append((start, mark.start()))
+            start = position = _end_of_thought(text, mark, end)
             has_thought = True
-            continue
-        if has_thought and has_object:
+        elif has_thought:
             line = line_of(text, mark.start())
-            message = f"`{mark[0]}` at line {line} closes nothing, so the object before it may be a draft"
-            raise OutputError(message, line=line)
-        kept.clear()
-        start, has_thought, has_object = position, True, False
+            raise OutputError(
+                f"`{mark[0]}` at line {line} closes nothing, so what it ends may not be a thought", line=line
+            )
+        else:
+            kept.clear()
+            start, has_thought = position, True
+    return [*kept, (start, end)]
 
 
 def _end_of_thought(text: str, opening: re.Match[str], end: int) -> int:

@@ -338,3 +338,30 @@ def make_struct(shape, entries, chance):
     if chance.random() < 0.1:
         checks = [*checks[1:], *checks[: chance.random() < 0.5], *checks[:1]]
     return {"checks": checks, "overall_reasoning": None}
+
+
+OBJECTS = r"""
+{"score": 7}
+{"score": 3}
+{"reasoning": "<think>", "score": 5}
+{"score": 9, "reasoning": "</think> ```"}
+{"a": {"score": 1}}
+{"confidence": "&lt;/think&gt; x", "score": 2}
+{"name": "grade", "arguments": {"score": 1}}
+""".strip().splitlines()
+SIGNS = json.loads(r"""[
+" ", "\t", "\r\n", "\r", "\u200b", "\ufeff", "\"", "`", "> ", "{", "}", "[", "]", ",", "x", "Score: 3", "\u201c", ".",
+"```json\n", "```\n", "\n```", "```", "~~~\n", "<a>", "</a>", "<!--", "-->", "{'score': 2}", "{\"score",
+"<think>", "</think>", "[THINK]", "[/THINK]", "&lt;think&gt;", "&lt;/think&gt;", "\u25c1think\u25b7",
+"\uff1c/think\uff1e",
+"<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "<|end|>", "<|im_end|>", "<|im_start|>assistant\n",
+"</s>", "analysis", "assistantfinal"
+]""")
+"""What stands beside the objects in texts of judges of a holistic rubric."""
+
+
+def join_pieces(seed, count):
+    """Texts of random pieces."""
+    source = random.Random(seed)  # noqa: S311
+    pieces = [*OBJECTS * 3, *["\n"] * 12, *SIGNS]
+    return ["".join(source.choices(pieces, k=source.randrange(1, 9))) for _ in range(count)]

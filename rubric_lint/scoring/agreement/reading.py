@@ -101,7 +101,7 @@ class Reader:
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        extract: Extract = Extract.STANDARD,
+        extract: Extract = Extract.LAST,
         *,
         any_version: bool = False,
     ) -> None:

@@ -21,7 +21,7 @@ def score_batch(
     rubrics: ScoringRubric | Mapping[str, ScoringRubric],
     outputs: Any,
     *,
-    strict: bool = False,
+    extract: str = "last",
 ) -> ScoredBatch:
     """Score many judge outputs by a rubric, or by the rubrics that `load_rubrics` returns; return columns, in order.
 
@@ -30,14 +30,14 @@ def score_batch(
     `JudgeOutput`. Bytes, and a file opened in binary mode, are JSON Lines or JSON. A table of Arrow, pandas or Polars
     has a column `output` (or `outputs`) of texts, bytes or structs, and may have the other fields of a record: `id`,
     `rubric`, `answer`, `question`, `reference`, `judge`, `rubric_hash`; other columns are not read. An invalid output
-    is a row with an error. With `strict`, a raw text must be the object as a whole.
+    is a row with an error. `extract` is that of `score`.
 
     Raises:
         TypeError: if `rubrics` or `outputs` is something else.
         ValueError: if a table has one of these columns twice.
         RubricError: if the points of a rubric do not fit into 64 bits.
     """
-    collector = _collect(rubrics, strict=strict)
+    collector = _collect(rubrics, extract=extract)
     for portion in divide(outputs):
         collector.add(portion)
     return collector.take(len(collector))
@@ -48,7 +48,7 @@ def score_batches(
     outputs: Any,
     *,
     size: int = 65_536,
-    strict: bool = False,
+    extract: str = "last",
 ) -> Iterator[ScoredBatch]:
     """Score a stream of judge outputs as `score_batch`, and yield batches of `size` rows, the last one with the rest.
 
@@ -62,7 +62,7 @@ def score_batches(
     size = index(size)
     if size < 1:
         raise ValueError(f"size is {size}; expected at least 1")
-    return _score(_collect(rubrics, strict=strict), divide(outputs, min(size, 65_536)), size)
+    return _score(_collect(rubrics, extract=extract), divide(outputs, min(size, 65_536)), size)
 
 
 def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iterator[ScoredBatch]:
@@ -74,9 +74,9 @@ def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iter
         yield collector.take(len(collector))
 
 
-def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], *, strict: bool) -> Collector:
+def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], *, extract: str) -> Collector:
     named = _name_rubrics(rubrics)
-    return Collector(named, _open_scorer(tuple(named.values()), strict=strict))
+    return Collector(named, _open_scorer(tuple(named.values()), extract=extract))
 
 
 def _name_rubrics(rubrics: ScoringRubric | Mapping[str, ScoringRubric]) -> dict[str, ScoringRubric]:
@@ -99,6 +99,6 @@ def _name_rubrics(rubrics: ScoringRubric | Mapping[str, ScoringRubric]) -> dict[
 
 
 @lru_cache(maxsize=50)
-def _open_scorer(rubrics: tuple[ScoringRubric, ...], *, strict: bool) -> Scorer:
+def _open_scorer(rubrics: tuple[ScoringRubric, ...], *, extract: str) -> Scorer:
     """Return the scorer for some rubrics: one for all copies of the rubrics in this process."""
-    return Scorer({rubric.name: rubric for rubric in rubrics}, Extract.STRICT if strict else Extract.STANDARD)
+    return Scorer({rubric.name: rubric for rubric in rubrics}, Extract(extract))

@@ -14,12 +14,12 @@ from rubric_lint.scoring.grading import ScoringRubric
 class MapBatches:
     """A function that scores batches; its arguments are those of `map_batches`."""
 
-    def __init__(self, rubrics: ScoringRubric | Mapping[str, ScoringRubric], keep: Any, *, strict: bool) -> None:
+    def __init__(self, rubrics: ScoringRubric | Mapping[str, ScoringRubric], keep: Any, *, extract: str) -> None:
         self.__name__ = "rubric_lint"  # engines show it
         self._rubrics = rubrics
         self._kept = read_kept(keep, schema().names)
-        self._strict = strict
-        score_batch(rubrics, [], strict=strict)  # refuses what cannot be scored before an engine starts
+        self._extract = extract
+        score_batch(rubrics, [], extract=extract)  # refuses what cannot be scored before an engine starts
 
     @property
     def schema(self) -> pa.Schema:
@@ -89,7 +89,7 @@ class MapBatches:
         """
         self.check(table.schema)
         form = self.schema
-        batch = score_batch(self._rubrics, table, strict=self._strict)
+        batch = score_batch(self._rubrics, table, extract=self._extract)
         found = batch.to_arrow()
         kept = {name: keep_column(table, name, kind) for name, kind in self._kept.items()}
         if "id" not in kept:

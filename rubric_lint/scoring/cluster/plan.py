@@ -52,7 +52,7 @@ class Plan(NamedTuple):
     inputs: Sequence[Mapping[str, Any]]
     parts: Sequence[Part]
     rubrics: Mapping[str, str]
-    strict: bool
+    extract: str
     mapping: Mapping[str, str]
 
     @property
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
             "rows_of_parts": ROWS,
             "inputs": [*self.inputs],
             "rubrics": dict(self.rubrics),
-            "strict": self.strict,
+            "extract": self.extract,
             "map": dict(self.mapping),
         }
 
@@ -92,7 +92,7 @@ class Plan(NamedTuple):
             return f"{next(iter(before))} was an input then, and is not now"
         if mine["rubrics"] != other.get("rubrics"):
             return "its results are by another rubric or another meaning of it (`rubric_hash` differs)"
-        named = {"strict": "--extract", "map": "--map"}
+        named = {"extract": "--extract", "map": "--map"}
         differing = [option for field, option in named.items() if mine[field] != other.get(field)]
         return f"it was made with another {differing[0]}" if differing else "another version of rubric-score made it"
 
@@ -102,7 +102,7 @@ def make_plan(
     score: MapBatches,
     rubrics: Mapping[str, ScoringRubric],
     *,
-    strict: bool,
+    extract: str,
     mapping: Mapping[str, str],
 ) -> Plan:
     """Return the plan for some Parquet files, after a look at their footers; `score` will score them.
@@ -119,7 +119,7 @@ def make_plan(
         parts += _divide(file, [footer.row_group(number).num_rows for number in range(footer.num_row_groups)], parts)
     if not parts:
         raise PlanError("no outputs found: the input has no rows")
-    return Plan(inputs, parts, {name: rubric.hash for name, rubric in rubrics.items()}, strict, mapping)
+    return Plan(inputs, parts, {name: rubric.hash for name, rubric in rubrics.items()}, extract, mapping)
 
 
 def name_fields(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str, str]:

@@ -115,7 +115,7 @@ class OtherRun:
     Of records with one id the first counts.
     """
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.STANDARD) -> None:
+    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST) -> None:
         self.known = OtherRubrics()
         self.records = self.invalid = self.repeated = self.without_id = 0
         self.faults: list[tuple[int, str]] = []

@@ -29,7 +29,7 @@ class Plan:
     samples: int = 1
     max_attempts: int = 3
     concurrency: int = 8
-    extract: Extract = Extract.STANDARD
+    extract: Extract = Extract.WHOLE
     per_criterion: bool = False
     shuffle: int | None = None
 

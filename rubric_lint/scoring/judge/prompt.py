@@ -46,6 +46,7 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
 
 def say(role: Literal["system", "user", "assistant"], text: str, where: str = "") -> Message:
     """Return a message whose chat-template tokens are broken, with a note on that if `where` says where they are."""
+    text = _encodable(text)
     broken = break_tokens(text)
     note = f"\n\n{_BROKEN.format(where)}" if where and broken != text else ""
     return Message(role, broken + note)

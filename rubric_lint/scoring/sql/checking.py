@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import list_scores
+from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.sql.dialects import Dialect, choose
 from rubric_lint.scoring.sql.fields import Fields, fields_of
@@ -28,9 +29,9 @@ class Checker:
     """
 
     def __init__(
-        self, sql: Dialect, rubric: ScoringRubric, extra: tuple[str, ...], *, strict: bool, is_struct: bool
+        self, sql: Dialect, rubric: ScoringRubric, extra: tuple[str, ...], *, extract: Extract, is_struct: bool
     ) -> None:
-        self._sql, self._rubric, self._strict, self._is_struct = sql, rubric, strict, is_struct
+        self._sql, self._rubric, self._extract, self._is_struct = sql, rubric, extract, is_struct
         self._ids = [criterion.id for criterion in rubric.criteria]
         self._output, check = fields_of(rubric.shape, extra)
         self._is_holistic = check is None
@@ -223,15 +224,15 @@ class Checker:
             return
         found = self._say("found ", _shorten("held"), ", expected a JSON object")
         yield "is_value AND NOT is_fence AND NOT is_huge", found
-        if self._strict:
-            yield "is_broken", sql.text("the whole text must be one JSON object")
-        else:
-            # Words around an object, fences and thoughts need another line or one of these characters.
-            has_more = sql.matches("held", sql.patterns.line_or_mark)
+        broken = "is_broken AND NOT is_fence AND NOT"
+        if self._extract is Extract.WHOLE:
             yield (
-                f"is_broken AND NOT is_fence AND left(held, 1) = '{{' AND NOT {has_more}",
-                sql.text("not JSON"),
+                f"{broken} {sql.matches('held', sql.patterns.mark)}",
+                sql.text("the whole text must be one JSON object"),
             )
+        elif self._extract is Extract.LAST:  # an object behind words is on lines of its own
+            has_more = sql.matches("held", sql.patterns.line_or_mark)
+            yield f"{broken} {has_more} AND left(held, 1) = '{{'", sql.text("not JSON")
         yield f"NOT is_object AND NOT ({self._may_hold_verdict()})", sql.text("the JSON object of a verdict is missing")
 
     def _of_object(self, ways: Iterable[tuple[str, str]]) -> str:

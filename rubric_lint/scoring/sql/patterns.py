@@ -60,9 +60,14 @@ class Patterns:
         return r"\A```(?:json)?\n((?s:.*))```\z"
 
     @cached_property
+    def mark(self) -> str:
+        """What begins or ends thoughts, a fence or a turn, each of which may have an object behind it."""
+        return r"[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)"
+
+    @cached_property
     def line_or_mark(self) -> str:
-        """The end of a line, a back tick, or what begins or ends a tag."""
-        return r"[\n\x0b\x0c\r\x1c-\x1e\x{85}\x{2028}\x{2029}\x60<>]"
+        """The end of a line, or a mark."""
+        return rf"[\n\x0b\x0c\r\x1c-\x1e\x{{85}}\x{{2028}}\x{{2029}}]|{self.mark}"
 
     @cached_property
     def huge(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from textwrap import indent
 
 from rubric_lint.messages import visible
+from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.sql.checking import Checker
@@ -28,7 +29,7 @@ def compile_rubric(
     dialect: str,
     *,
     table: str = "outputs",
-    strict: bool = False,
+    extract: Extract = Extract.LAST,
     is_struct: bool = False,
     extra: tuple[str, ...] = (),
 ) -> str:
@@ -43,8 +44,8 @@ def compile_rubric(
     """
     sql = DIALECTS[dialect]
     _refuse_large(rubric)
-    checker = Checker(sql, rubric, extra, strict=strict, is_struct=is_struct)
-    steps = [*read_output(sql, strict=strict, is_struct=is_struct), *checker.write(), *_grade(sql, rubric)]
+    checker = Checker(sql, rubric, extra, extract=extract, is_struct=is_struct)
+    steps = [*read_output(sql, is_struct=is_struct), *checker.write(), *_grade(sql, rubric)]
     lines = [*_write_head(sql, rubric, is_struct=is_struct), "WITH"]
     source = sql.table(table)
     prefix = "graded" if table.lower().startswith("scoring") else "scoring"  # never the table itself

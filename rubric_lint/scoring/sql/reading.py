@@ -3,7 +3,7 @@
 Each step adds columns to the rows of the one before. No step drops a row.
 """
 
-from rubric_lint.scoring.blanks import BLANK, JSON_BLANK
+from rubric_lint.scoring.blanks import BLANK
 from rubric_lint.scoring.sql.dialects import Dialect
 from rubric_lint.scoring.sql.patterns import DEPTH
 
@@ -13,12 +13,12 @@ Step = tuple[str, dict[str, str]]
 _BLANK = " \t\r\n"
 
 
-def read_output(sql: Dialect, *, strict: bool, is_struct: bool) -> list[Step]:
+def read_output(sql: Dialect, *, is_struct: bool) -> list[Step]:
     """Return the steps from the column `output` to the names and values of its JSON object.
 
     `held` is the JSON, `is_object` and `is_value` say what it is, `names` and `fields` are those of its fields.
     """
-    text = _from_struct(sql) if is_struct else _from_text(sql, strict=strict)
+    text = _from_struct(sql) if is_struct else _from_text(sql)
     return [*text, *_outline(sql), *_divide(sql, is_struct=is_struct)]
 
 
@@ -27,12 +27,9 @@ def _from_struct(sql: Dialect) -> list[Step]:
     return [("The struct as JSON", {"held": sql.to_json("output"), "is_fence": "FALSE", "is_odd": odd})]
 
 
-def _from_text(sql: Dialect, *, strict: bool) -> list[Step]:
-    blanks = sql.text(JSON_BLANK if strict else BLANK)
-    body = sql.trim(f"CAST(output AS {sql.text_type})", blanks)
+def _from_text(sql: Dialect) -> list[Step]:
+    body = sql.trim(f"CAST(output AS {sql.text_type})", sql.text(BLANK))
     odd = f"NOT {sql.matches('typeof(output)', sql.known_texts)}"
-    if strict:
-        return [("The text without blanks around it", {"held": body, "is_fence": "FALSE", "is_odd": odd})]
     fence = sql.patterns.fence
     is_fence = f"body LIKE '```%```' AND {sql.matches('body', fence)}"
     inner = sql.trim(sql.extract("body", fence), sql.text(_BLANK))

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words
+from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.decoding import decode_entry
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
@@ -82,7 +83,7 @@ class Verifier:
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self._rubric = rubric
-        self._scorer = Scorer({rubric.name: rubric})
+        self._scorer = Scorer({rubric.name: rubric}, Extract.WHOLE)
 
     @cached_property
     def told(self) -> dict[str, str]:

@@ -231,7 +231,7 @@ scoring_20 AS (
       WHEN is_object AND size(filter(places, (p, n) -> p > 0 AND array_position(places, p) <> (n + 1))) > 0 THEN '"' || get(array('accuracy', 'length'), CAST(get(filter(places, (p, n) -> p > 0 AND array_position(places, p) <> (n + 1)), CAST(1 AS INT) - 1) AS INT) - 1) || '" is judged twice'
       WHEN is_object AND COALESCE(array_position(places, 0), 0) = 0 AND size(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0)) > 0 THEN 'no check for "' || get(filter(array('accuracy', 'length'), (v, n) -> COALESCE(array_position(places, (n + 1)), 0) = 0), CAST(1 AS INT) - 1) || '"'
       WHEN is_value AND NOT is_fence AND NOT is_huge THEN 'found ' || left(held, 60) || ', expected a JSON object'
-      WHEN is_broken AND NOT is_fence AND left(held, 1) = '{' AND NOT regexp_like(held, r'[\n\x0b\x0c\r\x1c-\x1e\x{85}\x{2028}\x{2029}\x60<>]') THEN 'not JSON'
+      WHEN is_broken AND NOT is_fence AND NOT regexp_like(held, r'[\n\x0b\x0c\r\x1c-\x1e\x{85}\x{2028}\x{2029}]|[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)') AND left(held, 1) = '{' THEN 'not JSON'
       WHEN NOT is_object AND NOT (instr(held, decode(unhex('5c75'), 'UTF-8')) > 0 OR instr(held, '"checks"') > 0 AND instr(held, '"id"') > 0 AND instr(held, '"score"') > 0 AND instr(held, '"accuracy"') > 0 AND instr(held, '"length"') > 0) THEN 'the JSON object of a verdict is missing'
     END AS error,
     CASE
