@@ -230,8 +230,8 @@ WRONG = {
 
 @pytest.mark.parametrize(("args", "told"), WRONG.values(), ids=WRONG)
 def test_wrong_use_is_explained(args, told):
-    _, err, code = call(*args)
-    assert (err.splitlines()[-1], code) == (f"Error: {told}", 2)
+    out, err, code = call(*args)
+    assert (out, err.splitlines()[-1], code) == ("", f"Error: {told}", 2)
 
 
 @pytest.mark.parametrize("has_link", [False, True])

@@ -92,7 +92,7 @@ def call_on_terminal(*args, stdin=subprocess.DEVNULL, stdout=None, columns=80):
     """What a call writes to a terminal, and its exit code."""
     leader, follower = pty.openpty()
     streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
-    process = warm.start(command(*args), env=environment(COLUMNS=str(columns)), **streams)
+    process = warm.start(command(*args), env=environment(COLUMNS=str(columns), NO_COLOR="1"), **streams)
     os.close(follower)
     written = b""
     while select.select([leader], [], [], 60)[0]:

@@ -111,7 +111,8 @@ COLORED = {
     "rubric-fix --diff old.yaml": True,
     "rubric-lint diff old.yaml new.yaml": True,
     "rubric-lint show new.yaml": True,
-    "rubric-score old.yaml out.jsonl --format table": False,
+    "rubric-score old.yaml out.jsonl --format table": True,
+    "rubric-score old.yaml out.jsonl --format jsonl": False,
     "rubric-lint --help": False,
     "rubric-fix --help": False,
     "rubric-score --help": False,
@@ -120,7 +121,7 @@ COLORED = {
     "rubric-score --no-such": False,
     "rubric-lint --format jsn": False,
 }
-"""Whether a call uses color when it is forced: help, usage errors and scores never do."""
+"""Whether a call uses color when it is forced: help, usage errors and output for programs never do."""
 
 
 @pytest.mark.parametrize("line", COLORED)
