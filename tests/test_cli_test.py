@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator
 
 from rubric_lint.cli.lint import cli as lint_cli
 from rubric_lint.cli.test import NO_TESTS, cli
-from rubric_lint.format.schema_files import schemas_root
+from rubric_lint.format.schema_files import newest, schemas_root
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_told
 
@@ -779,7 +779,7 @@ def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band():
         Path("refund.rubric-test.yaml")
         .read_text("utf-8")
         .startswith(
-            "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-test-v1.schema.json\n"
+            f"# yaml-language-server: $schema={newest('rubric-test').path.as_uri()}\n"
             "rubric: refund.rubric.yaml\noutputs: all.jsonl\ntests:\n  - id: a\n"
         )
     )
