@@ -53,7 +53,7 @@ rubrics:
       - score_range: [7, 10] «scores 9 and 10 cannot fail»
         expected_outcome: States the right period
   - id: length «33.3% of the score»
-    score_ranges: {0: Has over 50 words «band 0 to 5; scores 0 to 3 cannot pass», 6: Has 20 to 50 «band 6 to 9», "10": Has under 20}
+    score_ranges: {0: Over 50 «band 0 to 5; scores 0 to 3 cannot pass», 6: Over 20 «band 6 to 9», 10: Under 20}
 """,
     "holistic": """\
 rubrics:
@@ -213,7 +213,7 @@ tests:
   - id: one
     rubrics:
       - &cause {id: cause, score_ranges: {0: Names no cause «band 0 to 5», 6: Names the cause «band 6 to 10»}}
-      - {id: day «50% of the score», score_ranges: {0: Names a day «band 0 to 10; scores 0 and 1 fail, 2 to 5 cannot pass»}}
+      - {id: day «50% of the score», score_ranges: {0: A day «band 0 to 10; scores 0 and 1 fail, 2 to 5 cannot pass»}}
   - id: two
     rubrics: [*cause]
 """
