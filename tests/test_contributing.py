@@ -138,16 +138,16 @@ def test_an_output_format_needs_two_files(copy):
 @pytest.mark.slow
 def test_a_field_needs_its_schema(copy):
     text = "rubrics:\n  - id: a\n    expected_outcome: Says it\n    {}: Ada\n"
-    assert copy.lint(text.format("owner"))[1] == 1
+    assert copy.lint(text.format("maintainer"))[1] == 1
     copy.follow("Add a field")
-    assert copy.lint(text.format("owner")) == ("", 0)
-    output, code = copy.lint(text.format("ownr"))
-    assert (output.split(": ")[2:], code) == (["unknown field `ownr`; did you mean `owner`?\n"], 1)
-    (copy.folder / "a.rubric.yaml").write_text(text.format("owner"), "utf-8")
+    assert copy.lint(text.format("maintainer")) == ("", 0)
+    output, code = copy.lint(text.format("maintaner"))
+    assert (output.split(": ")[2:], code) == (["unknown field `maintaner`; did you mean `maintainer`?\n"], 1)
+    (copy.folder / "a.rubric.yaml").write_text(text.format("maintainer"), "utf-8")
     told = copy.python("-m", "rubric_lint", "convert", "a.rubric.yaml", "--to", "markdown").stderr
-    assert "a.rubric.yaml:4:12: lost: `owner`" in told
+    assert "a.rubric.yaml:4:12: lost: `maintainer`" in told
     assert copy.python("-m", "rubric_lint", "schema", "bundle").returncode == 0
-    assert '"owner"' in (copy.folder / "schemas/bundled/rubric-v2.schema.json").read_text("utf-8")
+    assert '"maintainer"' in (copy.folder / "schemas/bundled/rubric-v2.schema.json").read_text("utf-8")
 
 
 @pytest.mark.slow
