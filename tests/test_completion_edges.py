@@ -16,12 +16,14 @@ from rubric_lint.rules import BY_NAME
 
 YAML, JSON = "/a.rubric.yaml", "/a.rubric.json"
 CRITERION = "rubrics:\n  - id: a\n    expected_outcome: Says so\n"
+SOUND = {"id": "a", "expected_outcome": "Says so"}
 ANY = [
     name
     for name, field in schema_for().entry_fields.items()
     if "deprecated" not in field and name != "required_min_level"  # which needs `levels`
 ]
 CHECK = [name for name in ANY if name not in SHAPE_FIELDS]
+STRINGS = [name for name in CHECK if name != "id" and schema_for().is_valid_entry({**SOUND, name: "Says so"})]
 MORE = [name for name in ANY if name not in {"id", "expected_outcome", "score_range"}]
 URL = "https://rubric-lint.github.io/schemas/"
 WHOLE = [
@@ -53,7 +55,7 @@ WHOLE = [
         ("rubrics: [{id: a, expected_outcome: Says so}, ¦]\n", [*CHECK, WHOLE[0]]),
         (CRITERION + "    wei¦ght: 1\n", ["weight", "required_min_score"]),
         (CRITERION + '    "wei¦ght": 1\n', ["weight", "required_min_score"]),
-        ("rubrics:\n  - {id: a, ¦expected_outcome: Says so}\n", ["expected_outcome"]),
+        ("rubrics:\n  - {id: a, ¦expected_outcome: Says so}\n", STRINGS),
         (CRITERION + "    sco¦: [{score_range: [0, 4], expected_outcome: No}]\n", ["score_ranges"]),
         (CRITERION + "    ¦: {1: No, 2: Yes}\n", ["levels"]),
         (CRITERION + "    score_ranges:\n    ¦\n", [name for name in MORE if name in CHECK]),
