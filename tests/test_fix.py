@@ -601,7 +601,7 @@ def test_implied_gates_are_written_out_in_json():
 
 def test_a_text_of_several_lines_is_left_with_the_reason():
     text = "rubrics:\n- Cites it\n  and names it\n"
-    reason = "the text has several lines; write it as a mapping with an `id` and the gate"
+    reason = "the text has several lines; write it as a mapping with `id` and `required_min_score`"
     assert reasons(text, settings=IMPLICIT) == (text, [("deprecated-required", reason)])
 
 

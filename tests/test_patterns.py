@@ -34,6 +34,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "scoring/fences.py": "a run of one character alone on its line",
     "scoring/sql/fields.py": "the patterns of the schema of judge outputs, on the names of --field",
     "text/source.py": "one byte order mark, repeated",
+    "format/schema_problems.py": "the pattern of the schema for verdicts, three words",
     "format/validator.py": "the patterns of the schemas, one repetition each",
     "text/syntax_errors.py": "words in the messages of parsers",
 }

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from rubric_lint.finding import Problem, PutUnder, RenameKey, Repair, ReplaceValue
-from rubric_lint.format.bands import HIGHEST, outcome_field, read_key
+from rubric_lint.format.bands import HIGHEST, SCORES, outcome_field, read_key
 from rubric_lint.format.criterion import SHAPE_FIELDS
 from rubric_lint.format.outcome_repairs import number_levels, quote, write_placeholder
 from rubric_lint.format.schema import RubricSchema, schema_for
@@ -59,14 +59,14 @@ def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: P
     yield from found
 
 
-_RANGE = re.compile(r"(\d{1,2})\s*(?:[-\u2010-\u2015]|\.{2,3}|[^\W\d]{1,3})\s*(\d{1,2})")  # 0-3, 0..3, 0 to 3
+_RANGE = re.compile(r"(\d{1,2})(?:\s*(?:[-\u2010-\u2015]|\.{2,3})\s*|\s+[^\W\d]{1,3}\s+)(\d{1,2})")  # 0-3, 0..3, 0 to 3
 
 
 def _word_range_keys(bands: Any, place: Path) -> Problem | None:
     """Describe `0-3: ...`: the short form has the lowest score of a band only, as the next key says where it ends."""
     ranges = {key: _RANGE.fullmatch(key) for key in bands} if isinstance(bands, dict) else {}
     starts = {key: int(found[1]) if found else read_key(key) for key, found in ranges.items()}
-    lows = sorted(start for start in starts.values() if start is not None)
+    lows = sorted(start for start in starts.values() if start is not None and start in SCORES)
     if not any(ranges.values()) or len(lows) < len(starts):
         return None
     ends = {key: (int(found[1]), int(found[2])) for key, found in ranges.items() if found}
