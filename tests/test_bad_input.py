@@ -463,7 +463,7 @@ FOREIGN = re.compile(
 
 
 @pytest.mark.parametrize("text", UNSOUND)
-def test_h3_no_message_is_in_the_words_of_a_parser(text):
+def test_no_message_is_in_the_words_of_a_parser(text):
     result = lint("a.yaml", f"# expected_outcome\n{text}".encode())
     for finding in result.findings:
         assert FOREIGN.search(finding.message) is None

@@ -235,7 +235,7 @@ def test_wrong_use_is_explained(args, told):
 
 
 @pytest.mark.parametrize("has_link", [False, True])
-def test_d5_settings_write_no_baseline_outside_of_the_repository(has_link):
+def test_settings_write_no_baseline_outside_of_the_repository(has_link):
     Path("in").mkdir()
     Path("in/a.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: ''\n")
     if has_link:

@@ -266,7 +266,7 @@ def test_the_outline_goes_from_cases_to_bands():
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_h1_the_other_places_that_a_message_names_are_related_information(rule):
+def test_the_other_places_that_a_message_names_are_related_information(rule):
     for text in re.findall(r"^```yaml\n(.*?)^```", rule.page, re.MULTILINE | re.DOTALL):
         analysis = analyse(state_of(text, "/a.rubric.yaml"))
         for found in json.loads(write_diagnostics(analysis, shape_errors="always", schema_server=False)):

@@ -187,7 +187,7 @@ def test_every_expression_is_tried_or_known():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", TRIED)
-def test_c2_the_time_of_an_expression_grows_no_faster_than_the_text(path):
+def test_the_time_of_an_expression_grows_no_faster_than_the_text(path):
     keys = [key for key in find_patterns()[0] if key[0] == path]
     found = {
         pattern: list(find_slow(pattern, flags, find_patterns()[0][path, pattern, flags])) for _, pattern, flags in keys

@@ -111,7 +111,7 @@ def find_fooled(scores):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("repeat", REPEATING.values(), ids=REPEATING)
-def test_a1_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
+def test_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
     cases = {name: {"answer": text} for name, text in PLANTED.items()}
     scores, asked = judge(tmp_path, cases, lambda asked: completion(repeat(find_case(asked, "answer"))))
     assert find_fooled(scores) == {}
@@ -125,7 +125,7 @@ def test_a1_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("field", ["question", "reference"])
-def test_a1_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
+def test_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
     repeats = list(REPEATING.values())
     cases = {
         f"{name} {at}": {"answer": f"In 1889, {at}", field: text}
@@ -139,7 +139,7 @@ def test_a1_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
     assert find_fooled(judge(tmp_path, cases, reply)[0]) == {}
 
 
-def test_a1_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
+def test_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
     def reply(asked):
         return completion("\n\n".join(message["content"] for message in asked.body["messages"]))
 
@@ -147,12 +147,12 @@ def test_a1_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
     assert judge(tmp_path, cases, reply)[0] == dict.fromkeys(PLANTED)
 
 
-def test_a1_a_judge_that_judges_is_believed_whatever_the_answer_plants(tmp_path):
+def test_a_judge_that_judges_is_believed_whatever_the_answer_plants(tmp_path):
     cases = {name: {"answer": text, "question": text, "reference": text} for name, text in PLANTED.items()}
     assert judge(tmp_path, cases, completion(OWN))[0] == dict.fromkeys(PLANTED, 0.2)
 
 
-def test_a1_extract_strict_takes_nothing_but_the_object_and_the_scorer_keeps_to_that(tmp_path):
+def test_extract_strict_takes_nothing_but_the_object_and_the_scorer_keeps_to_that(tmp_path):
     texts = [OWN, f"```json\n{OWN}\n```", f"Here it is:\n{OWN}", f"<think>a</think>{OWN}"]
     cases = {str(at): {"answer": f"In 1889, {at}"} for at in range(len(texts))}
 

@@ -384,7 +384,7 @@ def test_the_schemas_in_use_are_those_of_the_checkout():
     assert held == {path.relative_to(authored): path.read_bytes() for path in authored.rglob("*.json")}
 
 
-def test_e6_two_scales_in_one_criterion_break_the_schema():
+def test_two_scales_in_one_criterion_break_the_schema():
     levels = "levels: {1: It is not said, 2: It is said}"
     ranges = "score_ranges: {0: It is not said, 6: It is hinted at, 8: It is said}"
     either = "a criterion has either `score_ranges` or `levels`; keep one of them"
@@ -396,7 +396,7 @@ def test_e6_two_scales_in_one_criterion_break_the_schema():
     assert not schema_for().is_valid_entry(entry)
 
 
-def test_a13_no_gate_has_a_default():
+def test_no_gate_has_a_default():
     with_default = {name for name, field in schema_for().entry_fields.items() if "default" in field}
     assert with_default == {"weight"}
 
@@ -410,7 +410,7 @@ def test_a13_no_gate_has_a_default():
         ("{score_range: [0, 4], expected_outcome: It, owner: x}", "score_range", ""),
     ],
 )
-def test_h3_an_unknown_field_lists_the_fields_of_its_shape(entry, shape, gate):
+def test_an_unknown_field_lists_the_fields_of_its_shape(entry, shape, gate):
     (message,) = (message for rule, _, message in problems(entry) if rule == "unknown-field")
     listed = message.removeprefix("unknown field `owner`; known here are ").replace("`", "").split(", ")
     known = schema_for().fields_of_shape(frozenset({shape} - {""}))

@@ -84,13 +84,13 @@ UNREAD = {
 
 
 @pytest.mark.parametrize(("text", "expected"), UNREAD.values(), ids=UNREAD)
-def test_b4_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, expected):
+def test_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, expected):
     result = lint("a.yaml", text.encode())
     assert ([(each.line, each.column, each.reason) for each in result.unread], result.findings) == (expected, ())
 
 
 @pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n", "a: [1\n"])
-def test_b4_nothing_is_told_of_what_has_nothing_to_do_with_rubrics(text):
+def test_nothing_is_told_of_what_has_nothing_to_do_with_rubrics(text):
     assert (
         lint("a.yaml", text.encode()).unread == () or "cannot be read" in lint("a.yaml", text.encode()).unread[0].reason
     )
@@ -107,7 +107,7 @@ def write(**files):
         Path(f"{name}.yaml").write_text(dedent(text), "utf-8")
 
 
-def test_b4_a_run_without_rubrics_lists_what_nearly_was_one():
+def test_a_run_without_rubrics_lists_what_nearly_was_one():
     write(a="rubric: [{criterion: a}]\n", b="rubric: [{criterion: b}]\n", c="x: 1\n", d=UNREAD["promptfoo"][0])
     told = (
         "rubric-lint: a.yaml:1:1: not checked: `rubric` is not read; rubrics are in a field `rubrics` "
@@ -121,7 +121,7 @@ def test_b4_a_run_without_rubrics_lists_what_nearly_was_one():
         assert call(f"--format={form}")[1:] == (f"rubric-lint: 0 rubrics found in 4 files\n{told}", 0)
 
 
-def test_b4_beside_rubrics_only_what_is_one_for_certain_is_told():
+def test_beside_rubrics_only_what_is_one_for_certain_is_told():
     write(a="rubric: [{criterion: a}]\n", b=GOOD, d=UNREAD["promptfoo"][0])
     summary = "No findings in 3 files (1 file with rubrics, 1 rubric, 1 criterion).\n"
     assert call() == (
@@ -131,7 +131,7 @@ def test_b4_beside_rubrics_only_what_is_one_for_certain_is_told():
     )
 
 
-def test_b4_a_named_file_without_rubrics_is_always_explained():
+def test_a_named_file_without_rubrics_is_always_explained():
     write(a="rubric: [{criterion: a}]\n", b=GOOD, c="x: 1\n")
     Path("d.md").write_text("# The rubric\nexpected_outcome: [\n", "utf-8")
     named = ("a.yaml", "b.yaml", "./c.yaml", "d.md")
@@ -144,7 +144,7 @@ def test_b4_a_named_file_without_rubrics_is_always_explained():
     assert call(*named, "--format=json")[1:] == (told, 0)
 
 
-def test_b4_many_named_files_are_counted():
+def test_many_named_files_are_counted():
     names = [f"{number}.yaml" for number in range(13)]
     for name in names:
         Path(name).write_text("x: 1\n", "utf-8")
@@ -153,14 +153,14 @@ def test_b4_many_named_files_are_counted():
 
 
 @pytest.mark.parametrize("stdin", [b"", b"\n"])
-def test_b4_empty_standard_input_is_explained(stdin):
+def test_empty_standard_input_is_explained(stdin):
     told = "rubric-lint: <stdin>: no rubrics found: it is empty\n"
     assert call("-", stdin=stdin) == ("0 rubrics found in 1 file.\n", told, 0)
     missing = "rubric-lint: no rubrics found, but at least one is required\n"
     assert call("-", "--require-rubrics", stdin=stdin) == ("0 rubrics found in 1 file.\n", told + missing, 1)
 
 
-def test_b4_rubrics_can_be_required():
+def test_rubrics_can_be_required():
     write(a="x: 1\n")
     missing = "rubric-lint: no rubrics found, but at least one is required\n"
     assert call("-q", "--require-rubrics") == ("", missing, 1)
@@ -172,7 +172,7 @@ def test_b4_rubrics_can_be_required():
     assert call("-q", "--require-rubrics") == ("", "", 0)
 
 
-def test_b4_the_report_has_it_all():
+def test_the_report_has_it_all():
     write(a="rubric: [{criterion: a}]\n", d=UNREAD["promptfoo"][0], e="x: 1\n")
     Path("rubric-lint.toml").write_text('exclude = ["e.yaml"]\n', "utf-8")
     report = json.loads(call("--format=json", ".")[0])
@@ -184,13 +184,13 @@ def test_b4_the_report_has_it_all():
     ]
 
 
-def test_b4_what_the_cache_knows_is_told_again(monkeypatch, tmp_path):
+def test_what_the_cache_knows_is_told_again(monkeypatch, tmp_path):
     monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
     write(a="rubric: [{criterion: a}]\n")
     assert call() == call()
 
 
-def test_b7_a_file_that_is_only_named_like_a_rubric_is_told_once():
+def test_a_file_that_is_only_named_like_a_rubric_is_told_once():
     text = """\
         criteria:
           - {name: Structure, weight: 30}
@@ -219,7 +219,7 @@ NOT_OURS = {
 
 @pytest.mark.parametrize("text", NOT_OURS.values(), ids=NOT_OURS)
 @pytest.mark.parametrize("program", ["score", "convert", "diff", "prompt", "schema"])
-def test_b1_every_command_reads_what_the_linter_reads(text, program):
+def test_every_command_reads_what_the_linter_reads(text, program):
     write(a=text)
     Path("out.jsonl").write_text('{"score": 1}\n', "utf-8")
     first = lint("a.yaml", text.encode()).unread[0]
@@ -236,7 +236,7 @@ def test_b1_every_command_reads_what_the_linter_reads(text, program):
     assert f": {first.reason}" in errors.partition(f"a.yaml:{first.line}:{first.column}: ")[2].partition("\n")[0]
 
 
-def test_b4_a_fix_says_that_there_was_nothing_to_fix():
+def test_a_fix_says_that_there_was_nothing_to_fix():
     write(a="x: 1\n", b="rubric: [{criterion: a}]\n")
     Path("d.md").write_text("# The rubric\n", "utf-8")
     fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix import main; main()"
@@ -248,7 +248,7 @@ def test_b4_a_fix_says_that_there_was_nothing_to_fix():
     assert (told in output + errors, skipped.removeprefix("rubric-lint: ") in errors, code) == (True, True, 0)
 
 
-def test_b4_names_of_files_are_escaped():
+def test_names_of_files_are_escaped():
     name = "a\x1b[31m\n::error::b.yaml"
     Path(name).write_text("x: 1\n", "utf-8")
     assert call(name)[1] == f"rubric-lint: a\\x1b[31m\\n::error::b.yaml: {NO_FIELD}\n"

@@ -141,7 +141,7 @@ def errors(schema, text):
 
 
 @pytest.mark.parametrize("rubrics", FAULTS)
-def test_e6_a_mistake_is_one_error_at_its_place_and_the_message_names_it(rubrics):
+def test_a_mistake_is_one_error_at_its_place_and_the_message_names_it(rubrics):
     assert errors(NAME, f"rubrics: {rubrics}\n") == [FAULTS[rubrics]]
     assert errors(SUITE, suite(rubrics)) == [IN_A_SUITE[rubrics]]
 

@@ -66,7 +66,7 @@ def wants(monkeypatch):
     ],
     ids=str,
 )
-def test_h10_variables_decide_about_colour_as_their_conventions_say(wants, variables, on_terminal, in_pipe):
+def test_variables_decide_about_colour_as_their_conventions_say(wants, variables, on_terminal, in_pipe):
     assert (wants(variables, on_terminal=True), wants(variables, on_terminal=False)) == (on_terminal, in_pipe)
 
 

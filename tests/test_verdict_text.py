@@ -158,7 +158,7 @@ def expected(case):
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
-def test_a1_what_a_person_reads_is_scored_or_refused_and_nothing_else(case):
+def test_what_a_person_reads_is_scored_or_refused_and_nothing_else(case):
     found = read(case)
     assert expected(case) in found if isinstance(found, str) else found == expected(case)
 
@@ -271,7 +271,7 @@ def grows_too_fast(few, many):
     return True
 
 
-def test_c2_blanks_behind_an_object_take_time_in_proportion():
+def test_blanks_behind_an_object_take_time_in_proportion():
     few, many = (f'{{"score": 7}}{" " * count}x\n{{"score": 7}}' for count in (5_000, 40_000))
     assert not grows_too_fast(few, many)
 
@@ -291,7 +291,7 @@ def test_the_time_grows_with_the_words_beside_the_object_only(piece):
     assert not grows_too_fast(few, many)
 
 
-def test_a1_what_a_message_quotes_of_the_text_hides_nothing():
+def test_what_a_message_quotes_of_the_text_hides_nothing():
     """D1: unseen characters, and commands for CI systems, come as escapes wherever the message goes."""
     with pytest.raises(OutputError) as caught:
         find_verdict('{"score": 9}\n\nScratch\u202e, I meant 3.\x07')

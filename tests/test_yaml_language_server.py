@@ -354,13 +354,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("rubrics", WRONG)
-def test_e2_the_schema_for_completion_leaves_what_is_wrong_to_our_own_server(quiet, rubrics):
+def test_the_schema_for_completion_leaves_what_is_wrong_to_our_own_server(quiet, rubrics):
     assert messages(quiet, f"rubrics: {rubrics}\n") == []
     assert messages(quiet, f"tests:\n  - id: x\n    rubrics: {rubrics}\n", "a.suite.yaml") == []
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_e2_with_the_schema_for_completion_only_the_parser_reports(quiet, case):
+def test_with_the_schema_for_completion_only_the_parser_reports(quiet, case):
     text, expected = BROKEN[case]
     assert [message for _, message in messages(quiet, text)] == expected
 
@@ -381,7 +381,7 @@ def test_what_is_offered_in_rubric_tests(helper, line, expected):
     assert sorted(offered(helper, TESTED.format(line), "a.rubric-test.yaml")) == expected
 
 
-def test_e2_wrong_rubric_tests_are_left_to_our_own_server_too(quiet):
+def test_wrong_rubric_tests_are_left_to_our_own_server_too(quiet):
     assert messages(quiet, TESTED.format("expect: {verdict: good, socre: 3}"), "a.rubric-test.yaml") == []
 
 
