@@ -46,7 +46,7 @@ class AddField(NamedTuple):
 
 
 class WrapText(NamedTuple):
-    """Intent: replace the string at `path` with a mapping that has it in the field `name`, between two other fields.
+    """Intent: replace the string at `path` with a mapping that has it in the field `name`, after or between others.
 
     `before` and `after` are the names and scalars of those fields.
     """
@@ -54,7 +54,7 @@ class WrapText(NamedTuple):
     path: Path
     name: str
     before: tuple[str, str]
-    after: tuple[str, str]
+    after: tuple[str, str] | None = None
 
 
 class NestField(NamedTuple):
@@ -77,10 +77,14 @@ class Reorder(NamedTuple):
 
 
 class PutUnder(NamedTuple):
-    """Intent: put the field at `path` into a new mapping, which takes its place under the key `name`."""
+    """Intent: put the field at `path` into a new mapping, which takes its place under the key `name`.
+
+    In that mapping its key is `inner`, or the one that it has.
+    """
 
     path: Path
     name: str
+    inner: str = ""
 
 
 class Dissolve(NamedTuple):

@@ -812,7 +812,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_a8_promptfoo_tells_its_grader_every_text_as_it_is_written(tmp_path):
+def test_promptfoo_tells_its_grader_every_text_as_it_is_written(tmp_path):
     program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
     rubrics = [load([{"id": "a", "expected_outcome": text}]) for text in HOSTILE]
     config = YAML(typ="safe").load(write("promptfoo", *rubrics).text)

@@ -118,7 +118,7 @@ def test_a_request_asks_for_less_where_an_endpoint_takes_no_schema(call, expecte
      "cut off in its reasoning",
      "refusal in parts", "bare", "without counts"],
 )  # fmt: skip
-def test_g7_a_reply_says_what_is_wrong_with_it(response, reply):
+def test_a_reply_says_what_is_wrong_with_it(response, reply):
     with serving(response) as server:
         assert ask(server) == reply
     assert len(server.asked) == 1
@@ -135,7 +135,7 @@ def test_g7_a_reply_says_what_is_wrong_with_it(response, reply):
     ],
     ids=["cached", "cached elsewhere", "reasoning", "no counts", "nothing"],
 )
-def test_g6_tokens_are_counted_where_the_endpoint_says_them(usage, tokens):
+def test_tokens_are_counted_where_the_endpoint_says_them(usage, tokens):
     body = {"model": "judge-1-2026", "choices": [{"message": {"content": "{}"}}], "usage": usage}
     with serving(Response(body)) as server:
         assert ask(server) == Reply("{}", None, tokens, "judge-1-2026")
@@ -151,7 +151,7 @@ def test_g6_tokens_are_counted_where_the_endpoint_says_them(usage, tokens):
         (f"https://example.org/{KEY}/v1", "https://example.org/***/v1"),
     ],
 )
-def test_g6_the_address_of_an_endpoint_is_shown_without_secrets(url, shown):
+def test_the_address_of_an_endpoint_is_shown_without_secrets(url, shown):
     assert Endpoint(Call("judge-1", url), KEY).name == shown
 
 
@@ -201,14 +201,14 @@ def test_retry_after_may_be_a_date():
     assert datetime.now(UTC) >= then.replace(microsecond=0)
 
 
-def test_g1_a_refusal_for_too_many_requests_is_no_failed_try():
+def test_a_refusal_for_too_many_requests_is_no_failed_try():
     busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after-ms": "20"})
     with serving(after(*[busy] * 6, FINE)) as server:
         assert ask(server, retries=0) == REPLY
     assert len(server.asked) == 7
 
 
-def test_g1_a_pause_longer_than_ten_minutes_ends_the_run():
+def test_a_pause_longer_than_ten_minutes_ends_the_run():
     with serving(Response({"error": {"message": "Quota."}}, 429, {"x-ratelimit-reset-requests": "2h0m"})) as server:
         message = "HTTP 429: Quota.; the endpoint asks to wait 7200 s: run the same command again after that"
         assert ask(server) == (message, True)

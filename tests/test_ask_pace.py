@@ -70,7 +70,7 @@ NOW = 1_795_000_000.0  # 2026-11-18T11:06:40Z
     ],
     ids=str,
 )  # fmt: skip
-def test_g1_every_usual_way_of_saying_how_long_to_wait_is_read(monkeypatch, headers, wait):
+def test_every_usual_way_of_saying_how_long_to_wait_is_read(monkeypatch, headers, wait):
     monkeypatch.setattr(time, "time", lambda: NOW)
     assert read_wait(headers) == (None if wait is None else pytest.approx(wait, abs=1e-3))
 
@@ -88,11 +88,11 @@ def test_g1_every_usual_way_of_saying_how_long_to_wait_is_read(monkeypatch, head
         ("x" * 20_000 + "try again in 5s", None),
     ],
 )
-def test_g1_where_no_header_says_it_the_words_do(body, wait):
+def test_where_no_header_says_it_the_words_do(body, wait):
     assert read_wait({}, body) == (None if wait is None else pytest.approx(wait))
 
 
-def test_g1_what_an_endpoint_writes_is_read_in_time_that_grows_with_it():
+def test_what_an_endpoint_writes_is_read_in_time_that_grows_with_it():
     for text in ("1s" * 20_000, "1 " * 20_000, "retry after " * 5000, "retry in " + "1s " * 5000, "1" * 100_000):
         start = time.process_time()
         read_wait({"retry-after": text, "x-ratelimit-reset": text, "ratelimit": text}, text)
@@ -118,7 +118,7 @@ def pace(clock, rpm=None):
     return Pace(rpm, clock=lambda: clock.now, sleep=clock.sleep)
 
 
-def test_g1_one_refusal_pauses_all_requests_as_long_as_the_endpoint_asks():
+def test_one_refusal_pauses_all_requests_as_long_as_the_endpoint_asks():
     clock = Clock()
     shared = pace(clock)
 
@@ -136,7 +136,7 @@ def test_g1_one_refusal_pauses_all_requests_as_long_as_the_endpoint_asks():
     assert 12 <= shared.paused <= 13.2
 
 
-def test_g1_where_the_endpoint_says_nothing_the_pause_doubles_and_one_wave_counts_once():
+def test_where_the_endpoint_says_nothing_the_pause_doubles_and_one_wave_counts_once():
     clock = Clock()
     shared = pace(clock)
     pauses = []
@@ -155,7 +155,7 @@ def test_g1_where_the_endpoint_says_nothing_the_pause_doubles_and_one_wave_count
     assert [low <= pause <= 1.1 * low for low, pause in zip(wanted, pauses, strict=True)] == [True] * 9
 
 
-def test_g1_an_answer_ends_the_doubling():
+def test_an_answer_ends_the_doubling():
     clock = Clock()
     shared = pace(clock)
 
@@ -170,7 +170,7 @@ def test_g1_an_answer_ends_the_doubling():
     assert 1 <= asyncio.run(run()) <= 1.1
 
 
-def test_g1_after_half_an_hour_of_refusals_alone_there_is_no_point_in_waiting_on():
+def test_after_half_an_hour_of_refusals_alone_there_is_no_point_in_waiting_on():
     clock = Clock()
     shared = pace(clock)
 
@@ -184,7 +184,7 @@ def test_g1_after_half_an_hour_of_refusals_alone_there_is_no_point_in_waiting_on
     assert 1800 <= clock.now - 1000 <= 1900
 
 
-def test_g1_rpm_spaces_requests_evenly():
+def test_rpm_spaces_requests_evenly():
     clock = Clock()
     shared = pace(clock, rpm=5)
 
@@ -198,7 +198,7 @@ def test_g1_rpm_spaces_requests_evenly():
     assert sorted(asyncio.run(run())) == [1000, 1012, 1024, 1036, 1048, 1060]
 
 
-def test_g1_the_first_pause_is_told_once():
+def test_the_first_pause_is_told_once():
     clock = Clock()
     shared = pace(clock)
     told = []
@@ -215,7 +215,7 @@ def test_g1_the_first_pause_is_told_once():
 
 
 @pytest.mark.parametrize("hinted", [True, False], ids=["with Retry-After", "without a word"])
-def test_g1_a_run_against_5_requests_a_minute_finishes(hinted):
+def test_a_run_against_5_requests_a_minute_finishes(hinted):
     clock = Clock()
     shared = pace(clock)
     window, refused = deque(), []

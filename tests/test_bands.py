@@ -257,7 +257,7 @@ def test_an_overlap_names_the_other_place():
         ),
     ],
 )
-def test_a11_a_wrong_bound_is_one_finding_and_hides_no_other(bands, expected):
+def test_a_wrong_bound_is_one_finding_and_hides_no_other(bands, expected):
     result = lint("a.yaml", ("rubrics:\n" + write_criterion(bands)).encode())
     found = [(finding.rule, finding.pointer) for finding in result.findings if finding.rule != "split-band"]
     assert found == expected
@@ -274,7 +274,7 @@ rubrics:
 """
 
 
-def test_a10_each_scale_of_a_mixed_rubric_is_checked_by_itself():
+def test_each_scale_of_a_mixed_rubric_is_checked_by_itself():
     result = lint("a.yaml", A10.encode())
     found = [(each.rule, each.pointer, unnamed(each.message)) for each in result.findings]
     assert found == [
@@ -291,12 +291,12 @@ def test_a10_each_scale_of_a_mixed_rubric_is_checked_by_itself():
     ]
 
 
-def test_a10_a_stray_band_among_criteria_is_mixing_alone():
+def test_a_stray_band_among_criteria_is_mixing_alone():
     text = "rubrics:\n" + write_criterion([(0, 4), (5, 10)]) + write_bands([(3, 6)], "  ")
     assert [finding.rule for finding in lint("a.yaml", text.encode()).findings] == ["mixing"]
 
 
-def test_a14_an_integer_may_be_written_with_a_point_in_a_value_and_in_a_key():
+def test_an_integer_may_be_written_with_a_point_in_a_value_and_in_a_key():
     long = "rubrics:\n" + write_criterion([(0, 4.0), (5.0, 10)])
     short = "rubrics:\n  - {id: a, score_ranges: {0: Outcome 0, 5.0: Outcome 1}}\n"
     assert [findings_of(text) for text in (long, short)] == [(), ()]
@@ -307,7 +307,7 @@ RANGES = (*AT, "score_ranges")
 NONE, SOUND = range(0), range(3, 6)
 
 
-def test_c14_a_list_of_bands_is_read_with_every_place():
+def test_a_list_of_bands_is_read_with_every_place():
     items = [{"score_range": [3, 5], "expected_outcome": "x"}, {"description": "y"}, "z", {"score_range": [5, 3]}]
     expected = (
         Band((*RANGES, 0, "score_range"), Part.VALUE, 3, 5, SOUND, SOUND, "x", (*RANGES, 0, "expected_outcome")),
@@ -320,13 +320,13 @@ def test_c14_a_list_of_bands_is_read_with_every_place():
     )
 
 
-def test_c14_a_range_of_a_holistic_rubric_has_no_gate_and_is_no_map():
+def test_a_range_of_a_holistic_rubric_has_no_gate_and_is_no_map():
     band = Band((*AT, "score_range"), Part.VALUE, 3, 5, SOUND, SOUND, "x", (*AT, "expected_outcome"))
     entry = {"score_range": [3, 5], "expected_outcome": "x"}
     assert read_scale(entry, AT, 4, (*AT, "gate")) == Scale(AT, (band,), None, (*AT, "gate"), is_map=False)
 
 
-def test_c14_what_holds_no_bands_is_no_scale():
+def test_what_holds_no_bands_is_no_scale():
     assert read_scale({"id": "a"}, AT, None, AT) is None
     odd = {"score_range": {"a": 1, "b": 2}}
     assert read_scale(odd, AT, None, AT).bands[0].reach == ALL

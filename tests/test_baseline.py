@@ -230,12 +230,12 @@ WRONG = {
 
 @pytest.mark.parametrize(("args", "told"), WRONG.values(), ids=WRONG)
 def test_wrong_use_is_explained(args, told):
-    _, err, code = call(*args)
-    assert (err.splitlines()[-1], code) == (f"Error: {told}", 2)
+    out, err, code = call(*args)
+    assert (out, err.splitlines()[-1], code) == ("", f"Error: {told}", 2)
 
 
 @pytest.mark.parametrize("has_link", [False, True])
-def test_d5_settings_write_no_baseline_outside_of_the_repository(has_link):
+def test_settings_write_no_baseline_outside_of_the_repository(has_link):
     Path("in").mkdir()
     Path("in/a.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: ''\n")
     if has_link:

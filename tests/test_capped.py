@@ -53,7 +53,7 @@ def find_openings():
                     yield name if name == "project/opening.py" else f"{name}: {'os.' if owner == 'os' else ''}{called}"
 
 
-def test_c4_no_other_module_opens_a_file_of_a_user():
+def test_no_other_module_opens_a_file_of_a_user():
     found = {each for each in find_openings() if not each.startswith("lsp/") and not each.startswith("dialects/")}
     assert found == set(OURS)
 
@@ -69,7 +69,7 @@ def test_c4_no_other_module_opens_a_file_of_a_user():
     ],
     ids=["pipe", "device", "folder", "sparse"],
 )
-def test_c4_settings_baselines_and_ignore_files_are_regular_and_capped(tmp_path, monkeypatch, make, reason):
+def test_settings_baselines_and_ignore_files_are_regular_and_capped(tmp_path, monkeypatch, make, reason):
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text("rubrics: [a]\n")
     make(Path("odd"))
@@ -83,7 +83,7 @@ def test_c4_settings_baselines_and_ignore_files_are_regular_and_capped(tmp_path,
 
 @needs_posix
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
-def test_c4_outputs_come_from_files_and_pipes_not_from_devices(tmp_path, monkeypatch):
+def test_outputs_come_from_files_and_pipes_not_from_devices(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.rubric.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: Says it\n")
     done = CliRunner().invoke(score, ["a.rubric.yaml", "/dev/zero"], standalone_mode=False)
@@ -95,7 +95,7 @@ def test_c4_outputs_come_from_files_and_pipes_not_from_devices(tmp_path, monkeyp
         pass
 
 
-def test_c4_a_file_grows_past_its_cap_while_it_is_read(tmp_path):
+def test_a_file_grows_past_its_cap_while_it_is_read(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"12345")
     assert read_file(str(path), 5) == b"12345"
@@ -105,7 +105,7 @@ def test_c4_a_file_grows_past_its_cap_while_it_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("key", ["a." * 20_000 + "a = 1", "[" + "a." * 20_000 + "a]", "x = {" + '"a" . ' * 40 + "a=1}"])
-def test_c4_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path, monkeypatch, key):
+def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path, monkeypatch, key):
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").write_text(f"[tool]\n{key}\n")
     done = CliRunner().invoke(cli, ["."], standalone_mode=False)
@@ -116,7 +116,7 @@ def test_c4_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path, monkeyp
 @pytest.mark.parametrize(
     "line", ["# " + "." * 200, f'text = "{"sentence. And more, " * 100}"', f"numbers = [{'0.5, ' * 100}]"]
 )
-def test_c4_dots_that_join_nothing_are_no_keys(tmp_path, monkeypatch, line):
+def test_dots_that_join_nothing_are_no_keys(tmp_path, monkeypatch, line):
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").write_text(f"{line}\n[tool.rubric-lint]\npass = 0.9\n")
     done = CliRunner().invoke(cli, ["."], standalone_mode=False)
@@ -125,7 +125,7 @@ def test_c4_dots_that_join_nothing_are_no_keys(tmp_path, monkeypatch, line):
 
 @pytest.mark.slow
 @needs_posix
-def test_c7_no_more_of_a_large_file_is_looked_at_than_the_cap(tmp_path, monkeypatch):
+def test_no_more_of_a_large_file_is_looked_at_than_the_cap(tmp_path, monkeypatch):
     path = tmp_path / "large.yaml"
     os.truncate(os.open(path, os.O_CREAT | os.O_RDWR), 20 << 30)
     taken = []
@@ -136,7 +136,7 @@ def test_c7_no_more_of_a_large_file_is_looked_at_than_the_cap(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("body", [b"[]", b"{", b"7", b"[" * 100_000, b'{"%s": 7}', b'{"%s": [1, 1, 0, [["schema"]]]}'])
-def test_c5_a_cache_file_with_a_sound_checksum_and_another_body_is_a_miss(tmp_path, monkeypatch, body):
+def test_a_cache_file_with_a_sound_checksum_and_another_body_is_a_miss(tmp_path, monkeypatch, body):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
     Path("a.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: ''\n")
@@ -152,7 +152,7 @@ def test_c5_a_cache_file_with_a_sound_checksum_and_another_body_is_a_miss(tmp_pa
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory with setrlimit")
 @pytest.mark.slow
-def test_c4_a_settings_file_of_dots_takes_little_memory(tmp_path):
+def test_a_settings_file_of_dots_takes_little_memory(tmp_path):
     (tmp_path / "pyproject.toml").write_text("a." * 20_000 + "a = 1\n")
     code = "import resource; resource.setrlimit(resource.RLIMIT_AS, (400 << 20,) * 2)\n"
     code += "from rubric_lint.cli.lint import main; main()"

@@ -7,6 +7,7 @@ import pytest
 from faulty_rubrics import faulty_rubrics
 from hypothesis import given
 from lint_command import call
+from ruamel.yaml import YAML
 from test_fix_properties import read
 
 import rubric_lint
@@ -381,3 +382,114 @@ def test_a_finding_whose_choice_was_refused_is_not_counted_as_fixable_by_it(tmp_
 def test_every_choice_of_a_finding_is_one_of_its_rule():
     for rule in RULES:
         assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", name) and told for name, told in rule.choices.items())
+
+
+def scale(criteria):
+    return "rubrics:\n" + "".join(f"  - {each}\n" for each in criteria)
+
+
+ONE_TO_FIVE = "{1: Names none, 2: Names one, 3: Names two, 4: Names three, 5: Names all}"
+BAND = "{{score_range: [{0}, {0}], expected_outcome: Names {1}}}"
+AS_LEVELS = {
+    "the short form": ([f"{{id: a, score_ranges: {ONE_TO_FIVE}}}"], {"score_ranges": "levels"}),
+    "a gate": (
+        [f"{{id: a, required_min_score: 3, score_ranges: {ONE_TO_FIVE}}}"],
+        {"score_ranges": "levels", "required_min_score": "required_min_level"},
+    ),
+    "several criteria": ([f"{{id: {name}, score_ranges: {ONE_TO_FIVE}}}" for name in "ab"], {"score_ranges": "levels"}),
+    "a list": (
+        [f"{{id: a, score_ranges: [{BAND.format(0, 'none')}, {BAND.format(1, 'one')}]}}"],
+        {"score_ranges": "levels", "score_range": "level", "[0, 0]": "0", "[1, 1]": "1"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AS_LEVELS)
+def test_a_scale_of_its_own_written_as_bands_becomes_levels_by_choice_and_nothing_else(case):
+    criteria, changes = AS_LEVELS[case]
+    text = expected = scale(criteria)
+    for old, new in changes.items():
+        expected = re.sub(rf"{re.escape(old)}(?=\W)", new, expected)
+    found = [each for each in lint("a.yaml", text.encode(), OURS).findings if each.rule in {"coverage", "split-band"}]
+    assert {(each.rule, each.fix, tuple(choice.choice for choice in each.choices)) for each in found} == {
+        ("coverage", None, ("as-levels",))
+    }
+    assert fix("a.yaml", text.encode(), OURS, unsafe=True).text == text
+    assert fix("a.yaml", text.encode(), OURS, choices=["as-levels"]).text == expected
+    assert [each for each in lint("a.yaml", expected.encode(), OURS).findings if each.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
+    "criteria",
+    [
+        [f"{{id: a, score_ranges: {ONE_TO_FIVE}}}", "{id: b, score_ranges: {0: Names none, 6: Names one}}"],
+        [f"{{id: a, required_min_score: 8, score_ranges: {ONE_TO_FIVE}}}"],
+        [f"{{id: a, required: true, score_ranges: {ONE_TO_FIVE}}}"],
+    ],
+    ids=["bands beside it", "a gate that is no level", "a gate of 10"],
+)
+def test_bands_become_levels_only_where_the_whole_rubric_does(criteria):
+    (found,) = (each for each in lint("a.yaml", scale(criteria).encode(), OURS).findings if each.rule == "coverage")
+    assert (found.fix, found.choices) == (None, ())
+
+
+@pytest.mark.parametrize("bands", ["{1: a, 6: b, 8: c}", "{2: a, 3: b, 4: c}"])
+def test_bands_that_leave_out_0_and_are_no_levels_start_at_0(bands):
+    (found,) = (
+        each
+        for each in lint("a.yaml", scale([f"{{id: a, score_ranges: {bands}}}"]).encode(), OURS).findings
+        if each.rule == "coverage"
+    )
+    assert [edit.text for edit in found.fix.edits] == ["0"]
+
+
+RANGES = {
+    "{0-3: x, 4-6: y, 7-10: z}": "{0: x, 4: y, 7: z}",
+    "{0..3: x, 4..10: y}": "{0: x, 4: y}",
+    "{0 to 3: x, 4 to 10: y}": "{0: x, 4: y}",
+    "{'0\u20133': x, 4: y}": "{'0': x, 4: y}",
+    "{0-3: x, 5-10: y}": None,
+    "{0-3: x, 4-9: y}": None,
+    "{3-0: x, 4-10: y}": None,
+}
+
+
+@pytest.mark.parametrize("written", RANGES)
+def test_ranges_as_keys_of_the_short_form_are_one_error(written):
+    text = scale([f"{{id: a, score_ranges: {written}}}"])
+    (found,) = (each for each in lint("a.yaml", text.encode(), OURS).findings if each.severity == "error")
+    key = re.search(r"\d+\D+\d+", written)[0]
+    assert (found.rule, text[slice(*found.span)].strip("'")) == ("bounds", key)
+    expected = RANGES[written]
+    others = OURS._replace(enabled=frozenset({"bounds"}))
+    fixed = fix("a.yaml", text.encode(), others, unsafe=True).text
+    assert fixed == (text if expected is None else text.replace(written, expected))
+
+
+@pytest.mark.parametrize("keys", ["{7/10: x, 0: y}", "{4.5: x, 0: y}", "{low: x, 0: y}", "{0-3: x, low: y}"])
+def test_other_keys_of_the_short_form_are_not_taken_for_ranges(keys):
+    found = lint("a.yaml", scale([f"{{id: a, score_ranges: {keys}}}"]).encode(), OURS).findings
+    assert [each.fix for each in found if each.rule == "bounds"] in ([None], [None, None])
+
+
+@pytest.mark.parametrize(("choice", "numbers"), [("first-lowest", "123"), ("first-highest", "321")])
+@pytest.mark.parametrize("form", ["flow", "block", "json"])
+def test_names_as_levels_are_one_error_with_a_choice_of_their_order(form, choice, numbers):
+    item = ', {"id": "b", "levels": [{"level": 1, "expected_outcome": "x"}, {"level": 2, "expected_outcome": "y"}]}]}'
+    texts = {
+        "flow": ("a.yaml", scale(["{id: a, levels: [none, some, all]}"])),
+        "block": ("a.yaml", "rubrics:\n  - id: a\n    levels:\n      - none\n      - some\n      - all\n"),
+        "json": ("a.json", '{"rubrics": [{"id": "a", "levels": ["none", "some", "all"]}' + item),
+    }
+    name, text = texts[form]
+    # A second criterion shows that the list is ours.
+    text += "" if form == "json" else "  - {id: b, levels: {1: Names none, 2: Names one}}\n"
+    (found,) = (each for each in lint(name, text.encode(), OURS).findings if each.severity == "error")
+    assert (found.rule, found.pointer, found.fix) == ("schema", "/rubrics/0/levels", None)
+    assert [each.choice for each in found.choices] == ["first-lowest", "first-highest"]
+    fixed = fix(name, text.encode(), OURS, choices=[choice]).text
+    levels = YAML(typ="safe").load(fixed)["rubrics"][0]["levels"]
+    assert levels == [
+        {"level": int(number), "expected_outcome": outcome}
+        for number, outcome in zip(numbers, ("none", "some", "all"), strict=True)
+    ]

@@ -118,7 +118,7 @@ TEXTS_AND_MARKDOWN = {
 
 
 @pytest.mark.parametrize("text", TEXTS_AND_MARKDOWN)
-def test_d6_a_text_in_markdown_calls_nobody_and_links_nowhere(run, tmp_path, text):
+def test_a_text_in_markdown_calls_nobody_and_links_nowhere(run, tmp_path, text):
     assert escape(text) == TEXTS_AND_MARKDOWN[text]
     (tmp_path / "old.yaml").write_text(CLAIM + "rubrics: [Names the pivot]", "utf-8")
     (tmp_path / "new.yaml").write_text(f"{CLAIM}rubrics: [{json.dumps(text)}]", "utf-8")
@@ -159,7 +159,7 @@ def test_the_json_report_follows_its_schema(run, tmp_path, sample):
     assert json.loads(text)["changes"]
 
 
-def test_f5_each_change_in_the_json_report_has_its_places(run):
+def test_each_change_in_the_json_report_has_its_places(run):
     report = json.loads(run("old.yaml", "new.yaml", "--format", "json")[1])
     places = [(change["what"], change["old_place"], change["new_place"]) for change in report["changes"]]
     assert places[0] == (

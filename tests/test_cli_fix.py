@@ -371,7 +371,7 @@ def test_a_kill_at_any_moment_leaves_each_file_old_or_new(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_d2_what_a_found_link_leads_to_outside_is_not_rewritten_and_counted(program):
+def test_what_a_found_link_leads_to_outside_is_not_rewritten_and_counted(program):
     outside = program.folder.parent / "outside.yaml"
     outside.write_text(OLD)
     (program.folder / "a.yaml").symlink_to(outside)

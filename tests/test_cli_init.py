@@ -3,14 +3,17 @@
 import json
 import os
 import shlex
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from rubric_lint.cli.init import SHAPES
 from rubric_lint.cli.lint import cli
+from rubric_lint.format.schema_files import BASE, Claim, newest, read_claim
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
+from rubric_lint.project.repository import name_schema
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
 
@@ -21,6 +24,11 @@ def init(*args):
     return done.stdout, done.stderr, done.exit_code
 
 
+def written(shape, *, suite=False, as_json=False):
+    """What `rubric-lint init` writes in a folder that does not hold the package."""
+    return start(shape, newest("suite" if suite else "rubric").path.as_uri(), suite=suite, as_json=as_json)
+
+
 def test_there_is_a_starter_for_every_shape():
     assert list(SHAPES) == list(RUBRICS)
 
@@ -29,11 +37,11 @@ def test_there_is_a_starter_for_every_shape():
 @pytest.mark.parametrize("suite", [False, True], ids=["rubric", "suite"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_starter_lints_clean_and_names_its_schema(shape, suite, as_json):
-    text = start(shape, suite=suite, as_json=as_json)
+    url = f"{BASE}{'suite' if suite else 'rubric'}-v2.schema.json"
+    text = start(shape, url, suite=suite, as_json=as_json)
     result = lint("a.json" if as_json else "a.yaml", text.encode())
     criteria = {"checklist": 2, "score-ranges": 2, "holistic": 1, "levels": 1}[shape]
     assert ((), 1, criteria) == (result.findings, result.rubrics, result.criteria)
-    url = f"https://rubric-lint.github.io/schemas/{'suite' if suite else 'rubric'}-v2.schema.json"
     if as_json:
         assert json.loads(text)["$schema"] == url
     else:
@@ -44,30 +52,30 @@ def test_init_writes_a_file_and_keeps_one_that_is_there(tmp_path):
     file = tmp_path / "my rubric.rubric.yaml"
     told = f"Wrote {file}. Replace its criteria with your own, then check the file:\n  rubric-lint '{file}'\n"
     assert init(file) == ("", told, 0)
-    written = start("checklist", suite=False, as_json=False)
-    assert file.read_bytes() == written.encode()
+    first = written("checklist").encode()
+    assert file.read_bytes() == first
 
     _, errors, code = init("--shape", "levels", file)
     kept = f"Error: {file} already exists; name another file, or use --force to overwrite it"
-    assert (kept, 2, written.encode()) == (errors.splitlines()[-1], code, file.read_bytes())
+    assert (kept, 2, first) == (errors.splitlines()[-1], code, file.read_bytes())
 
     assert init("--shape", "levels", "--force", file)[2] == 0
-    assert file.read_text("utf-8") == start("levels", suite=False, as_json=False)
+    assert file.read_text("utf-8") == written("levels")
 
 
 def test_init_chooses_a_name_and_the_notation(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert [init()[2], init("--suite")[2], init("--suite", "a.json")[2]] == [0, 0, 0]
     assert {file.name: file.read_text("utf-8") for file in tmp_path.iterdir()} == {
-        "example.rubric.yaml": start("checklist", suite=False, as_json=False),
-        "example.suite.yaml": start("checklist", suite=True, as_json=False),
-        "a.json": start("checklist", suite=True, as_json=True),
+        "example.rubric.yaml": written("checklist"),
+        "example.suite.yaml": written("checklist", suite=True),
+        "a.json": written("checklist", suite=True, as_json=True),
     }
 
 
 def test_init_prints(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert init("--shape", "holistic", "-") == (start("holistic", suite=False, as_json=False), "", 0)
+    assert init("--shape", "holistic", "-") == (written("holistic"), "", 0)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -117,3 +125,37 @@ def test_init_refuses_a_name_that_would_not_be_checked(tmp_path, monkeypatch):
     message = "Error: notes.md would not be checked, as it is Markdown; choose a name that ends in .yaml or .json"
     _, told, code = init("notes.md")
     assert (told.splitlines()[-1], code, [*tmp_path.iterdir()]) == (message, 2, [])
+
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize(("folder", "path"), [("", "./schemas"), ("examples", "../schemas"), ("a/b", "../../schemas")])
+def test_a_file_in_the_repository_of_the_package_names_its_schema_relatively(folder, path):
+    assert name_schema("rubric", str(ROOT / folder / "a.yaml")) == f"{path}/bundled/rubric-v2.schema.json"
+
+
+def test_a_file_elsewhere_names_the_copy_on_this_machine_until_the_address_is_online(tmp_path, monkeypatch):
+    file = str(tmp_path / "a.yaml")
+    assert name_schema("rubric-test", file) == newest("rubric-test").path.as_uri()
+    monkeypatch.setattr("rubric_lint.format.schema_files.IS_PUBLISHED", True)
+    assert name_schema("rubric-test", file) == f"{BASE}rubric-test-v1.schema.json"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"{BASE}rubric-v2.schema.json",
+        "./.venv/lib/python3.11/site-packages/rubric_lint/schemas/bundled/rubric-v2.schema.json",
+        "../schemas/bundled/rubric-v2.schema.json",
+        "file:///home/ada/my%20tools/rubric_lint/schemas/bundled/rubric-v2.schema.json",
+        "file:///C:/Users/Ada/rubric_lint/schemas/bundled/rubric-v2.schema.json",
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True], ids=["yaml", "json"])
+def test_what_init_writes_on_another_machine_is_recognized(url, as_json):
+    assert read_claim(url) == Claim("rubric", "v2")
+    # Only the claim makes a bare string in a file of this name a criterion.
+    text = start("checklist", url, suite=False, as_json=as_json).partition("rubrics" if not as_json else '"rubrics"')[0]
+    text += '"rubrics": ["Names the date"]}' if as_json else "rubrics: [Names the date]\n"
+    assert lint("a.json" if as_json else "a.yaml", text.encode()).criteria == 1

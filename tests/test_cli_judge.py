@@ -279,7 +279,7 @@ def test_results_of_another_model_are_refused():
     )
 
 
-def test_a3_the_run_says_how_many_answers_all_samples_agree_on():
+def test_the_run_says_how_many_answers_all_samples_agree_on():
     def behave(asked):
         return completion(json.dumps({"reasoning": "", "score": 4 if asked.before == 2 else 8}))
 
@@ -364,7 +364,7 @@ def test_a_wrong_key_ends_the_run_and_is_not_shown():
     )
 
 
-def test_g7_one_cause_is_told_a_few_times_and_then_summed_up(folder):
+def test_one_cause_is_told_a_few_times_and_then_summed_up(folder):
     write_answers(folder, 40)
 
     def behave(asked):
@@ -393,7 +393,7 @@ def test_g7_one_cause_is_told_a_few_times_and_then_summed_up(folder):
 
 
 @pytest.mark.slow
-def test_g7_faults_that_all_differ_do_not_flood_the_terminal(folder):
+def test_faults_that_all_differ_do_not_flood_the_terminal(folder):
     write_answers(folder, 120)
     with serving(lambda asked: Response({"error": {"message": spell(asked.answer)}}, 400)) as server:
 
@@ -413,7 +413,7 @@ def spell(text):
     return "".join(chr(ord("a") + int(letter)) if letter.isdigit() else letter for letter in text)
 
 
-def test_g1_the_first_refusal_is_told_and_the_pauses_are_summed_up():
+def test_the_first_refusal_is_told_and_the_pauses_are_summed_up():
     def behave(asked):
         if asked.before == 0 and "1" in asked.answer:
             return Response({"error": {"message": "Slow down."}}, 429, {"retry-after": "1"})
@@ -433,14 +433,14 @@ def test_g1_the_first_refusal_is_told_and_the_pauses_are_summed_up():
     )
 
 
-def test_g1_rpm_keeps_requests_apart():
+def test_rpm_keeps_requests_apart():
     with serving(SCORED) as server:
         started = time.monotonic()
         assert judge(server, "--rpm", "120")[0] == 0
     assert time.monotonic() - started >= 1  # three requests, half a second between two of them
 
 
-def test_g6_tokens_from_the_cache_are_told():
+def test_tokens_from_the_cache_are_told():
     scored = completion('{"reasoning": "Right.", "score": 8}')
     scored.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 90}
     with serving(scored) as server:
@@ -449,7 +449,7 @@ def test_g6_tokens_from_the_cache_are_told():
 
 
 @pytest.mark.slow
-def test_g8_a_terminal_shows_how_far_the_answers_are_read(folder):
+def test_a_terminal_shows_how_far_the_answers_are_read(folder):
     write_answers(folder, 300_000)
     leader, follower = pty.openpty()
     with serving(Response({"error": {"message": "No."}}, 401)) as server:

@@ -305,10 +305,10 @@ def test_explain_prints_the_page_and_rules_lists_all():
     assert rest == ["", 0]
 
 
-def test_version():
+def test_the_version_is_one_line():
     output, errors, code = call("--version")
     assert (errors, code) == ("", 0)
-    assert re.fullmatch(r"rubric-lint \d+\.\d+\.\d+\nschemas: .*suite v1, v2; .*\n", output)
+    assert re.fullmatch(r"rubric-lint \d+\.\d+\.\d+\n", output)
 
 
 def test_help_shows_the_options_and_the_commands():
@@ -419,7 +419,16 @@ def test_frames_fit_the_terminal():
     Path("old.yaml").write_text(OLD.replace("result", "result and " * 20), "utf-8")
     written = call_on_terminal("old.yaml", "-q", "--color=never")
     row = "   3 |     description: States the result and result and result and result an..."
-    assert (row, 80) == (written.splitlines()[1], len(row))
+    assert (row, 80) == (written.splitlines()[2], len(row))
+    assert max(map(len, written.splitlines())) == 80
+
+
+@pytest.mark.parametrize("words", [[], ["check"]], ids=" ".join)
+def test_a_usage_error_repeats_the_words_that_were_typed(words):
+    _, errors, code = call(*words, "--fail-on=x")
+    typed = " ".join(["rubric-lint", *words])
+    assert errors.splitlines()[:2] == [f"Usage: {typed} [OPTIONS] [PATHS]...", f"Try '{typed} --help' for help."]
+    assert code == 2
 
 
 @pytest.mark.slow

@@ -92,7 +92,7 @@ def call_on_terminal(*args, stdin=subprocess.DEVNULL, stdout=None, columns=80):
     """What a call writes to a terminal, and its exit code."""
     leader, follower = pty.openpty()
     streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
-    process = warm.start(command(*args), env=environment(COLUMNS=str(columns)), **streams)
+    process = warm.start(command(*args), env=environment(COLUMNS=str(columns), NO_COLOR="1"), **streams)
     os.close(follower)
     written = b""
     while select.select([leader], [], [], 60)[0]:
@@ -260,7 +260,7 @@ def test_a_terminal_gets_the_table():
     assert call_on_terminal("r.rubric.yaml", "out.jsonl") == (TABLE, 1)
 
 
-def test_g7_a_table_tells_a_cause_a_few_times_and_sums_up_the_rest():
+def test_a_table_tells_a_cause_a_few_times_and_sums_up_the_rest():
     broken = "{\n"
     out, _, code = call("r.rubric.yaml", "-", "--format", "table", stdin=INVALID * 5000 + broken)
     lines = out.splitlines()
@@ -288,7 +288,7 @@ def test_errors_of_one_cause_are_one_whatever_else_is_wrong():
     ]
 
 
-def test_a12_records_of_one_id_are_counted_with_a_warning():
+def test_records_of_one_id_are_counted_with_a_warning():
     again = "the id of an earlier one, and all are counted"
     out, err, code = call("r.rubric.yaml", "-", stdin=GOOD + MIDDLING + GOOD + INVALID + GOOD)
     told = f"rubric-score: warning: 2 records have {again}: line 1 and line 3; line 1 and line 5"

@@ -13,7 +13,10 @@ from jsonschema import Draft7Validator
 
 from rubric_lint.cli.lint import cli as lint_cli
 from rubric_lint.cli.test import NO_TESTS, cli
-from rubric_lint.format.schema_files import schemas_root
+from rubric_lint.fix import fix
+from rubric_lint.format.schema_files import newest, schemas_root
+from rubric_lint.lint.engine import lint
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_told
 
@@ -803,6 +806,21 @@ def test_without_a_key_nothing_is_asked():
 # init
 
 
+def test_a_verdict_alone_and_a_name_for_the_id_say_what_is_meant():
+    entries = ["  - name: a # first\n    expect: pass # yes\n", '  - {"name": "b", "expect": "fail"}\n']
+    data = ("rubric: a.rubric.yaml\ntests:\n" + "".join(entries)).encode()
+    assert [(found.rule, found.pointer) for found in lint(TESTS, data, FileSettings(is_test_file=True)).findings] == [
+        ("unknown-field", "/tests/0/name"),
+        ("schema", "/tests/0/expect"),
+        ("unknown-field", "/tests/1/name"),
+        ("schema", "/tests/1/expect"),
+    ]
+    assert fix(TESTS, data, FileSettings(is_test_file=True), unsafe=True).text == (
+        "rubric: a.rubric.yaml\ntests:\n  - id: a # first\n    expect:\n      verdict: pass # yes\n"
+        '  - {"id": "b", "expect": {"verdict": "fail"}}\n'
+    )
+
+
 def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band():
     Path("refund.rubric-test.yaml").unlink()
     record("all.jsonl", a=output(10), b=output(9), c=output(2), d=output(7, 3), e=output(6, 8))
@@ -815,7 +833,7 @@ def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band():
         Path("refund.rubric-test.yaml")
         .read_text("utf-8")
         .startswith(
-            "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-test-v1.schema.json\n"
+            f"# yaml-language-server: $schema={newest('rubric-test').path.as_uri()}\n"
             "rubric: refund.rubric.yaml\noutputs: all.jsonl\ntests:\n  - id: a\n"
         )
     )

@@ -48,7 +48,7 @@ def told(result):
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a.json", "a.jsonl"])
-def test_c2_a_file_without_time_is_an_error_that_says_so(name):
+def test_a_file_without_time_is_an_error_that_says_so(name):
     data = json.dumps({"rubrics": [{"id": "a", "expected_outcome": ""}]}).encode()
     result = lint(name, data, NO_TIME)
     assert told(result)[0] == ("syntax", "error", TOLD)
@@ -56,7 +56,7 @@ def test_c2_a_file_without_time_is_an_error_that_says_so(name):
 
 
 @pytest.mark.parametrize("limit", [3, 5, 8, 13, 21, 30])
-def test_c2_what_was_found_in_time_is_kept(limit, monkeypatch):
+def test_what_was_found_in_time_is_kept(limit, monkeypatch):
     everything = {finding[2] for finding in told(lint("a.yaml", RUBRIC.encode()))}
     monkeypatch.setattr(clock, "monotonic", Ticking())
     result = lint("a.yaml", RUBRIC.encode(), FileSettings(time_limit=limit))
@@ -66,19 +66,19 @@ def test_c2_what_was_found_in_time_is_kept(limit, monkeypatch):
     assert limit < 10 or rest
 
 
-def test_c2_no_rule_that_is_left_out_and_no_comment_hides_it():
+def test_no_rule_that_is_left_out_and_no_comment_hides_it():
     settings = NO_TIME._replace(enabled=frozenset({"overlap"}))
     text = f"# rubric-lint: ignore-file[syntax]\n{RUBRIC}"
     assert ("syntax", "error", TOLD) in told(lint("a.yaml", text.encode(), settings))
 
 
-def test_c2_a_file_of_others_gets_no_finding_but_the_reason_is_known():
+def test_a_file_of_others_gets_no_finding_but_the_reason_is_known():
     result = lint("a.yaml", b"rubric of others:\n" + b"- a\n" * 90_000, NO_TIME)
     assert (told(result), [unread.reason for unread in result.unread]) == ([], [TOLD])
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a.json"])
-def test_c2_reading_a_large_file_looks_at_the_clock(name, monkeypatch):
+def test_reading_a_large_file_looks_at_the_clock(name, monkeypatch):
     looks = Ticking()
     monkeypatch.setattr(clock, "monotonic", looks)
     text = '{"rubrics": [' + '{"id": "a"},' * 40_000 + '{"id": "b"}]}'
@@ -86,7 +86,7 @@ def test_c2_reading_a_large_file_looks_at_the_clock(name, monkeypatch):
     assert (told(result)[0][0], result.is_stopped, looks.now < 70) == ("syntax", True, True)
 
 
-def test_c2_nothing_is_fixed_or_silenced_in_a_file_that_was_not_read_to_its_end():
+def test_nothing_is_fixed_or_silenced_in_a_file_that_was_not_read_to_its_end():
     fixed, silenced = fix("a.yaml", RUBRIC.encode(), NO_TIME), silence("a.yaml", RUBRIC.encode(), NO_TIME)
     assert (fixed.is_changed, [fault.message for fault in fixed.faults()]) == (False, [TOLD])
     assert (silenced.is_changed, {left.reason for left in silenced.left}) == (
@@ -95,13 +95,13 @@ def test_c2_nothing_is_fixed_or_silenced_in_a_file_that_was_not_read_to_its_end(
     )
 
 
-def test_c2_no_cache_keeps_it(tmp_path):
+def test_no_cache_keeps_it(tmp_path):
     with Cache(str(tmp_path / "cache")) as cache:
         assert [outcome.is_stopped for _, outcome in lint_files([File("a.yaml", NO_TIME)], cache=cache)] == [True]
     assert len(Cache(str(tmp_path / "cache"))) == 0
 
 
-def test_c2_the_commands_say_it_and_exit_with_1_and_2(monkeypatch):
+def test_the_commands_say_it_and_exit_with_1_and_2(monkeypatch):
     Path("rubric-lint.toml").write_text("time-limit = 1\n")
     ticking = Ticking()
     monkeypatch.setattr(clock, "monotonic", ticking)

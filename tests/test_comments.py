@@ -227,6 +227,6 @@ def test_a_tab_that_indents_nothing_hides_no_comment():
         ),
     ],
 )
-def test_h3_a_comment_that_is_off_by_some_lines_hears_where_the_finding_is(text, told):
+def test_a_comment_that_is_off_by_some_lines_hears_where_the_finding_is(text, told):
     messages = [each.message for each in lint("a.yaml", text.encode()).findings if each.rule == "unused-ignore"]
     assert messages == [f"`vague-outcome` finds nothing here that this comment could silence; {told}"]

@@ -106,13 +106,13 @@ def test_texts_go_by_what_they_say_not_by_their_place():
     ]
 
 
-def test_f5_one_criterion_more_is_one_change_and_one_of_all_shares():
+def test_one_criterion_more_is_one_change_and_one_of_all_shares():
     entries = [f"{{id: c{number}, expected_outcome: Says thing {number}}}" for number in range(21)]
     old, new = (f"rubrics: [{', '.join(entries[:count])}]" for count in (20, 21))
     assert [(what, name) for what, name, *_ in changes(old, new)] == [(What.ADDED, "c20"), (What.SHARE, None)]
 
 
-def test_f5_one_text_above_three_is_told_in_three_changes():
+def test_one_text_above_three_is_told_in_three_changes():
     texts = ["Is short", "Names the pivot", "Names the cost", "Names the day"]
     old, new = (f"rubrics: [{', '.join(each)}]" for each in (texts[1:], texts))
     assert [what for what, *_ in changes(old, new)] == [What.ADDED, What.MOVED, What.SHARE]

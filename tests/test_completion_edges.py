@@ -7,6 +7,8 @@ from completing import FILLINGS, FINDER, LACKING, accept, ask, see
 from lsprotocol import types
 from test_lsp_text import offer
 
+from rubric_lint.format.criterion import SHAPE_FIELDS
+from rubric_lint.format.schema import schema_for
 from rubric_lint.lsp.analysis import State
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.positions import Text
@@ -14,8 +16,15 @@ from rubric_lint.rules import BY_NAME
 
 YAML, JSON = "/a.rubric.yaml", "/a.rubric.json"
 CRITERION = "rubrics:\n  - id: a\n    expected_outcome: Says so\n"
-MORE = ["weight", "required_min_score", "score_ranges", "levels"]
-ANY = ["id", "expected_outcome", *MORE[:3], "score_range", "levels"]
+SOUND = {"id": "a", "expected_outcome": "Says so"}
+ANY = [
+    name
+    for name, field in schema_for().entry_fields.items()
+    if "deprecated" not in field and name != "required_min_level"  # which needs `levels`
+]
+CHECK = [name for name in ANY if name not in SHAPE_FIELDS]
+STRINGS = [name for name in CHECK if name != "id" and schema_for().is_valid_entry({**SOUND, name: "Says so"})]
+MORE = [name for name in ANY if name not in {"id", "expected_outcome", "score_range"}]
 URL = "https://rubric-lint.github.io/schemas/"
 WHOLE = [
     "checklist criterion",
@@ -37,16 +46,19 @@ WHOLE = [
         (CRITERION + "    ¦\n---\n" + CRITERION, MORE),
         ("rubrics:\n  -   id: a\n      expected_outcome: Says so\n      ¦\n", MORE),
         ("rubrics:\n  - {id: a, wei¦, expected_outcome: Says so}\n", MORE),
-        ("x: &d {weight: 2}\nrubrics:\n  - <<: *d\n    id: a\n    expected_outcome: Says so\n    ¦\n", MORE[1:]),
+        (
+            "x: &d {weight: 2}\nrubrics:\n  - <<: *d\n    id: a\n    expected_outcome: Says so\n    ¦\n",
+            [name for name in MORE if name != "weight"],
+        ),
         ("rubrics: [¦]\n", [*ANY, *WHOLE]),
         ("rubrics: [{¦}]\n", [*ANY, *WHOLE]),
-        ("rubrics: [{id: a, expected_outcome: Says so}, ¦]\n", [*ANY[:4], WHOLE[0]]),
+        ("rubrics: [{id: a, expected_outcome: Says so}, ¦]\n", [*CHECK, WHOLE[0]]),
         (CRITERION + "    wei¦ght: 1\n", ["weight", "required_min_score"]),
         (CRITERION + '    "wei¦ght": 1\n', ["weight", "required_min_score"]),
-        ("rubrics:\n  - {id: a, ¦expected_outcome: Says so}\n", ["expected_outcome"]),
+        ("rubrics:\n  - {id: a, ¦expected_outcome: Says so}\n", STRINGS),
         (CRITERION + "    sco¦: [{score_range: [0, 4], expected_outcome: No}]\n", ["score_ranges"]),
         (CRITERION + "    ¦: {1: No, 2: Yes}\n", ["levels"]),
-        (CRITERION + "    score_ranges:\n    ¦\n", MORE[:2]),
+        (CRITERION + "    score_ranges:\n    ¦\n", [name for name in MORE if name in CHECK]),
         (CRITERION + "    score_rang¦\n      - {score_range: [0, 10], expected_outcome: Says so}\n", ["score_ranges"]),
         ("rubrics:\n- ¦\n  - {id: a, expected_outcome: Says so}\n", []),
         ("# $schema: ¦\n" + CRITERION, [f"{URL}rubric-v2.schema.json", f"{URL}suite-v2.schema.json"]),
@@ -81,7 +93,7 @@ def test_only_what_fits_is_offered_in_yaml(text, expected):
         ('{"rubrics": [{"id": "a", "expected_outcome": "x", "we¦": 1}]}', ["weight", "required_min_score"]),
         ('{"rubrics": [¦]}', [*ANY, *WHOLE]),
         ('{"rubrics": [{"id": "a", "expected_outcome": "x"\n  "we¦"\n}]}', MORE),
-        ('{"rubrics": [{"id": "a", "expected_outcome": "x"} ¦]}', [*ANY[:4], WHOLE[0]]),
+        ('{"rubrics": [{"id": "a", "expected_outcome": "x"} ¦]}', [*CHECK, WHOLE[0]]),
         ('{"rubrics": [{"id": "a", "expected_outcome": "x ¦"}]}', []),
     ],
 )

@@ -61,7 +61,7 @@ class Copy:
 
     def __init__(self, folder):
         self.folder = folder
-        for name in PARTS:
+        for name in () if (folder / ".git").exists() else PARTS:
             source = ROOT / name
             if source.is_dir():
                 shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
@@ -85,6 +85,20 @@ class Copy:
         return done.stdout, done.returncode
 
 
+def copy_everything(folder):
+    """A repository with all files of this one, for tests that look at them."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    commit = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "x")
+    for command in (["init", "-q"], ["add", "--all"], commit):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+
+
 @pytest.fixture
 def copy(tmp_path):
     return Copy(tmp_path)
@@ -100,7 +114,7 @@ def test_an_example_touches_what_the_guide_says():
             "rubric_lint/rules/__init__.py",
         ],
         "Add an output format": ["rubric_lint/report/bars.py", "rubric_lint/report/__init__.py"],
-        "Add a field": ["schemas/v2/rubric.json"],
+        "Add a field": ["schemas/v2/rubric.json", "tests/test_lost.py"],
         "Add a dialect": [
             "rubric_lint/dialects/gradebook.py",
             "schemas/gradebook/v1.json",
@@ -139,16 +153,16 @@ def test_an_output_format_needs_two_files(copy):
 @pytest.mark.slow
 def test_a_field_needs_its_schema(copy):
     text = "rubrics:\n  - id: a\n    expected_outcome: Says it\n    {}: Ada\n"
-    assert copy.lint(text.format("owner"))[1] == 1
+    assert copy.lint(text.format("maintainer"))[1] == 1
     copy.follow("Add a field")
-    assert copy.lint(text.format("owner")) == ("", 0)
-    output, code = copy.lint(text.format("ownr"))
-    assert (output.split(": ")[2:], code) == (["unknown field `ownr`; did you mean `owner`?\n"], 1)
-    (copy.folder / "a.rubric.yaml").write_text(text.format("owner"), "utf-8")
+    assert copy.lint(text.format("maintainer")) == ("", 0)
+    output, code = copy.lint(text.format("maintaner"))
+    assert (output.split(": ")[2:], code) == (["unknown field `maintaner`; did you mean `maintainer`?\n"], 1)
+    (copy.folder / "a.rubric.yaml").write_text(text.format("maintainer"), "utf-8")
     told = copy.python("-m", "rubric_lint", "convert", "a.rubric.yaml", "--to", "markdown").stderr
-    assert "a.rubric.yaml:4:12: lost: `owner`" in told
+    assert "a.rubric.yaml:4:12: lost: `maintainer`" in told
     assert copy.python("-m", "rubric_lint", "schema", "bundle").returncode == 0
-    assert '"owner"' in (copy.folder / "schemas/bundled/rubric-v2.schema.json").read_text("utf-8")
+    assert '"maintainer"' in (copy.folder / "schemas/bundled/rubric-v2.schema.json").read_text("utf-8")
 
 
 TELL = """
@@ -213,3 +227,18 @@ def test_a_dialect_needs_four_files(copy):
     assert copy.python("tools/docs.py").returncode == 0
     page = (copy.folder / "rubric_lint/dialects/gradebook.md").read_text("utf-8")
     assert f"example.yaml:4:5 error unknown-field: {message}" in page
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the sdist has no list of its files")
+def test_a_rule_a_format_and_a_field_break_no_test(tmp_path):
+    copy_everything(tmp_path)
+    copy = Copy(tmp_path)
+    for heading in ("Add a rule", "Add an output format", "Add a field"):
+        copy.follow(heading)
+    for command in (["-m", "rubric_lint", "schema", "bundle"], ["tools/docs.py"]):
+        assert copy.python(*command).returncode == 0
+    done = copy.python(
+        "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", "not slow", "-p", "no:cacheprovider"
+    )
+    assert done.returncode == 0, done.stdout[-4000:]

@@ -407,7 +407,7 @@ def test_standard_input_has_no_history():
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
-def test_d4_a_repository_cannot_have_git_start_programs(tmp_path):
+def test_a_repository_cannot_have_git_start_programs(tmp_path):
     marks = tmp_path / "marks"
     marks.mkdir()
 
@@ -457,7 +457,7 @@ def test_d4_a_repository_cannot_have_git_start_programs(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
-def test_d4_git_is_never_taken_from_the_current_folder(monkeypatch):
+def test_git_is_never_taken_from_the_current_folder(monkeypatch):
     code = "from rubric_lint.run.filters.git import ask; print(ask('--version')[1][:11])"
     write("git", '#!/bin/sh\necho "mine"\n')
     Path("git").chmod(0o755)

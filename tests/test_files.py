@@ -100,7 +100,7 @@ def test_links_to_files_are_followed_and_links_to_folders_only_when_named():
 
 @needs_posix
 @pytest.mark.parametrize("has_repository", [False, True])
-def test_d2_links_that_are_found_are_not_followed_out_of_the_repository(has_repository):
+def test_links_that_are_found_are_not_followed_out_of_the_repository(has_repository):
     grow("out.yaml", "in/real.yaml", "in/repo/x.txt")
     Path("in/repo/up.yaml").symlink_to("../real.yaml")
     Path("in/repo/out.yaml").symlink_to("../../out.yaml")
@@ -140,7 +140,7 @@ def test_what_is_passed_over_although_its_name_fits_is_told_of_but_for_the_locks
     assert (found, skipped.dead) == (["a/x.yaml", "b/c/z.yaml"], ["a/pipe.yaml", "a/self.yaml", "a/y.yaml"])
 
 
-def test_b4_what_is_excluded_is_counted():
+def test_what_is_excluded_is_counted():
     grow("a.yaml", "b.yaml", "c/d.yaml", "c/e.yaml", "e/a.yaml", "ignored.yaml")
     grow(".gitignore", text="ignored.yaml\n")
     grow("rubric-lint.toml", text='exclude = ["a.yaml", "c/"]')
@@ -149,7 +149,7 @@ def test_b4_what_is_excluded_is_counted():
     assert (found, skipped) == (["b.yaml"], Skipped(files=2, folders=1))
 
 
-def test_b4_named_files_of_other_kinds_are_not_read_unless_the_settings_include_them():
+def test_named_files_of_other_kinds_are_not_read_unless_the_settings_include_them():
     grow("a.csv", "b.MD", "c.js", "d.txt", "e", "f.tmpl", "in/g.txt")
     grow("in/rubric-lint.toml", text='include = ["*.txt"]')
     skipped = Skipped()

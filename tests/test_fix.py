@@ -270,7 +270,7 @@ DEFINED = {
 
 
 @pytest.mark.parametrize(("text", "expected"), DEFINED.values(), ids=DEFINED)
-def test_f2_a_definition_made_for_sharing_is_changed_once(text, expected):
+def test_a_definition_made_for_sharing_is_changed_once(text, expected):
     assert fixed_text(text) == expected
 
 
@@ -371,7 +371,7 @@ def test_unsafe_fixes_that_bring_a_new_error_are_left_out_and_the_others_made():
     )
 
 
-def test_f1_a_warning_that_an_error_had_hidden_keeps_no_unsafe_fix_back():
+def test_a_warning_that_an_error_had_hidden_keeps_no_unsafe_fix_back():
     keys = ("expected_outcom", "wieght", "expcted_outcome", "requird_min_score", "weigth", "required_min_scor")
     text = """\
 rubrics:
@@ -384,7 +384,7 @@ rubrics:
     assert not any(f"{key}:" in fixed.text for key in keys)
 
 
-def test_f1_one_unsafe_fix_that_is_refused_keeps_no_other_back():
+def test_one_unsafe_fix_that_is_refused_keeps_no_other_back():
     text = """\
 rubrics:
   - {id: a, expected_outcom: Names two sources}
@@ -397,7 +397,7 @@ rubrics:
     assert left.reason.startswith("line 3 would be a new finding, weight: ")
 
 
-def test_f1_after_twenty_trials_the_other_fixes_stay_with_what_refused_them_together():
+def test_after_twenty_trials_the_other_fixes_stay_with_what_refused_them_together():
     sound = "rubrics:\n- {id: a, description: Names it}\n"
     bad = "".join(f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(20))
     fixed = fix("suite.yaml", (sound + bad).encode(), OURS, unsafe=True)
@@ -601,7 +601,7 @@ def test_implied_gates_are_written_out_in_json():
 
 def test_a_text_of_several_lines_is_left_with_the_reason():
     text = "rubrics:\n- Cites it\n  and names it\n"
-    reason = "the text has several lines; write it as a mapping with an `id` and the gate"
+    reason = "the text has several lines; write it as a mapping with `id` and `required_min_score`"
     assert reasons(text, settings=IMPLICIT) == (text, [("deprecated-required", reason)])
 
 
@@ -810,7 +810,7 @@ def test_replace_intents_are_edits_as_they_are():
 
 
 @pytest.mark.parametrize("rest", ["", "  - id: b\n    description: Names a source\n"])
-def test_c8_a_criterion_that_is_nothing_but_a_gate_is_fixed_once_and_for_all(rest):
+def test_a_criterion_that_is_nothing_but_a_gate_is_fixed_once_and_for_all(rest):
     text = f"rubrics:\n  - required: false\n{rest}"
     fixed = fixed_text(text)
     assert fixed == f"rubrics:\n  - {{}}\n{rest.replace('description', 'expected_outcome')}"

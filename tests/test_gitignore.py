@@ -20,7 +20,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize(("pattern", "path"), ENDLESS.values(), ids=ENDLESS)
-def test_c6_many_stars_come_to_an_end(pattern, path):
+def test_many_stars_come_to_an_end(pattern, path):
     patterns = Patterns.parse("/", [pattern])
     assert patterns.judge(f"/{path}", is_folder=False) is None
     assert patterns.judge(f"/{path[:-1]}b".replace("cb", "b"), is_folder=False) is True
@@ -31,7 +31,7 @@ NAMES = st.text("ab.", min_size=1, max_size=3)
 
 
 @given(st.lists(PIECES, max_size=8).map("".join), st.lists(NAMES, min_size=1, max_size=5).map("/".join))
-def test_c6_the_same_is_matched_as_without_commitment(glob, path):
+def test_the_same_is_matched_as_without_commitment(glob, path):
     spec = GitIgnoreSpec.from_lines([glob.removesuffix("/")]).patterns
     expected = None
     if spec and spec[0].regex is not None:

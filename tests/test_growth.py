@@ -361,7 +361,7 @@ def time_best(run, *arguments):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
-def test_c2_four_times_the_size_takes_about_four_times_as_long(name):
+def test_four_times_the_size_takes_about_four_times_as_long(name):
     file, write = ATTACKS[name]
     small, large = (write(size).encode() for size in (3_000, 12_000))
     lint(file, small)  # what is loaded once is not counted

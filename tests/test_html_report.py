@@ -174,7 +174,7 @@ def test_the_worst_are_found_wherever_they_stand_and_of_equal_ones_the_first():
     assert names == ["a6", "a2", "a4"]
 
 
-def test_g3_a_pass_is_not_among_the_worst():
+def test_a_pass_is_not_among_the_worst():
     text = Reader(report(tower("a1", 10, 10), tower("a2", 7, 7), tower("a3", 8, 8))).text
     assert section(text, "The worst answer").split(" | ")[2:5] == ["a2", "borderline", "tower"]
     text = Reader(report(tower("a1", 10, 10), tower("a4", 11, 10))).text
@@ -182,7 +182,7 @@ def test_g3_a_pass_is_not_among_the_worst():
     assert "The worst" not in Reader(report(tower("a4", 11, 10))).text
 
 
-def test_g3_the_page_says_where_invalid_outputs_count():
+def test_the_page_says_where_invalid_outputs_count():
     text = Reader(report(*[tower("a1", 10, 10)] * 3, tower("a4", 11, 10))).text
     assert "| Outputs | 4 | Mean score | 1.000 | of valid ones | Pass | 3 | 75% of all |" in text
     assert "| Invalid | 1 | 25% of all |" in text
@@ -192,7 +192,7 @@ def test_g3_the_page_says_where_invalid_outputs_count():
     ) in text
 
 
-def test_g3_a_part_is_never_said_to_be_all_or_nothing():
+def test_a_part_is_never_said_to_be_all_or_nothing():
     totals = Totals(RUBRICS.values())
     count_outputs(totals, RUBRICS["sorting"], (True,), 99_999)
     count_outputs(totals, RUBRICS["sorting"], (False,), 1)
@@ -277,7 +277,7 @@ def test_the_keyboard_stops_where_something_can_be_scrolled_and_there_is_a_name(
     ]
 
 
-def test_a3_the_page_says_how_many_answers_all_samples_agree_on():
+def test_the_page_says_how_many_answers_all_samples_agree_on():
     once, stable, unstable = tower("a1", 9, 9), tower("a2", 9, 9), tower("a3", 9, 9)
     stable["outputs"] = [stable.pop("output")] * 3
     unstable["outputs"] = [unstable.pop("output"), tower("", 0, 0)["output"]]
@@ -289,7 +289,7 @@ def test_a_run_without_outputs_has_a_page_too():
     assert "Outputs | 0 | Mean score | none | Pass | 0 |" in Reader(report()).text
 
 
-def test_g5_the_page_of_a_run_is_that_of_all_its_outcomes_and_few_are_read_in_full(monkeypatch):
+def test_the_page_of_a_run_is_that_of_all_its_outcomes_and_few_are_read_in_full(monkeypatch):
     chance = random.Random(5)  # noqa: S311 (a die for scores)
     records = [tower(f"a{at}", chance.randint(0, 10), chance.randint(0, 10), f"Reason {at}.") for at in range(3000)]
     records[700:700] = [tower("twice", 0, 0), tower("invalid", 11, 1), {"id": "s", "rubric": "sorting", "output": "no"}]
@@ -339,7 +339,7 @@ def test_unseen_characters_are_shown_and_long_texts_are_cut():
     assert f"{'y' * 4000}… (1,000 more characters)" in report(tower("y" * 5000, 11, 1))
 
 
-def test_g3_long_reasons_are_limited_in_height_and_whole():
+def test_long_reasons_are_limited_in_height_and_whole():
     reason = "It is so. " * 2000
     quotes = re.findall(
         r'<(\w+) dir="auto" class="(quote[^"]*)"([^>]*)>', report(tower("a1", 1, 1, reason, answer="So."))
@@ -391,7 +391,7 @@ document.title = JSON.stringify([seen, cut]);
 
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look at the page with")
-def test_g2_no_figure_is_cut_on_a_phone_or_a_wide_screen(tmp_path):
+def test_no_figure_is_cut_on_a_phone_or_a_wide_screen(tmp_path):
     frames = [
         f'<iframe width="{width}" height="2000" srcdoc="{escape(figures(count))}"></iframe>'
         for count in (1000, 100_000, 1_000_000, 123_456_789, 10**12)

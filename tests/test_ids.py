@@ -11,7 +11,7 @@ blocks = st.lists(st.tuples(st.integers(0, 2), st.lists(names, max_size=9)), max
 
 
 @given(st.lists(blocks, min_size=1, max_size=3), st.integers(0, 5))
-def test_a12_the_first_repeated_ids_are_found_in_order(files, most):
+def test_the_first_repeated_ids_are_found_in_order(files, most):
     ids, places, expected = Ids(), {}, []
     for file, listed in enumerate(files):
         line = 1

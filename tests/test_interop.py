@@ -339,11 +339,11 @@ ONE_VALUE = ("tests", 0, "assert", 0, "value")
         (CURRENT.replace("prompts:", "defaultTest: {threshold: 1}\n    prompts:"), "promptfoo"),
     ],
 )
-def test_a4_who_reads_a_list_of_texts_does_not_depend_on_vars(text, dialect):
+def test_who_reads_a_list_of_texts_does_not_depend_on_vars(text, dialect):
     assert (located(text), findings(text)) == ([(dialect, ONE_VALUE)], [])
 
 
-def test_a4_criteria_of_agentv_5_are_found_wherever_it_has_assertions():
+def test_criteria_of_agentv_5_are_found_wherever_it_has_assertions():
     text = """\
         prompts: ["{{ question }}"]
         default_test:
@@ -384,7 +384,7 @@ BESIDE_OLD = "  - {id: two, rubrics: [{id: b, expected_outcome: Says why}]}\n"
         (SLIP + BESIDE_OLD, "v2"),
     ],
 )
-def test_b6_a_slip_in_the_name_of_a_gate_makes_no_suite_of_agentv(text, expected):
+def test_a_slip_in_the_name_of_a_gate_makes_no_suite_of_agentv(text, expected):
     dialects = {dialect for dialect, _ in located(text)}
     hints = [each for each in findings(text) if "min_score" in each]
     path = "/tests/0/rubrics/0/min_score"

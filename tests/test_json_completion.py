@@ -65,22 +65,22 @@ def fill(inserted):
     ],
 )
 @pytest.mark.parametrize("schema", FORMS)
-def test_e3_a_range_is_inserted_as_a_list_and_a_number_as_a_number(text, label, inserted, schema):
+def test_a_range_is_inserted_as_a_list_and_a_number_as_a_number(text, label, inserted, schema):
     assert offered(text, schema)[label] == inserted
 
 
-def test_e2_the_schema_for_completion_leaves_what_is_wrong_to_our_own_server():
+def test_the_schema_for_completion_leaves_what_is_wrong_to_our_own_server():
     text = '{"rubrics": [{"wieght": "heavy", "score_range": [0, 11, "x"]}, 7], "rubric": 1}|'
     assert [bool(ask(text, schema)["messages"]) for schema in FORMS] == [True, False]
 
 
-def test_e3_what_is_inserted_and_filled_in_has_no_error():
+def test_what_is_inserted_and_filled_in_has_no_error():
     inserted = fill(offered('{"rubrics": [{"expected_outcome": "Says so", |}]}')["score_range"])
     result = lint("a.rubric.json", f'{{"rubrics": [{{"expected_outcome": "Says so", {inserted}}}]}}'.encode())
     assert [finding for finding in result.findings if finding.severity == "error"] == []
 
 
-def test_e3_no_snippet_of_a_schema_writes_a_value_that_is_no_string_as_one():
+def test_no_snippet_of_a_schema_writes_a_value_that_is_no_string_as_one():
     def bodies(node):
         if isinstance(node, dict):
             yield from (each["body"] for each in node.get("defaultSnippets", ()))

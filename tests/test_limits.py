@@ -55,7 +55,7 @@ def measure(name, text, folder):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_c2_c3_the_worst_files_take_little_time_and_memory(name, tmp_path):
+def test_the_worst_files_take_little_time_and_memory(name, tmp_path):
     code, seconds, megabytes = measure(name, FILES[name](), tmp_path)
     print(f"{name:28} exit {code}  {seconds:5.2f} s  {megabytes:4.0f} MB")  # noqa: T201 (on demand)
     assert code in {0, 1}

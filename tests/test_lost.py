@@ -430,7 +430,7 @@ def marks(text):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_a7_a_field_is_carried_or_reported_as_lost_with_its_place(tmp_path, monkeypatch, sample, target):
+def test_a_field_is_carried_or_reported_as_lost_with_its_place(tmp_path, monkeypatch, sample, target):
     name, text = SAMPLES[sample]
     text = dedent(text)
     monkeypatch.chdir(tmp_path)
@@ -468,7 +468,7 @@ SOURCES = [
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a7_every_schema_says_what_carries_its_fields(source):
+def test_every_schema_says_what_carries_its_fields(source):
     schema = json.loads((ROOT / f"schemas/{source}.json").read_text("utf-8"))
     unsaid = {
         name
@@ -483,7 +483,7 @@ def test_a7_every_schema_says_what_carries_its_fields(source):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a7_every_field_is_in_a_sample(source):
+def test_every_field_is_in_a_sample(source):
     schema = json.loads((ROOT / f"schemas/{source}.json").read_text("utf-8"))
     written = "".join(text for _, text in SAMPLES.values())
     assert [name for name, _ in fields_of(schema) if not re.search(rf'\b{name}"?:', written)] == []
@@ -499,7 +499,7 @@ rubrics:
 
 
 @pytest.mark.slow
-def test_a7_comments_are_reported_as_lost(program, tmp_path):
+def test_comments_are_reported_as_lost(program, tmp_path):
     (tmp_path / "r.yaml").write_text(COMMENTED, "utf-8")
     code, _, said = program("convert", "r.yaml")
     told = "rubric-lint: r.yaml:2:1: lost: a comment: converted files have no comments (also in line 4)\n"
@@ -523,7 +523,7 @@ tests:
 
 
 @pytest.mark.parametrize("target", ["agentv-4", "agentv-5", "rubric", "promptfoo"])
-def test_a7_a_case_with_an_assertion_and_texts_stays_one_case(program, tmp_path, target):
+def test_a_case_with_an_assertion_and_texts_stays_one_case(program, tmp_path, target):
     (tmp_path / "suite.yaml").write_text(BOTH, "utf-8")
     code, written, said = program("convert", "suite.yaml", "--to", target)
     assert (code, written.count("- id: one") + written.count("- description: one")) == (0, 1)
@@ -531,7 +531,7 @@ def test_a7_a_case_with_an_assertion_and_texts_stays_one_case(program, tmp_path,
     assert ("operator" in said) == (target in {"rubric", "promptfoo"})
 
 
-def test_a8_what_another_system_fills_in_is_reported(program, tmp_path):
+def test_what_another_system_fills_in_is_reported(program, tmp_path):
     suite = 'tests: [{vars: {q: x}, assert: [{type: llm-rubric, value: ["Answers {{q}}", "Is short"]}]}]\n'
     (tmp_path / "promptfooconfig.yaml").write_text(suite, "utf-8")
     code, written, said = program("convert", "promptfooconfig.yaml")
@@ -539,7 +539,7 @@ def test_a8_what_another_system_fills_in_is_reported(program, tmp_path):
     assert "lost: the template in `rubric-1`, which promptfoo fills in: rubric-lint uses it as plain text" in said
 
 
-def test_a8_an_escaped_text_is_not_a_template(program, tmp_path):
+def test_an_escaped_text_is_not_a_template(program, tmp_path):
     (tmp_path / "r.rubric.yaml").write_text("rubrics: [{id: a, expected_outcome: 'Names {{ x }}'}]\n", "utf-8")
     _, written, _ = program("convert", "r.rubric.yaml", "--to", "agentv-5")
     (tmp_path / "suite.yaml").write_text(written, "utf-8")
@@ -548,7 +548,7 @@ def test_a8_an_escaped_text_is_not_a_template(program, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["Names ${{ HOME }}", "${{HOME}}"])
-def test_a8_agentv_4_would_put_a_variable_in_the_place_of_a_text(program, tmp_path, text):
+def test_agentv_4_would_put_a_variable_in_the_place_of_a_text(program, tmp_path, text):
     (tmp_path / "r.rubric.yaml").write_text(f"rubrics:\n  - {json.dumps(text)}\n", "utf-8")
     code, written, said = program("convert", "r.rubric.yaml", "--to", "agentv-4")
     assert (code, written) == (1, "")
@@ -556,7 +556,7 @@ def test_a8_agentv_4_would_put_a_variable_in_the_place_of_a_text(program, tmp_pa
     assert program("convert", "r.rubric.yaml", "--to", "agentv-5")[0] == 0
 
 
-def test_f6_what_is_written_names_every_criterion(program, tmp_path):
+def test_what_is_written_names_every_criterion(program, tmp_path):
     (tmp_path / "r.rubric.yaml").write_text("rubrics: [Says why, {expected_outcome: Says how}]\n", "utf-8")
     assert program("convert", "r.rubric.yaml", "-o", "new.rubric.yaml")[0] == 0
     assert "missing-id" not in program("new.rubric.yaml")[1]

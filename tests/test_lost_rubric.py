@@ -76,12 +76,12 @@ LOST = {
 
 
 @pytest.mark.parametrize(("fields", "pointer", "message"), LOST.values(), ids=LOST)
-def test_b3_a_container_that_is_nearly_right_is_found_in_a_file_of_ours(fields, pointer, message):
+def test_a_container_that_is_nearly_right_is_found_in_a_file_of_ours(fields, pointer, message):
     assert found(OURS + case(fields)) == ([(pointer or "/tests/1/rubrics", message)], [])
 
 
 @pytest.mark.parametrize("fields", [fields for fields, _, _ in LOST.values() if "ubric" in fields])
-def test_b3_alone_it_may_be_another_tools(fields):
+def test_alone_it_may_be_another_tools(fields):
     result = lint("a.yaml", (ALONE + case(fields)).encode())
     assert (result.findings, result.rubrics, len(result.unread)) == ((), 0, 1)
 
@@ -145,11 +145,11 @@ AGENTV_LOST = {
 
 
 @pytest.mark.parametrize(("fields", "pointer", "message"), AGENTV_LOST.values(), ids=AGENTV_LOST)
-def test_b3_the_same_in_a_suite_of_agentv(fields, pointer, message):
+def test_the_same_in_a_suite_of_agentv(fields, pointer, message):
     assert found(AGENTV + case(fields)) == ([(pointer, message)], [])
 
 
-def test_b1_criteria_below_an_assertion_are_checked_wherever_they_are():
+def test_criteria_below_an_assertion_are_checked_wherever_they_are():
     text = """\
         prompts: ["{{ question }}"]
         tests:
@@ -189,11 +189,11 @@ FINE = {
 
 @pytest.mark.parametrize("fields", FINE.values(), ids=FINE)
 @pytest.mark.parametrize("suite", [OURS, AGENTV], ids=["ours", "agentv"])
-def test_b3_what_may_be_meant_is_no_finding(suite, fields):
+def test_what_may_be_meant_is_no_finding(suite, fields):
     assert found(suite + case(fields)) == ([], [])
 
 
-def test_b3_where_a_file_says_that_it_is_ours_one_fault_is_one_finding():
+def test_where_a_file_says_that_it_is_ours_one_fault_is_one_finding():
     head = "# yaml-language-server: $schema=suite-v2.schema.json\n"
     assert found(f"{head}{ALONE}    rubrics:\n") == ([], ["schema"])
     assert found(f"{head}{ALONE}    rubric: [Says how]\n") == (
@@ -205,14 +205,14 @@ def test_b3_where_a_file_says_that_it_is_ours_one_fault_is_one_finding():
     assert found(f"{ALONE}    rubric: [Says how]\n", "a.rubric.yaml", rubric_file)[1] == []
 
 
-def test_b3_the_top_counts_in_a_file_with_rubrics_and_each_document_is_a_case():
+def test_the_top_counts_in_a_file_with_rubrics_and_each_document_is_a_case():
     assert found(f"{OURS}rubrics: []\n")[0] == [("/rubrics", f"`rubrics` is an empty list, {EMPTY}")]
     lines = '{"rubrics": [{"id": "a", "description": "Says why"}]}\n{"id": 2, "rubric": ["It"], "rubrics": null}\n'
     assert found(lines, "a.jsonl")[0] == [("/1/rubrics", f"`rubrics` has no value, {EMPTY}")]
 
 
 @pytest.mark.parametrize("other", ["metrics", "healthbench", "ragas"])
-def test_b3_rubrics_of_other_systems_make_no_file_ours(other):
+def test_rubrics_of_other_systems_make_no_file_ours(other):
     texts = {
         "metrics": "metrics: {'geval:x': {criteria: A?, rubrics: [{score_range: [0, 10], expected_outcome: It}]}}\n",
         "healthbench": "rubrics: [{criterion: States it, points: 5, tags: [a]}]\n",
@@ -232,19 +232,19 @@ FIXED = {
 
 
 @pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED)
-def test_b3_the_name_is_an_unsafe_fix(before, after):
+def test_the_name_is_an_unsafe_fix(before, after):
     text = OURS + case(before)
     assert fix("a.yaml", text.encode()).text == text
     assert fix("a.yaml", text.encode(), unsafe=True).text == OURS + case(after)
 
 
-def test_b3_a_comment_silences_it():
+def test_a_comment_silences_it():
     text = OURS + "    rubrics: []  # rubric-lint: ignore[lost-rubric]\n"
     result = lint("a.yaml", text.encode())
     assert (result.findings, result.ignored) == ((), 1)
 
 
-def test_b1_agentv_5_reads_no_rubrics_of_a_test():
+def test_agentv_5_reads_no_rubrics_of_a_test():
     text = 'prompts: ["{{ q }}"]\ntests:\n  - id: one\n    vars: {q: Why?}\n    rubrics: [{id: a, outcome: Says why}]\n'
     message = "AgentV 5 does not read `rubrics` of a test; move it into `assert`, as `value` of an `llm-rubric`"
     assert found(text) == ([("/tests/0/rubrics", message)], [])

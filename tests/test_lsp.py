@@ -311,7 +311,7 @@ MISSPELT = "rubrics:\n" + "".join(
 )
 
 
-def test_f1_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_preview(folder):
+def test_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_preview(folder):
     async def session():
         uri = uri_of(folder / "a.yaml")
         async with common() as editor:
@@ -856,7 +856,7 @@ TWICE += "  - {id: b, score_ranges: {0: States no source, 5: States one}}\n"
         ("b.rubric.yaml", MODELINE + SHAPES, {}, True, ALL),
     ],
 )
-def test_e2_beside_a_schema_server_every_wrong_shape_is_shown(folder, name, text, settings, schema_server, expected):
+def test_beside_a_schema_server_every_wrong_shape_is_shown(folder, name, text, settings, schema_server, expected):
     check_what_is_shown(folder, name, text, settings, schema_server=schema_server, expected=expected)
 
 
@@ -872,7 +872,7 @@ def test_e2_beside_a_schema_server_every_wrong_shape_is_shown(folder, name, text
     ],
     ids=["broken", "a control character", "broken JSON", "a key in quotes", "a key as it was", "a key in JSON"],
 )
-def test_e1_what_a_yaml_server_may_not_see_is_shown_beside_it(folder, name, text, expected):
+def test_what_a_yaml_server_may_not_see_is_shown_beside_it(folder, name, text, expected):
     check_what_is_shown(folder, name, text, {}, schema_server=True, expected=expected)
 
 

@@ -53,7 +53,7 @@ rubrics:
       - score_range: [7, 10] «scores 9 and 10 cannot fail»
         expected_outcome: States the right period
   - id: length «33.3% of the score»
-    score_ranges: {0 «to 5; scores 0 to 3 cannot pass»: Has over 50 words, 6 «to 9»: Has 20 to 50, "10": Has under 20}
+    score_ranges: {0: Over 50 «band 0 to 5; scores 0 to 3 cannot pass», 6: Over 20 «band 6 to 9», 10: Under 20}
 """,
     "holistic": """\
 rubrics:
@@ -74,7 +74,7 @@ rubrics:
     "short levels": """\
 rubrics:
   - id: quality
-    levels: {1 «fail»: Names no cause, 4 «borderline»: Names the main cause, 5 «pass»: Names every cause}
+    levels: {1: Names no cause «fail», 4: Names the main cause «borderline», 5: Names every cause «pass»}
 """,
     "checklist": """\
 rubrics:
@@ -182,8 +182,8 @@ rubrics:
   - id: source «42.9% of the score»
     <<: *both
     score_ranges:
-      0 «to 4; score 0 fails, 1 to 4 cannot pass»: Names none
-      5 «to 10; score 5 cannot pass»: Names one
+      0: Names none «band 0 to 4; score 0 fails, 1 to 4 cannot pass»
+      5: Names one «band 5 to 10; score 5 cannot pass»
 """
     assert shown(plain(annotated)) == annotated
 
@@ -212,8 +212,8 @@ def test_a_criterion_that_two_rubrics_share_says_no_share():
 tests:
   - id: one
     rubrics:
-      - &cause {id: cause, score_ranges: {0 «to 5»: Names no cause, 6 «to 10»: Names the cause}}
-      - {id: day «50% of the score», score_ranges: {0 «to 10; scores 0 and 1 fail, 2 to 5 cannot pass»: Names a day}}
+      - &cause {id: cause, score_ranges: {0: Names no cause «band 0 to 5», 6: Names the cause «band 6 to 10»}}
+      - {id: day «50% of the score», score_ranges: {0: A day «band 0 to 10; scores 0 and 1 fail, 2 to 5 cannot pass»}}
   - id: two
     rubrics: [*cause]
 """
@@ -241,8 +241,11 @@ HIGH, LOW = "scores 5 to 7 cannot pass, 8 to 10 cannot fail", "scores 0 and 1 ca
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"share_hints": False}, ["to 4; fail", f"to 10; {HIGH}", f"to 10; {LOW}"]),
-        ({"verdict_hints": False}, ["75% of the score", "to 4", "to 10", "25% of the score", "to 10"]),
+        ({"share_hints": False}, ["band 0 to 4; fail", f"band 5 to 10; {HIGH}", f"band 0 to 10; {LOW}"]),
+        (
+            {"verdict_hints": False},
+            ["75% of the score", "band 0 to 4", "band 5 to 10", "25% of the score", "band 0 to 10"],
+        ),
         ({"range_hints": False}, ["75% of the score", "fail", HIGH, "25% of the score", LOW]),
         ({"share_hints": False, "verdict_hints": False, "range_hints": False}, []),
     ],
@@ -255,6 +258,22 @@ rubrics:
 """
     found = shown(text, **options)
     assert [part.partition("»")[0] for part in found.split("«")[1:]] == expected
+
+
+def test_a_hint_of_the_short_form_stands_behind_the_first_line_of_the_outcome():
+    annotated = """\
+rubrics:
+  - id: cause
+    score_ranges:
+      0: |- «band 0 to 5»
+        Names no cause
+        at all
+      6: Names the cause «band 6 to 9»
+        in a word  # not in two
+      10:
+        Names the cause and why
+"""
+    assert shown(plain(annotated), verdict_hints=False) == annotated
 
 
 def test_only_what_the_editor_shows_is_said():
@@ -274,10 +293,10 @@ def test_the_cases_of_a_suite_have_the_hints_that_they_have_alone():
       - id: cause 😀
         weight: 3 «75% of the score»
         score_ranges:
-          0 «to 4; fail»: Names none
-          5 «to 10; scores 5 to 7 cannot pass, 8 to 10 cannot fail»: Names one
+          0: Names none «band 0 to 4; fail»
+          5: Names one «band 5 to 10; scores 5 to 7 cannot pass, 8 to 10 cannot fail»
       - id: day «25% of the score»
-        score_ranges: {{0 «to 10; scores 0 and 1 cannot pass»: Names a day}}
+        score_ranges: {{0: Names a day «band 0 to 10; scores 0 and 1 cannot pass»}}
 """
     annotated = "# é\ntests:\n" + "".join(map(case.format, "abcd"))
     text = plain(annotated)
@@ -321,8 +340,8 @@ def test_places_are_those_that_the_editor_counts(encoding, line_end):
 def test_json_has_hints_too():
     annotated = """\
 {"rubrics": [{"id": "a", "score_ranges": {
-  "0" «to 9; scores 0 to 5 fail, 6 and 7 are borderline, 8 and 9 pass»: "Names no cause",
-  "10" «pass»: "Names it"}}]}
+  "0": "Names no cause" «band 0 to 9; scores 0 to 5 fail, 6 and 7 are borderline, 8 and 9 pass»,
+  "10": "Names it" «pass»}}]}
 """
     assert shown(plain(annotated), "/a.rubric.json") == annotated
 

@@ -43,7 +43,7 @@ def run(session):
 
 
 @pytest.mark.slow
-def test_c12_an_edit_leaves_nothing_behind(tmp_path):
+def test_an_edit_leaves_nothing_behind(tmp_path):
     async def session():
         uri = uri_of(tmp_path / "a.yaml")
         async with start(tmp_path, command=(sys.executable, "-c", COUNTING, "lsp")) as editor:
@@ -140,7 +140,7 @@ engine.RULES = tuple(hanging if rule.name == "overlap" else rule for rule in eng
 {LAUNCH}"""
 
 
-def test_c10_a_long_document_delays_no_short_one(tmp_path):
+def test_a_long_document_delays_no_short_one(tmp_path):
     """The analysis of a document of 5 MB never ends here; what is short is answered all the same."""
 
     async def session():

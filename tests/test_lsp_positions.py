@@ -77,7 +77,7 @@ def test_what_is_no_place_is_the_nearest_one_before_it(position, offset):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_c13_between_the_characters_of_a_line_end_is_the_end_of_the_line(encoding):
+def test_between_the_characters_of_a_line_end_is_the_end_of_the_line(encoding):
     text = Text.of("::::::\r\n", encoding)
     assert as_tuple(text.range(Span(7, 7)).start) == (0, 6)
     assert as_tuple(text.range(Span(8, 8)).start) == (1, 0)
@@ -157,7 +157,7 @@ HALVES = st.text(st.sampled_from("a: \r\n\x0c\u2028é€😀\ufeff\ud83d\ude00")
     st.lists(st.tuples(POSITIONS, POSITIONS, HALVES), max_size=12),
     st.sampled_from(ENCODINGS),
 )
-def test_c11_many_changes_at_once_are_made_one_after_the_other(parts, changes, encoding):
+def test_many_changes_at_once_are_made_one_after_the_other(parts, changes, encoding):
     content = "".join(part * count for part, count in parts)
     text = Text.of(content, encoding).change([partial(*change) for change in changes])
     expected = change_slowly(content, changes, encoding)
@@ -168,7 +168,7 @@ def test_c11_many_changes_at_once_are_made_one_after_the_other(parts, changes, e
     assert [text.range(Span(end, end)) for end in ends] == [fresh.range(Span(end, end)) for end in ends]
 
 
-def test_c11_a_change_may_replace_all_between_others():
+def test_a_change_may_replace_all_between_others():
     text = Text.of("a\nb\n").change(
         [
             partial((0, 0), (0, 1), "x"),
@@ -183,7 +183,7 @@ def test_c11_a_change_may_replace_all_between_others():
 @pytest.mark.parametrize(
     "line", ["        expected_outcome: Says é\n", "expected_outcome: Says é, "], ids=["lines", "one line"]
 )
-def test_c11_twice_the_text_with_twice_the_changes_is_twice_the_work(line, order):
+def test_twice_the_text_with_twice_the_changes_is_twice_the_work(line, order):
     def work(count):
         at = line.index("expected_outcome")
         number = range(count)
@@ -203,7 +203,7 @@ def test_c11_twice_the_text_with_twice_the_changes_is_twice_the_work(line, order
 
 
 @pytest.mark.parametrize("line", ["# é\n", "- é "], ids=["lines", "one line"])
-def test_c11_the_places_of_twice_as_many_findings_are_twice_the_work(line):
+def test_the_places_of_twice_as_many_findings_are_twice_the_work(line):
     def work(count):
         text = Text.of(line * count)
         spans = [Span(start, start + 1) for start in range(0, len(line) * count, len(line))]

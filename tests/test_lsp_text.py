@@ -9,6 +9,8 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 from steps import steps
 
+from rubric_lint.format.criterion import SHAPE_FIELDS
+from rubric_lint.format.schema import schema_for
 from rubric_lint.lsp.analysis import State, analyse
 from rubric_lint.lsp.completion import complete
 from rubric_lint.lsp.diagnostics import write_diagnostics
@@ -264,7 +266,7 @@ def test_the_outline_goes_from_cases_to_bands():
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_h1_the_other_places_that_a_message_names_are_related_information(rule):
+def test_the_other_places_that_a_message_names_are_related_information(rule):
     for text in re.findall(r"^```yaml\n(.*?)^```", rule.page, re.MULTILINE | re.DOTALL):
         analysis = analyse(state_of(text, "/a.rubric.yaml"))
         for found in json.loads(write_diagnostics(analysis, shape_errors="always", schema_server=False)):
@@ -318,7 +320,16 @@ def offer(text, *, snippets=True, name="/a.rubric.yaml"):
     return {item.label: item for item in complete(state_of(text, name), position, snippets=snippets)}
 
 
-FIELDS = ["id", "expected_outcome", "weight", "required_min_score", "score_ranges", "score_range", "levels"]
+FIELDS = [
+    name
+    for name, field in schema_for().entry_fields.items()
+    if "deprecated" not in field and name != "required_min_level"  # which needs `levels`
+]
+
+
+def fields_beside(*present):
+    known = schema_for().fields_of_shape(frozenset(SHAPE_FIELDS.keys() & set(present)))
+    return [name for name in known if name not in present and (name in FIELDS or "levels" in present)]
 
 
 @pytest.mark.parametrize(
@@ -328,14 +339,14 @@ FIELDS = ["id", "expected_outcome", "weight", "required_min_score", "score_range
         ("rubrics:\n  - id: a\n    ¦\n", [field for field in FIELDS if field not in ("id", "score_range")]),
         (
             "rubrics:\n  - id: a\n    ex¦\n    weight: 1\n",
-            ["expected_outcome", *FIELDS[3:5], FIELDS[6]],
+            [field for field in FIELDS if field not in ("id", "weight", "score_range")],
         ),
         ("rubrics:\n  - id: a\n    levels:\n      - ¦\n", ["level", "name", "expected_outcome"]),
         ("rubrics:\n  - id: a\n    score_ranges:\n      - ¦\n", ["band", "score_range", "expected_outcome"]),
         ("rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 1]\n        ¦\n", ["expected_outcome"]),
         ("rubrics:\n  - {id: a, ¦}\n", [field for field in FIELDS if field not in ("id", "score_range")]),
-        ("rubrics:\n  - id: a\n    levels: []\n    ¦\n", ["expected_outcome", "weight", "required_min_level"]),
-        ("rubrics:\n  - score_range: [0, 4]\n    ¦\n", ["expected_outcome"]),
+        ("rubrics:\n  - id: a\n    levels: []\n    ¦\n", fields_beside("id", "levels")),
+        ("rubrics:\n  - score_range: [0, 4]\n    ¦\n", fields_beside("score_range")),
         ("¦\n", ["$schema", "rubrics"]),
         ("rubrics:\n  - id: some ¦\n", []),
         ("rubrics:\n  - a text ¦\n", []),

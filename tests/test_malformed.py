@@ -73,12 +73,12 @@ LEVELS = [{"level": 1, "description": "Good"}, {"level": 2, "description": "Poor
 @example([{"id": "a", "levels": LEVELS}])
 @example([{"id": "a", "description": "What is judged", "levels": LEVELS}])
 @example([{"id": "a", "levels": [{"level": 1, "expected_outcome": "A"}] * 2, "required_min_level": 10**400}])
-def test_c1_no_malformed_rubric_makes_a_command_crash(rubric):
+def test_no_malformed_rubric_makes_a_command_crash(rubric):
     result = try_all(dump(rubric))
     assert {finding.rule for finding in result.findings} <= {rule.name for rule in RULES}
 
 
-def test_c1_a_level_with_the_old_name_of_its_outcome_is_told_as_such():
+def test_a_level_with_the_old_name_of_its_outcome_is_told_as_such():
     result = lint("a.yaml", dump([{"id": "a", "levels": LEVELS}]).encode(), CLAIMED)
     assert [(finding.rule, finding.pointer) for finding in result.findings] == [
         ("inverted-scale", "/rubrics/0/levels/0/level"),
@@ -89,7 +89,7 @@ def test_c1_a_level_with_the_old_name_of_its_outcome_is_told_as_such():
     ]
 
 
-def test_c1_a_scale_whose_criterion_says_description_is_exported_to_ragas():
+def test_a_scale_whose_criterion_says_description_is_exported_to_ragas():
     levels = [{"level": 1, "expected_outcome": "Cites none"}, {"level": 2, "expected_outcome": "Cites all"}]
     text = dump([{"id": "a", "description": "The sources", "levels": levels}])
     (loaded,) = load_models("r.json", text.encode(), CLAIMED).values()

@@ -97,7 +97,7 @@ TWO_PLACES = {
 
 
 @pytest.mark.parametrize("rule", TWO_PLACES)
-def test_h1_a_message_about_two_places_names_the_other_line(rule):
+def test_a_message_about_two_places_names_the_other_line(rule):
     text, message = TWO_PLACES[rule]
     assert messages(text, rule) == [message]
 
@@ -114,12 +114,12 @@ def test_h1_a_message_about_two_places_names_the_other_line(rule):
         ("{score_range: [0, 10], weight: x, expected_outcome: It says who.}", ""),
     ],
 )  # fmt: skip
-def test_h2_a_message_names_the_criterion_as_its_author_can_find_it(entry, name):
+def test_a_message_names_the_criterion_as_its_author_can_find_it(entry, name):
     (message,) = [each for each in messages(f"rubrics: [{entry}]", "schema") if "weight" in each]
     assert message.partition("`weight`")[0] == name
 
 
-def test_h2_a_key_that_is_there_twice_is_told_with_its_criterion():
+def test_a_key_that_is_there_twice_is_told_with_its_criterion():
     text = "rubrics:\n  - id: a\n    expected_outcome: It says who.\n    id: b\n"
     assert messages(text, "duplicate-key") == [
         "criterion `b`: duplicate key `id`, first at line 2; most readers keep only the last, so remove one"

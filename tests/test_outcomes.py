@@ -46,13 +46,13 @@ def split(line):
 
 
 @pytest.mark.parametrize("where", ["bands", "level", "checklist"])
-def test_h4_labels_are_vague_and_short_outcomes_are_not(where):
+def test_labels_are_vague_and_short_outcomes_are_not(where):
     labels, sound = read("labels"), read("sound")
     vague = [text for text in (*labels, *sound) if "vague-outcome" in found(rubric(where, text))]
     assert (len(labels), len(sound), vague) == (115, 120, labels)
 
 
-def test_h4_what_may_be_an_answer_is_vague_in_a_scale_alone():
+def test_what_may_be_an_answer_is_vague_in_a_scale_alone():
     for text in ("Limited", "Basic", "Complete", "3", "b"):
         flagged = [where for where in ("bands", "level", "checklist") if "vague-outcome" in found(rubric(where, text))]
         assert flagged == ["bands", "level"], text
@@ -112,7 +112,7 @@ def test_an_outcome_is_empty_a_placeholder_or_vague_but_never_two_of_them(where)
         "{% if poor %}Poor{% endif %}",
     ],
 )
-def test_h4_what_a_template_engine_replaces_is_left_alone(template):
+def test_what_a_template_engine_replaces_is_left_alone(template):
     assert is_template(template)
     for where in ("bands", "level", "checklist"):
         assert found(rubric(where, template)) <= {"band-order", "split-band"}
@@ -238,7 +238,7 @@ def check_all(size):
 
 
 @pytest.mark.slow
-def test_c2_four_times_as_long_outcomes_take_about_four_times_as_long():
+def test_four_times_as_long_outcomes_take_about_four_times_as_long():
     check_all(10)  # what is loaded once is not counted
     assert spend(lambda: check_all(8_000)) < 10 * spend(lambda: check_all(2_000))
 

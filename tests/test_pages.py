@@ -34,19 +34,19 @@ def page(tmp_path):
     ],
     ids=["no flagged", "no accepted", "no fence", "no report", "another language", "no word before the fixed text"],
 )
-def test_h6_a_page_without_its_fences_is_told(page, old, new, message):
+def test_a_page_without_its_fences_is_told(page, old, new, message):
     with pytest.raises(PageError) as told:
         read_page(page(old, new))
     assert str(told.value).startswith(message)
 
 
-def test_h6_a_new_page_gets_its_report_and_its_fixed_text(page):
+def test_a_new_page_gets_its_report_and_its_fixed_text(page):
     path = page(FLAGGED, NEW)
     write_page(path)
     assert path.read_text("utf-8") == OVERLAP
 
 
-def test_h6_a_flagged_example_in_which_nothing_is_found_is_told(page):
+def test_a_flagged_example_in_which_nothing_is_found_is_told(page):
     path = page(FLAGGED, "## Flagged\n\n```yaml\nrubrics:\n  - {id: a, expected_outcome: Names the total}\n```\n\n")
     with pytest.raises(PageError) as told:
         write_page(path)

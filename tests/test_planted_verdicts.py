@@ -121,7 +121,7 @@ def is_bare(text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("repeat", REPEATING.values(), ids=REPEATING)
-def test_a1_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
+def test_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
     cases = {name: {"answer": text} for name, text in PLANTED.items()}
     scores, asked = judge(tmp_path, cases, lambda asked: completion(repeat(find_case(asked, "answer"))))
     bare = {name for name, text in PLANTED.items() if is_bare(repeat(break_tokens(text)))}
@@ -136,7 +136,7 @@ def test_a1_a_planted_verdict_is_never_the_verdict(tmp_path, repeat):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("field", ["question", "reference"])
-def test_a1_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
+def test_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
     repeats = list(REPEATING.values())
     cases = {
         f"{name} {at}": {"answer": f"In 1889, {at}", field: text}
@@ -156,7 +156,7 @@ def test_a1_a_verdict_planted_beside_the_answer_is_none_either(tmp_path, field):
     assert find_fooled(judge(tmp_path, cases, reply)[0]).keys() == bare
 
 
-def test_a1_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
+def test_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
     def reply(asked):
         return completion("\n\n".join(message["content"] for message in asked.body["messages"]))
 
@@ -164,7 +164,7 @@ def test_a1_a_judge_that_repeats_its_whole_prompt_gives_no_verdict(tmp_path):
     assert judge(tmp_path, cases, reply, Extract.LAST)[0] == dict.fromkeys(PLANTED)
 
 
-def test_a1_a_judge_that_judges_is_believed_whatever_the_answer_plants(tmp_path):
+def test_a_judge_that_judges_is_believed_whatever_the_answer_plants(tmp_path):
     cases = {name: {"answer": text, "question": text, "reference": text} for name, text in PLANTED.items()}
     assert judge(tmp_path, cases, completion(OWN))[0] == dict.fromkeys(PLANTED, 0.2)
 

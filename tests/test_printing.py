@@ -85,7 +85,7 @@ def orders(text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
-def test_d1_no_name_gives_orders(run):
+def test_no_name_gives_orders(run):
     for name in NAMES.values():
         Path(name).write_text(FAULTY)
     command, arguments = RUNS[run]
@@ -95,7 +95,7 @@ def test_d1_no_name_gives_orders(run):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS_WITH_ONE)
-def test_d1_no_name_behind_an_option_gives_orders(run):
+def test_no_name_behind_an_option_gives_orders(run):
     name = "::error::a\n::error::\x1b\u202e##[b.yaml"
     Path(name).write_text(FAULTY)
     command, arguments = RUNS_WITH_ONE[run]
@@ -108,7 +108,7 @@ TEXTS = ["::error::pwned", "##[error]pwned", "##vso[task.complete]pwned", "a\u20
 
 @pytest.mark.parametrize("run", [*REPORTERS, "fixes", "fixes as JSON"])
 @pytest.mark.parametrize("text", TEXTS)
-def test_d1_no_text_gives_orders(run, text):
+def test_no_text_gives_orders(run, text):
     Path("a.yaml").write_text(
         f"rubrics:\n- id: '{text}'\n  '{text}': 1\n  description: |\n{text}\n  weight: '{text}'\n"
     )
@@ -125,7 +125,7 @@ def diff_of(text, *arguments):
     return CliRunner().invoke(fix, ["--diff", "-q", *arguments, "a.yaml"], standalone_mode=False).stdout
 
 
-def test_d1_a_diff_with_a_command_in_its_text_is_shown_but_is_not_a_patch():
+def test_a_diff_with_a_command_in_its_text_is_shown_but_is_not_a_patch():
     text = "rubrics:\n- id: a\n  description: Says it\n  # x\n\n# ##[group]\n::y: 1\n"
     assert diff_of(text) == (
         "# a.yaml: not a patch: the text contains commands for CI systems, shown escaped\n"
@@ -139,7 +139,7 @@ def test_d1_a_diff_with_a_command_in_its_text_is_shown_but_is_not_a_patch():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")
-def test_d1_git_applies_a_diff_whose_files_have_odd_names():
+def test_git_applies_a_diff_whose_files_have_odd_names():
     for name in NAMES.values():
         Path(name).write_text(FAULTY)
     program = Path(sys.executable).with_name("rubric-fix")
@@ -178,7 +178,7 @@ def print_of(command, *arguments):
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_d1_no_text_of_outputs_gives_orders_in_the_results(text):
+def test_no_text_of_outputs_gives_orders_in_the_results(text):
     Path("a.yaml").write_text(f"rubrics:\n- id: {json.dumps(text)}\n  expected_outcome: Says it\n")
     good = {"id": text, "output": {"checks": [{"id": text, "satisfied": True}]}, "note": text}
     Path("a.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps({'id': text, 'output': text})}\n")
@@ -194,7 +194,7 @@ def test_d1_no_text_of_outputs_gives_orders_in_the_results(text):
 
 @pytest.mark.parametrize("target", CONVERTED)
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_d1_no_text_of_a_rubric_gives_orders_when_it_is_converted(target, text):
+def test_no_text_of_a_rubric_gives_orders_when_it_is_converted(target, text):
     Path("a.yaml").write_text(f"rubrics:\n- id: a\n  expected_outcome: {json.dumps(text)}\n")
     printed = print_of(cli, "convert", "--to", target, "a.yaml")
     assert orders(printed) == []

@@ -34,7 +34,7 @@ def last(stream):
 # H9: one look for every command
 
 
-def test_h9_a_bar_of_items_counts_them_and_says_how_long_it_takes(clock):
+def test_a_bar_of_items_counts_them_and_says_how_long_it_takes(clock):
     stream = Terminal()
     bar = Progress(stream, "fixing")
     for at in bar.over(bar.count(range(2000))):
@@ -44,7 +44,7 @@ def test_h9_a_bar_of_items_counts_them_and_says_how_long_it_takes(clock):
     assert stream.getvalue().endswith(" \r")
 
 
-def test_h9_a_bar_of_bytes_counts_what_was_made_of_them(clock):
+def test_a_bar_of_bytes_counts_what_was_made_of_them(clock):
     stream = Terminal()
     bar = Progress(stream, "scoring", "outputs", 4000)
     bar.done = 12345
@@ -53,7 +53,7 @@ def test_h9_a_bar_of_bytes_counts_what_was_made_of_them(clock):
     assert last(stream) == "scoring [#######-----------------------] 25% 12,345 outputs, 20 min left"
 
 
-def test_h9_where_the_end_is_unknown_the_bar_says_how_fast_it_goes(clock):
+def test_where_the_end_is_unknown_the_bar_says_how_fast_it_goes(clock):
     stream = Terminal()
     bar = Progress(stream, "scoring", "outputs")
     bar.done = 3000
@@ -62,7 +62,7 @@ def test_h9_where_the_end_is_unknown_the_bar_says_how_fast_it_goes(clock):
     assert last(stream) == "scoring 3,000 outputs, 1,500 per second"
 
 
-def test_h9_a_bar_says_what_the_run_waits_for(clock):
+def test_a_bar_says_what_the_run_waits_for(clock):
     stream = Terminal()
     bar = Progress(stream, "judging", "answers", 10)
     clock[0] += 2
@@ -70,7 +70,7 @@ def test_h9_a_bar_says_what_the_run_waits_for(clock):
     assert last(stream) == "judging [------------------------------] 0% 0 of 10 answers, waiting 12 s"
 
 
-def test_h9_a_bar_shows_late_and_seldom_and_is_wiped_whole(clock):
+def test_a_bar_shows_late_and_seldom_and_is_wiped_whole(clock):
     stream = Terminal()
     bar = Progress(stream, "judging", "answers", 1000)
     bar.show()
@@ -90,7 +90,7 @@ def test_h9_a_bar_shows_late_and_seldom_and_is_wiped_whole(clock):
     assert stream.getvalue().endswith("\r" + " " * len(long) + "\r")
 
 
-def test_h9_nothing_is_drawn_where_no_terminal_shows_it(clock):
+def test_nothing_is_drawn_where_no_terminal_shows_it(clock):
     stream = io.StringIO()
     bar = Progress(stream, "judging", "answers", 10)
     clock[0] += 100
@@ -141,7 +141,7 @@ OLD = "rubrics:\n  - id: {}\n    description: States the result.\n"
     ],
     ids=["lint", "lint --fix", "lint show", "lint --add-ignores", "fix", "fix --check"],
 )
-def test_h9_an_interrupted_run_says_what_it_did_and_leaves_whole_files(tmp_path, name, args, told):
+def test_an_interrupted_run_says_what_it_did_and_leaves_whole_files(tmp_path, name, args, told):
     texts = [OLD.format(letter) for letter in "abc"]
     for text, letter in zip(texts, "abc", strict=True):
         (tmp_path / f"{letter}.yaml").write_text(text, "utf-8")

@@ -55,13 +55,13 @@ def take(next_event):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_c9_both_parsers_have_the_same_events(text):
+def test_both_parsers_have_the_same_events(text):
     pytest.importorskip("_ruamel_yaml")
     assert take(parse(text).__next__) == take(open_events(text))
 
 
 @given(yaml_suites())
-def test_c9_suites_in_every_style_have_the_same_events(suite):
+def test_suites_in_every_style_have_the_same_events(suite):
     pytest.importorskip("_ruamel_yaml")
     text = Source.from_bytes(suite.name, suite.data).text
     assert take(parse(text).__next__) == take(open_events(text))

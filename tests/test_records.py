@@ -114,7 +114,7 @@ def test_entries_are_told_apart_however_they_come_in(text, expected, size):
         (b"\xf5\x1e\n\x99\n\n\xdc\n", "binary data"),
     ],
 )
-def test_g7_a_file_of_another_kind_is_named_once(data, kind):
+def test_a_file_of_another_kind_is_named_once(data, kind):
     expected = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in gzip or zstd"
     assert entries(data) == [(1, f"this is {kind}; {expected}")]
 
@@ -408,7 +408,7 @@ def test_answers_are_counted_once():
 
 
 @pytest.mark.parametrize("shape", [Shape.CHECKLIST, Shape.SCORE_RANGES, Shape.LEVELS, Shape.HOLISTIC])
-def test_c9_an_output_is_recognized_without_msgspec_only_where_it_is_with_it(shape, monkeypatch):
+def test_an_output_is_recognized_without_msgspec_only_where_it_is_with_it(shape, monkeypatch):
     pytest.importorskip("msgspec")
     field = form_of(shape).field
     check = {"id": "a", field: True if shape is Shape.CHECKLIST else 7}

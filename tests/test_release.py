@@ -30,8 +30,12 @@ rubrics:
 SOUND = "rubrics:\n  - {id: a, expected_outcome: States the result}\n"
 
 
+def load_text(text):
+    return YAML(typ="safe").load(text)
+
+
 def load(path):
-    return YAML(typ="safe").load(path.read_text("utf-8"))
+    return load_text(path.read_text("utf-8"))
 
 
 def steps_of(document):
@@ -84,6 +88,39 @@ def test_zizmor_finds_nothing():
     command = [zizmor, "--offline", "--pedantic", "--strict-collection", "--no-progress", "--color=never", ROOT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "No findings to report. Good job!\n"), done.stdout + done.stderr
+
+
+PAGES = [
+    path
+    for pattern in ("*.md", "docs/**/*.md", "skills/**/*.md", "vscode/*.md", "rubric_lint/**/*.md")
+    for path in sorted(ROOT.glob(pattern))
+]
+BLOCK = re.compile(r"^```yaml[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WRITTEN = [
+    pytest.param(text, id=f"{page.relative_to(ROOT).as_posix()}-{number}")
+    for page in PAGES
+    for number, text in enumerate(BLOCK.findall(page.read_text("utf-8")))
+    if re.search(r"^(?:jobs:| *-? ?uses: .*@)", text, re.MULTILINE)
+]
+"""The workflows that pages tell users to copy."""
+
+
+def test_every_workflow_on_a_page_is_whole():
+    assert len(WRITTEN) >= 3
+    assert [each.id for each in WRITTEN if "jobs" not in load_text(each.values[0])] == []
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_zizmor_finds_nothing_in_a_workflow_on_a_page(text, tmp_path):
+    zizmor = Path(sys.executable).parent / "zizmor"
+    if not zizmor.exists():
+        pytest.skip("zizmor is installed for development only")
+    file = tmp_path / ".github/workflows/page.yml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, "utf-8")
+    command = [zizmor, "--offline", "--strict-collection", "--no-progress", "--color=never", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.startswith("No findings to report.")) == (0, True), done.stdout + done.stderr
 
 
 def packages(folder, tag):
@@ -175,6 +212,29 @@ def test_the_action_installs_itself_and_lints(runner):
         assert (code, hostile in told) == (2, True)
     assert sorted(path.name for path in runner.work.iterdir() if path.is_file()) == ["a file.yaml", "sound.yaml"]
     assert (runner.work / "a file.yaml").read_text("utf-8") == OVERLAP
+
+
+def expand(text, base):
+    """The value of text with a GitHub expression of the form `base && format(...)`, for a base branch or none."""
+    form = r"\$\{\{ github\.base_ref && format\('(.*)\{0\}', github\.base_ref\) \}\}"
+    return re.sub(form, lambda found: base and f"{found[1]}{base}", text)
+
+
+@pytest.mark.parametrize(("base", "expected"), [("main", 0), ("", 1)], ids=["pull request", "push"])
+def test_the_workflow_on_the_page_checks_what_a_pull_request_changes_and_all_of_a_push(runner, base, expected):
+    (workflow,) = (load_text(each.values[0]) for each in WRITTEN if "--diff-base" in each.values[0])
+    (step,) = (step for step in steps_of(workflow) if "args" in step.get("with", {}))
+    (runner.work / "old.yaml").write_text(OVERLAP, "utf-8")
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+    for command in (["init", "-q", "-b", "topic"], ["add", "."], ["commit", "-q", "-m", "x"],
+                    ["update-ref", "refs/remotes/origin/main", "HEAD"]):  # fmt: skip
+        subprocess.run(["git", *identity, *command], cwd=runner.work, check=True)
+    (runner.work / "new.yaml").write_text(SOUND, "utf-8")
+    programs = runner.temp / "rubric-lint/bin"
+    programs.mkdir(parents=True)
+    (programs / "rubric-lint").symlink_to(Path(sys.executable).parent / "rubric-lint")
+    code, told, _ = runner.run("Check rubrics", args=expand(step["with"]["args"], base))
+    assert (code, told.count("::error file=old.yaml")) == (expected, expected)
 
 
 class Image:

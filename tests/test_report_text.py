@@ -359,3 +359,33 @@ def test_visible_keeps_what_is_seen():
 
 def test_head_and_tail_count_cells():
     assert (head("界\t界", 6), tail("界\t界", 7), head("界", 1), tail("abc", 3)) == ("界\t", "\t界", "", "abc")
+
+
+LONG = OVERLAP._replace(message=f"{OVERLAP.message}; end one band before the other starts, or give both one outcome")
+
+
+@pytest.mark.parametrize("columns", range(60, 131, 7))
+def test_a_terminal_gets_lines_that_end_between_words(columns):
+    fix = Fix("a longer title of a fix that says what it does to the rubric", (Edit(SECOND, "[5, 6]"),), safe=True)
+    wrapped = full(BANDS, LONG._replace(fix=fix), columns=columns, wraps=True)
+    assert max(map(width, wrapped.splitlines())) <= columns
+    plain = full(BANDS, LONG._replace(fix=fix), columns=columns)
+    words = [[word for word in text.split() if word != "|"] for text in (wrapped, plain)]
+    assert words[0] == words[1]
+    assert plain.splitlines()[0].endswith(LONG.message)
+
+
+def test_a_label_without_room_beside_its_mark_goes_below_it():
+    far = f"rubrics: {' ' * 30}[0, 4]\n"
+    (mark,) = spans(far, "[0, 4]")
+    about = finding(mark, related=[Related("a label that is longer than the rest of the line", mark)])
+    beside, below = (full(far, about, columns=80, wraps=wraps).splitlines() for wraps in (False, True))
+    assert any("------ a label" in row for row in beside)
+    row = next(row for row in below if "a label that is longer than the rest of the line" in row)
+    assert "-" not in row
+    assert width(row) <= 80
+
+
+def test_one_finding_is_one_line_of_the_concise_format_on_a_terminal_too():
+    concise = render(REPORTERS["concise"], result(BANDS, LONG), quiet=True, columns=60, wraps=True)
+    assert concise.splitlines() == [f"suite.yaml:6:22 error overlap: {LONG.message}"]

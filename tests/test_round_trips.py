@@ -97,7 +97,7 @@ def test_what_is_not_told_as_lost_is_there_again(target, file, shapes, data):
 
 
 @given(data=st.data())
-def test_a9_the_text_for_a_grader_holds_the_whole_rubric(data):
+def test_the_text_for_a_grader_holds_the_whole_rubric(data):
     rubric = load(data.draw(SHAPES[data.draw(st.sampled_from(sorted(SHAPES)))]))
     (test,) = YAML(typ="safe").load(write("promptfoo", rubric).text)["tests"]
     told = render(test["assert"][0]["value"]).partition("\n\n")[2]

@@ -241,7 +241,7 @@ def test_the_map_form_ends_each_band_below_the_next(bands, expected):
     assert (scale.is_map, [list(band.scores) for band in scale.bands]) == (True, list(map(list, expected)))
 
 
-def test_c14_a_band_knows_where_its_parts_are_and_what_it_may_cover():
+def test_a_band_knows_where_its_parts_are_and_what_it_may_cover():
     scale = entry("{score_ranges: [{score_range: [0, 4], description: A}, {expected_outcome: B}, {}, x]}").scale
     field = ("rubrics", 0, "score_ranges")
     assert [(each.path, each.part, each.outcome, each.outcome_path) for each in scale.bands] == [
@@ -254,13 +254,13 @@ def test_c14_a_band_knows_where_its_parts_are_and_what_it_may_cover():
     assert [each.is_sound for each in scale.bands] == [True, False, False, False]
 
 
-def test_c14_a_band_of_a_holistic_scale_is_no_map_and_has_no_gate():
+def test_a_band_of_a_holistic_scale_is_no_map_and_has_no_gate():
     (scale,) = model("  - {score_range: [0, 10], expected_outcome: A, required_min_score: 3}\n").scales
     assert (scale.is_map, scale.gate, scale.path) == (False, None, ("rubrics",))
     assert entry("{score_range: [0, 10], required_min_score: 3}").scale.gate is None
 
 
-def test_c1_a_level_knows_where_its_parts_are():
+def test_a_level_knows_where_its_parts_are():
     levels = entry("{levels: [{level: 1, description: A}, {expected_outcome: B}, {}]}").levels
     field = ("rubrics", 0, "levels")
     assert [(each.number_path, each.part, each.outcome_path) for each in levels] == [

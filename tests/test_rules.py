@@ -176,7 +176,7 @@ def test_every_comment_survives_a_fix(example):
         ("on", "put it in quotes"),
     ],
 )
-def test_a14_the_cure_of_an_ambiguous_scalar_suits_its_place(entry, cure):
+def test_the_cure_of_an_ambiguous_scalar_suits_its_place(entry, cure):
     result = lint("a.yaml", f"tests: [{{rubrics: [{entry}]}}]\n".encode())
     found = [each.message.partition("; ")[2] for each in result.findings if each.rule == "ambiguous-scalar"]
     assert found[0] == (cure or "write it as a plain decimal number")

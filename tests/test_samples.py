@@ -37,7 +37,7 @@ def whole(*scores):
     return score_samples(WHOLE["r"], [{"score": each} for each in scores])
 
 
-def test_a2_samples_that_each_miss_another_gate_fail():
+def test_samples_that_each_miss_another_gate_fail():
     yes, no = True, False
     outputs = [checks(no, yes, yes), checks(yes, no, yes), checks(yes, yes, no)]
     result = score_samples(GATED["r"], outputs)
@@ -64,7 +64,7 @@ def test_a2_samples_that_each_miss_another_gate_fail():
         ((2, 4, 8, 10), "fail", Fraction(3, 5), (2, 0, 2), 4, Fraction(1, 4)),
     ],
 )
-def test_a3_the_verdicts_say_what_a_share_of_agreement_did_not(scores, verdict, score, verdicts, raw, share):
+def test_the_verdicts_say_what_a_share_of_agreement_did_not(scores, verdict, score, verdicts, raw, share):
     result = whole(*scores)
     (criterion,) = result.criteria
     assert (str(result.verdict), result.score, tuple(result.verdicts.values())) == (verdict, score, verdicts)
@@ -133,7 +133,7 @@ thresholds = st.lists(st.integers(0, 10), min_size=2, max_size=2).map(lambda pai
 
 
 @given(rubrics, thresholds, st.integers(1, 7), st.data())
-def test_a2_no_combination_gives_a_verdict_that_no_sample_gave(entries, limits, count, data):
+def test_no_combination_gives_a_verdict_that_no_sample_gave(entries, limits, count, data):
     borderline_at, pass_at = limits
     how = FileSettings(claimed=True, severities={}, pass_at=pass_at, borderline_at=borderline_at)
     (rubric,) = load_rubrics("r.rubric.json", as_json(entries).encode(), how).values()

@@ -258,7 +258,7 @@ class Column(list):
         return self.value
 
 
-def test_g4_a_row_of_a_struct_column_is_an_output():
+def test_a_row_of_a_struct_column_is_an_output():
     checks = Column([{"id": "c0", "score": Column(8), "level": None, "satisfied": None, "reasoning": None}])
     row = {"checks": checks, "score": None, "overall_reasoning": None}
     assert score(only(analytic(1)), row).score == Fraction(4, 5)
@@ -266,7 +266,7 @@ def test_g4_a_row_of_a_struct_column_is_an_output():
         score(only(analytic(1)), {"checks": [{"id": "c0", "score": None}]})
 
 
-def test_g4_rubrics_and_results_are_short_values():
+def test_rubrics_and_results_are_short_values():
     rubric = only(analytic(1, 2))
     result = score(rubric, {"checks": [{"id": "c0", "score": 8}, {"id": "c1", "score": 10}]})
     assert {rubric: 1}[only(analytic(1, 2))] == 1

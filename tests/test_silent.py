@@ -78,14 +78,14 @@ UNREAD = {
 
 
 @pytest.mark.parametrize(("text", "expected"), UNREAD.values(), ids=UNREAD)
-def test_b4_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, expected):
+def test_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, expected):
     result = lint("a.yaml", text.encode())
     told = [(each.line, each.column, each.reason.partition("; ")[0]) for each in result.unread]
     assert (told, result.findings) == (expected, ())
 
 
 @pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n", "a: [1\n"])
-def test_b4_nothing_is_told_of_what_has_nothing_to_do_with_rubrics(text):
+def test_nothing_is_told_of_what_has_nothing_to_do_with_rubrics(text):
     assert (
         lint("a.yaml", text.encode()).unread == () or "cannot be read" in lint("a.yaml", text.encode()).unread[0].reason
     )
@@ -124,7 +124,7 @@ SINGULAR = "rubric: [{criterion: a}]\n"
 ALL = "`rubric-lint show` lists all that was not checked"
 
 
-def test_b4_a_run_without_rubrics_lists_what_nearly_was_one():
+def test_a_run_without_rubrics_lists_what_nearly_was_one():
     write(a=SINGULAR, b=SINGULAR, c="x: 1\n", d=UNREAD["promptfoo"][0])
     summary = "0 rubrics found in 4 files.\n1 rubric not checked, or only in part; 2 near misses not checked.\n"
     output, errors, code = call()
@@ -169,7 +169,7 @@ def test_more_near_misses_than_ten_are_counted():
     assert lines[-2:] == ["and 2 more reasons", ALL]
 
 
-def test_b4_a_named_file_without_rubrics_is_always_explained():
+def test_a_named_file_without_rubrics_is_always_explained():
     write(a=SINGULAR, b=GOOD, c="x: 1\n")
     Path("d.md").write_text("# The rubric\nexpected_outcome: [\n", "utf-8")
     told = ["d.md: not read, as it is Markdown", "a.yaml:1:1: no rubrics found: `rubric` is not read"]
@@ -179,7 +179,7 @@ def test_b4_a_named_file_without_rubrics_is_always_explained():
         assert call(*named, "--format=json")[1:] == (errors, 0)
 
 
-def test_b4_many_named_files_are_counted():
+def test_many_named_files_are_counted():
     names = [f"{number}.yaml" for number in range(13)]
     for name in names:
         Path(name).write_text("x: 1\n", "utf-8")
@@ -188,14 +188,14 @@ def test_b4_many_named_files_are_counted():
 
 
 @pytest.mark.parametrize("stdin", [b"", b"\n"])
-def test_b4_empty_standard_input_is_explained(stdin):
+def test_empty_standard_input_is_explained(stdin):
     told = "rubric-lint: <stdin>: no rubrics found: it is empty\n"
     assert call("-", stdin=stdin) == ("0 rubrics found in 1 file.\n", told, 0)
     missing = "rubric-lint: no rubrics found, but at least one is required\n"
     assert call("-", "--require-rubrics", stdin=stdin) == ("0 rubrics found in 1 file.\n", told + missing, 1)
 
 
-def test_b4_rubrics_can_be_required():
+def test_rubrics_can_be_required():
     write(a="x: 1\n")
     missing = "rubric-lint: no rubrics found, but at least one is required\n"
     assert call("-q", "--require-rubrics") == ("", missing, 1)
@@ -281,7 +281,7 @@ def test_what_is_not_read_is_told_by_programs_that_rewrite(program):
     assert ("a.yaml:1:1: not checked: `rubric` is not read" in errors, code) == (True, 0)
 
 
-def test_b4_the_report_has_it_all():
+def test_the_report_has_it_all():
     write(a=SINGULAR, d=UNREAD["promptfoo"][0], e="x: 1\n")
     Path("rubric-lint.toml").write_text('exclude = ["e.yaml"]\n', "utf-8")
     report = json.loads(call("--format=json", ".")[0])
@@ -294,13 +294,13 @@ def test_b4_the_report_has_it_all():
     ]
 
 
-def test_b4_what_the_cache_knows_is_told_again(monkeypatch, tmp_path):
+def test_what_the_cache_knows_is_told_again(monkeypatch, tmp_path):
     monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
     write(a=SINGULAR, b="rubric: the tone\n", c=GOOD)
     assert call("--format=json") == call("--format=json") == call("--format=json", "--no-cache")
 
 
-def test_b7_a_file_that_is_only_named_like_a_rubric_is_told_once():
+def test_a_file_that_is_only_named_like_a_rubric_is_told_once():
     text = """\
         criteria:
           - {name: Structure, weight: 30}
@@ -464,7 +464,7 @@ NOT_OURS = {
 
 @pytest.mark.parametrize("text", NOT_OURS.values(), ids=NOT_OURS)
 @pytest.mark.parametrize("program", ["score", "convert", "diff", "prompt", "schema"])
-def test_b1_every_command_reads_what_the_linter_reads(text, program):
+def test_every_command_reads_what_the_linter_reads(text, program):
     write(a=text)
     Path("out.jsonl").write_text('{"score": 1}\n', "utf-8")
     first = lint("a.yaml", text.encode()).unread[0]
@@ -481,7 +481,7 @@ def test_b1_every_command_reads_what_the_linter_reads(text, program):
     assert f": {first.reason}" in errors.partition(f"a.yaml:{first.line}:{first.column}: ")[2].partition("\n")[0]
 
 
-def test_b4_a_fix_says_that_there_was_nothing_to_fix():
+def test_a_fix_says_that_there_was_nothing_to_fix():
     write(a="x: 1\n", b="rubric: [{criterion: a}]\n")
     Path("d.md").write_text("# The rubric\n", "utf-8")
     fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix import main; main()"
@@ -493,7 +493,7 @@ def test_b4_a_fix_says_that_there_was_nothing_to_fix():
     assert (told in output + errors, skipped.removeprefix("rubric-lint: ") in errors, code) == (True, True, 0)
 
 
-def test_b4_names_of_files_are_escaped():
+def test_names_of_files_are_escaped():
     name = "a\x1b[31m\n::error::b.yaml"
     Path(name).write_text("x: 1\n", "utf-8")
     assert call(name)[1] == f"rubric-lint: a\\x1b[31m\\n::error::b.yaml: {NO_FIELD}\n"

@@ -326,7 +326,7 @@ def test_beside_what_else_judges_a_case(other):
     assert rewritten(text, "agentv-5") == (alone, [], "")
 
 
-def test_f3_a_grader_that_reads_rubrics_keeps_them():
+def test_a_grader_that_reads_rubrics_keeps_them():
     text = "tests:\n  - id: one\n    input: x\n    assertions:\n      - {type: llm-grader, rubrics: [{id: a, outcome: It, required_min_score: 7, score_ranges: {0: a, 7: b}}]}\n"  # noqa: E501
     expected = text.replace("required_min_score: 7", "min_score: 0.7")
     assert rewritten(text, "agentv-4") == (expected, [], "")
@@ -337,7 +337,7 @@ def test_f3_a_grader_that_reads_rubrics_keeps_them():
 
 
 @pytest.mark.parametrize("kind", ["llm_judge", "agent_judge", "agent-judge"])
-def test_f3_a_judge_of_an_earlier_release_gets_its_new_name(kind):
+def test_a_judge_of_an_earlier_release_gets_its_new_name(kind):
     text = (
         f"tests:\n  - input: x\n    evaluators:\n      - {{type: {kind}, rubrics: [{{id: a, expected_outcome: It}}]}}\n"
     )
@@ -345,7 +345,7 @@ def test_f3_a_judge_of_an_earlier_release_gets_its_new_name(kind):
     assert rewritten(text, "agentv-4") == (expected, [], "")
 
 
-def test_f4_graders_that_agentv_4_skips_get_the_names_that_it_reads():
+def test_graders_that_agentv_4_skips_get_the_names_that_it_reads():
     text = case("      - Says why\n", "    evaluators:\n      - {type: code_judge, script: x}\n")
     expected = text.replace("code_judge, script", "code-grader, command")
     assert rewritten(text, "agentv-4") == (expected, [], "")
@@ -360,20 +360,20 @@ CURRENT = """\
     """
 
 
-def test_a4_a_suite_of_agentv_5_is_not_touched():
+def test_a_suite_of_agentv_5_is_not_touched():
     text = dedent(CURRENT)
     fixed = rewrite("a.yaml", text.encode(), "agentv-5")
     assert (fixed.is_changed, fixed.text, fixed.unmet, fixed.doubt, fixed.notes) == (False, text, (), "", ())
 
 
-def test_a8_texts_that_would_become_templates_are_escaped():
+def test_texts_that_would_become_templates_are_escaped():
     text = case("      - Names {{ name }}\n      - {id: a, expected_outcome: 'Says {% if x %}'}\n      - Is short\n")
     five = opened(text, "agentv-5").replace("{{ name", '{{ "{{" }} name').replace("{% if", '{{ "{%" }} if')
     assert rewritten(text, "agentv-5") == (five.replace("expected_", ""), [], "")
     assert rewritten(text, "agentv-4")[1] == []
 
 
-def test_a4_what_agentv_reads_is_worked_out_from_the_data_alone():
+def test_what_agentv_reads_is_worked_out_from_the_data_alone():
     (read,) = read_suite(read_documents(Source("a.yaml", dedent(CURRENT)))[0][0].data, "agentv-5")
     assert read == (Read("rubric-1", "Says hello", 1.0, 10), Read("rubric-2", "Says goodbye", 1.0, 10))
 
@@ -392,7 +392,7 @@ READINGS = [
 
 
 @pytest.mark.parametrize(("release", "entry", "expected"), READINGS)
-def test_a4_a_criterion_as_agentv_reads_it(release, entry, expected):
+def test_a_criterion_as_agentv_reads_it(release, entry, expected):
     opening = "type: llm-rubric, value" if release == "agentv-5" else "type: rubrics, criteria"
     suite = read_documents(Source("a.yaml", f"tests: [{{id: one, assert: [{{{opening}: [{entry}]}}]}}]"))[0][0].data
     assert [[(read.id, read.gate) for read in rubric] for rubric in read_suite(suite, release)] == [expected]
@@ -402,7 +402,7 @@ OPTIONAL = "      - {id: b, expected_outcome: It, required: false}\n"
 UNSAID = case(f"      - Says why\n      - {{id: a, expected_outcome: Says how}}\n{OPTIONAL}")
 
 
-def test_a5_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
+def test_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
     fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4")
     assert fixed.text == UNSAID.replace("    rubrics:\n", OPENINGS["agentv-4"]).replace("expected_", "")
     ((note, _),) = fixed.notes
@@ -412,7 +412,7 @@ def test_a5_what_a_suite_leaves_unsaid_is_read_as_agentv_reads_it():
     )
 
 
-def test_a5_what_is_unsaid_is_optional_where_somebody_says_so():
+def test_what_is_unsaid_is_optional_where_somebody_says_so():
     fixed = rewrite("a.yaml", UNSAID.encode(), "agentv-4", unsaid_is_required=False)
     assert (fixed.text.count("required: false"), fixed.notes) == (3, ())
 
@@ -511,7 +511,7 @@ def meant(text):
         yield entry.id, entry.outcome, entry.weight, gate if bands or gate is None else 10, bands
 
 
-def test_b1_criteria_in_the_wrong_field_move_to_the_right_one():
+def test_criteria_in_the_wrong_field_move_to_the_right_one():
     right = A4.replace("required_min_score: 7", "weight: 2")
     misplaced = right.replace("criteria:", "rubrics:")
     assert rewritten(misplaced, "agentv-4") == rewritten(right, "agentv-4")

@@ -66,7 +66,7 @@ def wants(monkeypatch):
     ],
     ids=str,
 )
-def test_h10_variables_decide_about_colour_as_their_conventions_say(wants, variables, on_terminal, in_pipe):
+def test_variables_decide_about_colour_as_their_conventions_say(wants, variables, on_terminal, in_pipe):
     assert (wants(variables, on_terminal=True), wants(variables, on_terminal=False)) == (on_terminal, in_pipe)
 
 
@@ -111,7 +111,8 @@ COLORED = {
     "rubric-fix --diff old.yaml": True,
     "rubric-lint diff old.yaml new.yaml": True,
     "rubric-lint show new.yaml": True,
-    "rubric-score old.yaml out.jsonl --format table": False,
+    "rubric-score old.yaml out.jsonl --format table": True,
+    "rubric-score old.yaml out.jsonl --format jsonl": False,
     "rubric-lint --help": False,
     "rubric-fix --help": False,
     "rubric-score --help": False,
@@ -120,7 +121,7 @@ COLORED = {
     "rubric-score --no-such": False,
     "rubric-lint --format jsn": False,
 }
-"""Whether a call uses color when it is forced: help, usage errors and scores never do."""
+"""Whether a call uses color when it is forced: help, usage errors and output for programs never do."""
 
 
 @pytest.mark.parametrize("line", COLORED)

@@ -66,7 +66,7 @@ def servers(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_e1_e2_each_mistake_is_reported_by_one_of_two_servers(servers, case):
+def test_each_mistake_is_reported_by_one_of_two_servers(servers, case):
     text, by_theirs, by_ours = SAID[case]
     theirs, ours = servers
     uri = (ours.folder / f"{[*SAID].index(case)}.{'eval' if text is AGENTV else 'rubric'}.yaml").as_uri()

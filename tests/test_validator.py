@@ -73,7 +73,7 @@ def faults(validator, value):
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
-def test_c9_both_validators_take_the_same_values_for_json(schema, pure):
+def test_both_validators_take_the_same_values_for_json(schema, pure):
     pytest.importorskip("jsonschema_rs")
     fast, slow = open_validator(schema), pure(schema)
     assert type(fast) is not type(slow)
@@ -82,7 +82,7 @@ def test_c9_both_validators_take_the_same_values_for_json(schema, pure):
 
 @pytest.mark.parametrize("keyword", READING)
 @pytest.mark.parametrize("value", [["\ud800"], {"a": "\ud800"}], ids=["list", "object"])
-def test_c9_both_validators_refuse_half_a_surrogate_pair_where_they_read_it(keyword, value, pure):
+def test_both_validators_refuse_half_a_surrogate_pair_where_they_read_it(keyword, value, pure):
     pytest.importorskip("jsonschema_rs")
     wanted = {"type": "string", "minLength": 1, "const": "x", "enum": ["x"], "pattern": "^x"}[keyword]
     schema = {"properties": {"a": {keyword: wanted}}, "items": {keyword: wanted}}
@@ -95,7 +95,7 @@ def test_c9_both_validators_refuse_half_a_surrogate_pair_where_they_read_it(keyw
 
 
 @pytest.mark.parametrize("shape", ["checklist", "score_ranges", "holistic", "levels"])
-def test_c9_both_validators_find_the_same_faults_of_judge_outputs(shape, pure):
+def test_both_validators_find_the_same_faults_of_judge_outputs(shape, pure):
     pytest.importorskip("jsonschema_rs")
     schema = {"$ref": f"#/definitions/{shape}", "definitions": OUTPUTS}
     fast, slow = open_validator(schema), pure(schema)
@@ -127,7 +127,7 @@ UNCLEAR = [
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_c9_both_validators_find_the_same_faults_of_rubrics(version):
+def test_both_validators_find_the_same_faults_of_rubrics(version):
     pytest.importorskip("jsonschema_rs")
     contents = {"definitions": load(f"{version}/rubric.json")["definitions"]}
     schema = {"$ref": "#/definitions/rubrics", **contents}
@@ -183,7 +183,7 @@ COMMANDS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_c9_each_command_prints_the_same_without_what_is_compiled(command, tmp_path):
+def test_each_command_prints_the_same_without_what_is_compiled(command, tmp_path):
     new = FIXED.replace("wieght", "weight")
     known = '{"version": 1, "findings": []}'
     texts = {

@@ -315,7 +315,7 @@ def test_ten_megabytes_of_one_sign_take_seconds(piece):
     assert seconds(piece * (10_000_000 // len(piece))) < 20
 
 
-def test_a1_what_a_message_quotes_of_the_text_hides_nothing():
+def test_what_a_message_quotes_of_the_text_hides_nothing():
     """D1: unseen characters, and commands for CI systems, come as escapes wherever the message goes."""
     with pytest.raises(OutputError) as caught:
         find("No \u202egrade\x1b[31m from ##[error] me.")

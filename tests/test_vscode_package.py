@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -167,3 +168,17 @@ def test_the_pictures_and_links_of_its_page_lead_to_files_of_that_version(packag
     for target in ours:
         kind, version, path = target.removeprefix(f"{REPOSITORY}/").split("/", 2)
         assert (kind in {"raw", "blob"}, version, (ROOT / path).is_file()) == (True, f"v{__version__}", True)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or os.uname().machine != "x86_64", reason="Linux on x86-64")
+def test_the_editor_for_the_tests_names_the_packages_that_it_lacks(tmp_path):
+    for name, code in {"g++": 0, "make": 0, "krb5-config": 0, "pkg-config": 1, "npm": 9}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {code}\n", "utf-8")
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        [EXTENSION / "scripts/install-editor.sh", tmp_path / "editor"],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    missing = "libsecret-1-dev libx11-dev libxkbfile-dev"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, f"Install it: apt-get install {missing}")
+    assert not (tmp_path / "editor").exists()

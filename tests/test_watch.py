@@ -138,7 +138,7 @@ def test_the_report_for_agents_is_repeated_too(watch):
 
 
 @pytest.mark.parametrize("pause", [0, 0.12])
-def test_c13_a_file_emptied_to_be_written_is_not_reported_as_clean(watch, pause):
+def test_a_file_emptied_to_be_written_is_not_reported_as_clean(watch, pause):
     write("a.yaml", OLD)
     watching = watch()
     watching.more()

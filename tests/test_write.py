@@ -248,7 +248,7 @@ def with_attributes(file):
 
 
 @needs_attributes
-def test_d3_extended_attributes_stay(with_attributes):
+def test_extended_attributes_stay(with_attributes):
     replace_file(str(with_attributes), OLD, NEW)
     assert (with_attributes.read_bytes(), attributes(with_attributes)["user.note"]) == (NEW, b"mine")
 
@@ -264,7 +264,7 @@ LIST = acl((1, 6, NOBODY), (2, 6, 1234), (4, 0, NOBODY), (16, 6, NOBODY), (32, 0
 
 
 @needs_attributes
-def test_d3_an_access_control_list_stays_and_gives_nobody_more(with_attributes):
+def test_an_access_control_list_stays_and_gives_nobody_more(with_attributes):
     try:
         os.setxattr(with_attributes, "system.posix_acl_access", LIST)
     except OSError:
@@ -275,7 +275,7 @@ def test_d3_an_access_control_list_stays_and_gives_nobody_more(with_attributes):
 
 
 @needs_attributes
-def test_d3_the_defaults_of_a_folder_do_not_open_a_file_that_lacks_them(with_attributes):
+def test_the_defaults_of_a_folder_do_not_open_a_file_that_lacks_them(with_attributes):
     with_attributes.chmod(0o640)
     try:
         os.setxattr(with_attributes.parent, "system.posix_acl_default", LIST)
@@ -291,7 +291,7 @@ def test_d3_the_defaults_of_a_folder_do_not_open_a_file_that_lacks_them(with_att
     ("name", "what"),
     [("user.note", "extended attribute user.note"), ("system.posix_acl_access", "access control list")],
 )
-def test_d3_a_file_whose_attributes_cannot_be_kept_is_left_alone(file, monkeypatch, name, what):
+def test_a_file_whose_attributes_cannot_be_kept_is_left_alone(file, monkeypatch, name, what):
     def refuse_all(_path, _name, _value):
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
@@ -305,7 +305,7 @@ def test_d3_a_file_whose_attributes_cannot_be_kept_is_left_alone(file, monkeypat
 
 @pytest.mark.skipif(not hasattr(os, "fchown"), reason="needs owners")
 @pytest.mark.parametrize(("owner", "whom"), [(1, "another user"), (0, "a group that you are not in")])
-def test_d3_a_file_that_would_change_its_owner_is_left_alone(file, monkeypatch, owner, whom):
+def test_a_file_that_would_change_its_owner_is_left_alone(file, monkeypatch, owner, whom):
     def refuse_all(*_arguments):
         raise PermissionError(errno.EPERM, "no")
 

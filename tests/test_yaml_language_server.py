@@ -12,6 +12,7 @@ from rubric_lint.format.schema import schema_for
 from rubric_lint.format.schema_files import BASE
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
+from rubric_lint.project.repository import name_schema
 
 pytestmark = pytest.mark.slow
 
@@ -353,13 +354,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("rubrics", WRONG)
-def test_e2_the_schema_for_completion_leaves_what_is_wrong_to_our_own_server(quiet, rubrics):
+def test_the_schema_for_completion_leaves_what_is_wrong_to_our_own_server(quiet, rubrics):
     assert messages(quiet, f"rubrics: {rubrics}\n") == []
     assert messages(quiet, f"tests:\n  - id: x\n    rubrics: {rubrics}\n", "a.suite.yaml") == []
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_e2_with_the_schema_for_completion_only_the_parser_reports(quiet, case):
+def test_with_the_schema_for_completion_only_the_parser_reports(quiet, case):
     text, expected = BROKEN[case]
     assert [message for _, message in messages(quiet, text)] == expected
 
@@ -380,7 +381,7 @@ def test_what_is_offered_in_rubric_tests(helper, line, expected):
     assert sorted(offered(helper, TESTED.format(line), "a.rubric-test.yaml")) == expected
 
 
-def test_e2_wrong_rubric_tests_are_left_to_our_own_server_too(quiet):
+def test_wrong_rubric_tests_are_left_to_our_own_server_too(quiet):
     assert messages(quiet, TESTED.format("expect: {verdict: good, socre: 3}"), "a.rubric-test.yaml") == []
 
 
@@ -419,7 +420,10 @@ def test_the_examples_are_valid_where_the_linter_has_nothing_against_their_shape
 @pytest.mark.parametrize("suite", [False, True], ids=["rubric", "suite"])
 @pytest.mark.parametrize("shape", RUBRICS)
 def test_a_starter_is_valid_and_completes(helper, shape, suite):
-    text = start(shape, suite=suite, as_json=False)
+    # No network and no setting for this name: the schema that the file names is the one on the disk.
+    schema = name_schema("suite" if suite else "rubric", str(helper.folder / "plain.yaml"))
+    assert not schema.startswith("http")
+    text = start(shape, schema, suite=suite, as_json=False)
     assert messages(helper, text, "plain.yaml") == []
     indent = "      - " if suite else "  - "
     assert sorted(offered(helper, f"{text}{indent}|\n", "plain.yaml")) == sorted([*CRITERION, *SNIPPETS])

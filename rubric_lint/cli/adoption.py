@@ -1,7 +1,12 @@
 """Define the options for adopting `rubric-lint` in a repository with many existing findings."""
 
+# Paths are str, see project/settings.py.
+# ruff: noqa: PTH120
+
+import os
 from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -85,6 +90,22 @@ class Adoption(NamedTuple):
         failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[fail_on]
         return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
 
+    def require_baseline(self, paths: Iterable[str], stdin_name: str, finder: "SettingsFinder") -> None:
+        """Refuse to write a baseline before anything is linted if neither an option nor the settings name one.
+
+        Raises:
+            click.UsageError: when no file has a baseline.
+            SettingsError: when the settings of stdin are invalid.
+        """
+        if not self.write_baseline or self.baseline is not None:
+            return
+        from rubric_lint.project.files import File, find, split_stdin  # noqa: PLC0415
+
+        others, stdin = split_stdin(paths, stdin_name, finder)
+        names = (each.name for each in chain(stdin, find(others, finder)) if isinstance(each, File))
+        if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
+            raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
+
     def sieves(self, finder: "SettingsFinder") -> list[Filter]:
         """Return the filters that remove known or untouched findings.
 
@@ -106,7 +127,6 @@ class Adoption(NamedTuple):
 
         Raises:
             SettingsError: when a baseline cannot be written.
-            click.UsageError: when no baseline file is named.
         """
         from rubric_lint.run.filters.baseline import Baselines  # noqa: PLC0415
         from rubric_lint.run.summary import counted  # noqa: PLC0415
@@ -115,10 +135,7 @@ class Adoption(NamedTuple):
             if not isinstance(sieve, Baselines):
                 continue
             if self.write_baseline:
-                written = list(sieve.write())
-                if not written:
-                    raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
-                for name, findings, new, gone in written:
+                for name, findings, new, gone in sieve.write():
                     if not quiet:
                         complain(f"{name}: {counted(findings, 'known finding')} ({new} added, {gone} removed)")
             elif not quiet:

@@ -1,6 +1,6 @@
 """Run a command as a program and end it with its exit code."""
 
-# No pathlib here, see config.py.
+# Programs start faster without pathlib.
 # ruff: noqa: PTH109, PTH123
 
 import gc

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+_UNNAMED = ""
+"""Stands for the default command among the arguments; no command has this name."""
+
+
 class DefaultGroup(Group):
     """A group that runs its `default` command when the first argument names none, and shows its help.
 
@@ -40,15 +44,21 @@ class DefaultGroup(Group):
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert the default command's name unless the arguments name a command or ask for help."""
+        """Insert a word for the default command unless the arguments name a command or ask for help."""
         first = args[0] if args else ""
         named = first in self.list_commands(ctx) or first in ctx.help_option_names
         if not named:
             reject_unknown_word(ctx, self.list_commands(ctx), args)
         # Shell completion passes no arguments for the first word, which may become a command, an option or a path.
         if not named and (args or not ctx.resilient_parsing):
-            args = [str(self.default.name), *args]
+            args = [_UNNAMED, *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names; the default one has no name if the user typed none."""
+        return (None, self.default, args[1:]) if args[0] == _UNNAMED else super().resolve_command(ctx, args)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the usage without a command and with one."""

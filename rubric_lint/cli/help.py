@@ -52,6 +52,11 @@ class Context(click.Context):
 
     formatter_class = Formatter
 
+    @property
+    def command_path(self) -> str:
+        """The words that the user typed before the arguments; a default command has no word of its own."""
+        return super().command_path.rstrip()
+
 
 class GroupedOption(click.Option):
     """An option that belongs to a group of the help. With a metavar for a choice, the help lists the choices."""

@@ -36,6 +36,7 @@ def init(file: str | None, shape: str, *, suite: bool, force: bool) -> None:
     in .json selects JSON.
     """
     from rubric_lint.format.starter import start  # noqa: PLC0415  (reads YAML)
+    from rubric_lint.project.repository import name_schema  # noqa: PLC0415
     from rubric_lint.project.skipped import name_other_kind  # noqa: PLC0415
 
     name = file or ("example.suite.yaml" if suite else "example.rubric.yaml")
@@ -43,7 +44,8 @@ def init(file: str | None, shape: str, *, suite: bool, force: bool) -> None:
         raise click.UsageError(
             f"{name} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json"
         )
-    text = start(shape, suite=suite, as_json=name.lower().endswith(".json"))
+    schema = name_schema("suite" if suite else "rubric", name)
+    text = start(shape, schema, suite=suite, as_json=name.lower().endswith(".json"))
     if name == "-":
         click.echo(text, nl=False)
         return

@@ -43,6 +43,7 @@ def init(  # long, because it answers for what each step cannot read
     RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are records in JSON Lines or JSON. Without them,
     one test for each band is written, whose answer is yours to write.
     """
+    from rubric_lint.project.repository import name_schema  # noqa: PLC0415
     from rubric_lint.project.settings import SettingsFinder  # noqa: PLC0415
     from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
     from rubric_lint.scoring.testing.running import Runner  # noqa: PLC0415
@@ -61,14 +62,15 @@ def init(  # long, because it answers for what each step cannot read
         complain(tested)
         return Exit.USAGE
     reference = _relate(path, target) + (f"#{name}" if name else "")
+    schema = name_schema("rubric-test", target)
     if outputs is None:
-        start = start_outline(tested, reference)
+        start = start_outline(tested, reference, schema)
     else:
         recorded = _read(outputs, tested)
         if not recorded:
             complain(f"{outputs}: no recorded output that counts for this rubric, so there is nothing to test")
             return Exit.USAGE
-        start = start_from_outputs(tested, recorded, reference, _name_outputs(outputs, target))
+        start = start_from_outputs(tested, recorded, reference, _name_outputs(outputs, target), schema)
     if target == "-":
         click.echo(start.text, nl=False)
     else:

@@ -30,9 +30,9 @@ from rubric_lint.cli.options import (
 from rubric_lint.cli.reporting import FAIL_ON, FORMAT, QUIET, TEXT_FORMATS, check_watch, write_figures
 from rubric_lint.cli.reporting import watch as watch_files
 from rubric_lint.cli.rule_options import check_names, complete_name, print_page, print_rules
-from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
+from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, make_look
 from rubric_lint.messages import list_names
-from rubric_lint.report import REPORTERS, Look, Statistics, counted
+from rubric_lint.report import REPORTERS, Statistics, counted
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
@@ -168,7 +168,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr)
-    look = Look(wants_color(color), quiet, columns()) if output_file is None else Look(color == "always", quiet)
+    look = make_look(color, quiet=quiet, is_file=output_file is not None)
     chosen = "statistics" if statistics else choose_format(form, output_file)
     make_reporter = Statistics if statistics else REPORTERS[chosen]
     judges = Judges(judging)
@@ -213,6 +213,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
             return listing(paths or (".",), finder, adoption.sieves(finder), as_json=form == "json")
         if adoption.add_ignores:
             return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
+        adoption.require_baseline(paths or (".",), stdin_filename or "<stdin>", finder)
         with nullcontext() if no_cache else _open_cache() as cache:
             summary = run(finder, lint=spare(output_file, partial(lint_files, cache=cache)))
     except (SettingsError, UnreadableResultsError) as wrong:

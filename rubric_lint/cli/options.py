@@ -90,9 +90,9 @@ VERSION: dict[str, Any] = {
     "is_flag": True,
     **ASKED,
     "callback": print_version,
-    "help": "Print the versions of the tool and the schemas.",
+    "help": "Print the version.",
 }
-"""Prints the versions."""
+"""Prints the version."""
 
 
 def choice(*names: str) -> dict[str, Any]:

@@ -130,13 +130,7 @@ def print_rules(form: str | None) -> None:
 
 
 def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    """Print the versions of the tool and the schemas and exit."""
+    """Print the version and exit."""
     if value and not ctx.resilient_parsing:
-        from rubric_lint.format.schema_files import catalogue  # noqa: PLC0415
-
-        versions: dict[str, list[str]] = {}
-        for entry in catalogue():
-            versions.setdefault(entry.name, []).append(entry.version)
-        schemas = "; ".join(f"{name} {', '.join(numbers)}" for name, numbers in versions.items())
-        click.echo(f"rubric-lint {__version__}\nschemas: {schemas}")
+        click.echo(f"rubric-lint {__version__}")
         ctx.exit()

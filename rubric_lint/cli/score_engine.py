@@ -88,13 +88,13 @@ def score_by_engine(
         complain(NEEDS_RAY)
         return Exit.USAGE
     from rubric_lint.arrow import map_batches  # noqa: PLC0415
-    from rubric_lint.cli.terminal import columns  # noqa: PLC0415
+    from rubric_lint.cli.terminal import make_look  # noqa: PLC0415
     from rubric_lint.project.writing import WriteError  # noqa: PLC0415
     from rubric_lint.report.scores import FORMS  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     form = form or ("table" if sys.stdout.isatty() else "jsonl")
-    writer = FORMS[form](lambda text: write(text.encode("utf-8", "backslashreplace")), columns())
+    writer = FORMS[form](lambda text: write(text.encode("utf-8", "backslashreplace")), make_look())
     try:
         score = map_batches(rubrics, extract=extract)
         plan = make_plan(files, score, rubrics, extract=extract, mapping=mapping)

@@ -12,7 +12,7 @@ from rubric_lint.cli.options import open_page
 from rubric_lint.cli.score_files import STDIN, label, total_size
 from rubric_lint.cli.score_output import ResultOutput
 from rubric_lint.cli.score_page import Prepared, start_report, title_of
-from rubric_lint.cli.terminal import columns
+from rubric_lint.cli.terminal import make_look
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
@@ -81,7 +81,7 @@ def score_files(
             progress.clear()
         write_all(text.encode("utf-8", "backslashreplace"))
 
-    writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, columns()))
+    writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, make_look()))
     page = start_report(rubrics, extras) if extras else None
     scoring = Scoring(
         rubrics,

@@ -15,7 +15,7 @@ from rubric_lint.cli.options import (
     choice,
     with_settings,
 )
-from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
+from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, make_look
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
@@ -56,13 +56,12 @@ def show(
     from rubric_lint.cli.output import open_report  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
-    from rubric_lint.report import Look  # noqa: PLC0415
     from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
     from rubric_lint.show.run import ShowRun  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")
-    look = Look(wants_color(color), columns=columns())
+    look = make_look(color)
     try:
         finder = SettingsFinder(Overrides(force_exclude=force_exclude), file=config, isolated=isolated)
         with open_report(None, progress, look) as write:

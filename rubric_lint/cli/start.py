@@ -1,6 +1,6 @@
 """Start the programs. Ctrl+C ends them with one line even while Python still loads their modules."""
 
-# No pathlib here, see config.py.
+# Programs start faster without pathlib.
 # ruff: noqa: PTH119
 
 import os

@@ -4,6 +4,8 @@ import io
 import os
 import sys
 
+from rubric_lint.report.base import Look
+
 _COLUMNS = 120
 """The width of output that does not go to a terminal, fixed so that reports can be compared."""
 
@@ -24,6 +26,13 @@ def wants_color(choice: str) -> bool:
     if given("CLICOLOR_FORCE", "0") not in {"", "0"}:
         return True
     return sys.stdout.isatty() and given("TERM") != "dumb" and given("CLICOLOR") != "0"
+
+
+def make_look(color: str = "auto", *, quiet: bool = False, is_file: bool = False) -> Look:
+    """Return the look of a report on stdout or, with `is_file`, in a file."""
+    if is_file:
+        return Look(color == "always", quiet)
+    return Look(wants_color(color), quiet, columns(), wraps=sys.stdout.isatty())
 
 
 def columns() -> int:

@@ -23,8 +23,8 @@ from rubric_lint.cli.options import (
 )
 from rubric_lint.cli.reporting import FAIL_ON, FORMAT, QUIET, check_watch, write_figures
 from rubric_lint.cli.reporting import watch as watch_files
-from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded, wants_color
-from rubric_lint.report import REPORTERS, Look
+from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, make_look
+from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
@@ -121,7 +121,7 @@ def run_tests(  # long, because click passes each option by itself
     escape_what_cannot_be_encoded()
     paths = paths or (".",)
     progress = Progress(sys.stderr)
-    look = Look(wants_color(color), quiet, columns()) if output_file is None else Look(color == "always", quiet)
+    look = make_look(color, quiet=quiet, is_file=output_file is not None)
     chosen = choose_format(form, output_file)
     asked = {"coverage": coverage, "catch_rate": catch_rate, "mutate": mutate}
     code = Exit.CLEAN

@@ -31,8 +31,9 @@ def describe_intent(intent: Intent) -> str:  # noqa: C901, PLR0912 (one for each
             words = f"remove `{path[-1]}`"
         case AddField(_, name, text):
             words = f"write `{name}: {text}`"
-        case WrapText(_, name, _, after):
-            words = f"write a text as `{name}` with `{after[0]}: {after[1]}`"
+        case WrapText(_, name, before, after):
+            other = after or before
+            words = f"write a text as `{name}` with `{other[0]}: {other[1]}`"
         case NestField(path, name, before, _):
             words = f"move `{path[-1]}` to `{name}`, as `{before[0]}: {before[1]}`"
         case PutUnder(path, name):

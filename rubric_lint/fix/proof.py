@@ -156,7 +156,7 @@ def _apply(document: Document, intents: Iterable[Intent]) -> None:
         for each in [mapping, *sharing.heirs(adding.path)]:
             each.setdefault(adding.name, resolve(adding.text))
     for wrap, container, step in wraps:
-        fields = (wrap.before, (wrap.name, None), wrap.after)
+        fields = (wrap.before, (wrap.name, None), *([wrap.after] if wrap.after else []))
         wrapped: dict[str, Any] = {name: None if text is None else resolve(text) for name, text in fields}
         wrapped[wrap.name] = container[step]
         container[step] = wrapped

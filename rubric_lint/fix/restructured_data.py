@@ -121,8 +121,8 @@ def _replace_field(owner: dict[Any, Any], step: Any, intent: PutUnder | Dissolve
         match intent:
             case _ if key != step:
                 fields.append((key, value))
-            case PutUnder(_, name):
-                fields.append((name, {step: value}))
+            case PutUnder(_, name, inner):
+                fields.append((name, {inner or step: value}))
             case Dissolve():
                 fields += value.items()
             case InsertField(_, name, text):

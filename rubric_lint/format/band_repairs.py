@@ -12,6 +12,7 @@ from rubric_lint.text.path import Path
 
 UPPER_KEEPS, LOWER_KEEPS = "upper-keeps", "lower-keeps"
 WIDEN_LOWER, WIDEN_UPPER, ADD_BAND = "widen-lower", "widen-upper", "add-band"
+AS_LEVELS = "as-levels"
 
 
 class Answers(NamedTuple):
@@ -42,6 +43,21 @@ def cut(scale: Scale, band: Band, other: Band) -> Answers:
     return Answers(
         choices=(_end(low, ends)._replace(choice=UPPER_KEEPS), _start(high, starts)._replace(choice=LOWER_KEEPS))
     )
+
+
+def turn_to_levels(scales: Sequence[Scale]) -> Repair | None:
+    """Write the bands of all criteria of a rubric as levels; None if a gate is none of them."""
+    intents: list[Intent] = []
+    for scale in scales:
+        numbers = {band.scores.start for band in scale.bands}
+        if scale.gate is not None:
+            if scale.gate not in numbers or scale.gate_path[-1] != "required_min_score":
+                return None
+            intents.append(RenameKey(scale.gate_path, "required_min_level"))
+        for band in () if scale.is_map else scale.bands:
+            intents += [RenameKey(band.path, "level"), ReplaceValue(band.path, str(band.scores.start))]
+        intents.append(RenameKey(scale.path, "levels"))
+    return _repair("write levels instead of bands", *intents, choice=AS_LEVELS)
 
 
 class _Gap(NamedTuple):

@@ -74,6 +74,21 @@ class Scale(NamedTuple):
         return following == HIGHEST + 1
 
 
+def looks_like_levels(scale: Scale) -> bool:
+    """Return whether the bands of a criterion are rather levels: scores of a scale of their own, such as 1 to 5.
+
+    They are if each stands for one score below 10, without a gap between them. In the short form, which does not say
+    where a band ends, they are numbered from 1, or start at 1 and reach at most 5.
+    """
+    if scale.path[-1:] != ("score_ranges",) or len(scale.bands) < 2 or not all(band.is_sound for band in scale.bands):
+        return False
+    starts = sorted(band.scores.start for band in scale.bands)
+    is_counted = starts == list(range(starts[0], starts[-1] + 1))
+    if scale.is_map:
+        return starts[0] == 1 and (is_counted or starts[-1] <= HIGHEST // 2)
+    return is_counted and starts[-1] < HIGHEST and all(len(band.scores) == 1 for band in scale.bands)
+
+
 def read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: Path) -> Scale | None:
     """Read the bands of an entry: a list, a map, or the one range of a holistic rubric; None without bands."""
     if "score_ranges" in entry:

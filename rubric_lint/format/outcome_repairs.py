@@ -1,12 +1,13 @@
-"""Repair outcomes that are empty, and strings that are written as other scalars; no repair is safe."""
+"""Repair outcomes that are empty, strings written as other scalars, and levels without numbers; no repair is safe."""
 
 import json
 from typing import Any
 
-from rubric_lint.finding import Repair, ReplaceValue
+from rubric_lint.finding import Repair, ReplaceValue, WrapText
 from rubric_lint.text.path import Path
 
 PLACEHOLDER = "placeholder"
+FIRST_LOWEST, FIRST_HIGHEST = "first-lowest", "first-highest"
 
 
 def write_placeholder(entry: Any, at: Path, place: Path) -> Repair:
@@ -28,3 +29,14 @@ def quote(place: Path, written: str) -> Repair:
     """Write a plain scalar as a string, in quotes."""
     text = json.dumps(written, ensure_ascii=False)
     return Repair(f"write `{text}`", (ReplaceValue(place, text),), safe=False, is_local=True)
+
+
+def number_levels(place: Path, count: int) -> tuple[Repair, Repair]:
+    """Give each name in a list its number, from the lowest or from the highest level on."""
+    return _number(place, range(1, count + 1), FIRST_LOWEST), _number(place, range(count, 0, -1), FIRST_HIGHEST)
+
+
+def _number(place: Path, numbers: range, choice: str) -> Repair:
+    levels = enumerate(map(str, numbers))
+    intents = tuple(WrapText((*place, index), "expected_outcome", ("level", number)) for index, number in levels)
+    return Repair(f"number the levels {numbers[0]} to {numbers[-1]}", intents, safe=False, choice=choice, is_local=True)

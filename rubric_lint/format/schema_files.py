@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 BASE = f"{HOME}schemas/"
 """The prefix of every `$id`."""
 
+IS_PUBLISHED = False
+"""Whether the addresses below `BASE` are online."""
+
 CURRENT = "v2"
 """The default version of a file."""
 
@@ -78,6 +81,11 @@ def catalogue() -> tuple[SchemaFile, ...]:
             name, version = (stem, folder) if re.fullmatch(r"v\d+", folder) else (folder, stem)
             entries.append(SchemaFile(name, version, f"{folder}/{file.name}"))
     return tuple(sorted(entries))
+
+
+def newest(name: str) -> SchemaFile:
+    """Return the latest version of a schema."""
+    return max(entry for entry in catalogue() if entry.name == name)
 
 
 def load(source: str) -> dict[str, Any]:

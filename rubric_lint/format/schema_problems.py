@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from rubric_lint.finding import Problem, RenameKey, Repair, ReplaceValue
-from rubric_lint.format.bands import outcome_field
+from rubric_lint.finding import Problem, PutUnder, RenameKey, Repair, ReplaceValue
+from rubric_lint.format.bands import HIGHEST, SCORES, outcome_field, read_key
 from rubric_lint.format.criterion import SHAPE_FIELDS
-from rubric_lint.format.outcome_repairs import quote, write_placeholder
+from rubric_lint.format.outcome_repairs import number_levels, quote, write_placeholder
 from rubric_lint.format.schema import RubricSchema, schema_for
 from rubric_lint.format.schema_errors import SchemaFault
 from rubric_lint.format.schema_files import CURRENT
-from rubric_lint.messages import describe, expected_of, shorten
+from rubric_lint.messages import describe, expected_of, join_words, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -31,7 +31,8 @@ def find_violations(
             elif isinstance(entry, dict) and len(entry) == 1 and not schema.knows(*entry):
                 yield "schema", Problem(_word_accident(*entry), (*path, index), Part.HEAD)
             else:
-                yield from find_in(schema, schema.item, document, (*path, index), entry)
+                found = list(find_in(schema, schema.item, document, (*path, index), entry))
+                yield from _find_slips(found, entry, (*path, index)) if isinstance(entry, dict) else found
     if not schema.version:  # something missing from the list as a whole; the format itself never requires this
         for fault in schema.find_faults(schema.whole, rubrics):
             if not fault.path:
@@ -44,6 +45,51 @@ def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
     repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
     message = "`score_range` holds bands, expected two integers; did you mean `score_ranges`?"
     return "schema", Problem(message, place, Part.KEY, repair=repair)
+
+
+def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
+    """Yield problems of an entry, with one in the place of all that come from one slip."""
+    slips = (("score_ranges", _word_range_keys), ("levels", _word_names))
+    for field, word in slips:
+        place = (*path, field)
+        within = [each for each in found if each[1].path[:-1] == place]
+        if within and (slip := word(entry.get(field), place)):
+            yield within[0][0], slip._replace(keyword=within[0][1].keyword)
+            found = [each for each in found if each not in within]
+    yield from found
+
+
+_RANGE = re.compile(r"(\d{1,2})(?:\s*(?:[-\u2010-\u2015]|\.{2,3})\s*|\s+[^\W\d]{1,3}\s+)(\d{1,2})")  # 0-3, 0..3, 0 to 3
+
+
+def _word_range_keys(bands: Any, place: Path) -> Problem | None:
+    """Describe `0-3: ...`: the short form has the lowest score of a band only, as the next key says where it ends."""
+    ranges = {key: _RANGE.fullmatch(key) for key in bands} if isinstance(bands, dict) else {}
+    starts = {key: int(found[1]) if found else read_key(key) for key, found in ranges.items()}
+    lows = sorted(start for start in starts.values() if start is not None and start in SCORES)
+    if not any(ranges.values()) or len(lows) < len(starts):
+        return None
+    ends = {key: (int(found[1]), int(found[2])) for key, found in ranges.items() if found}
+    key, (low, high) = next(iter(ends.items()))
+    message = f"`score_ranges` has the key `{shorten(key)}`"
+    if any(end < start or end + 1 not in (*lows, HIGHEST + 1) for start, end in ends.values()):
+        advice = f"write a list of bands with `score_range: [{low}, {high}]` and `expected_outcome`"
+        return Problem(f"{message}; {advice}", (*place, key), Part.KEY)
+    title = f"write {join_words([f'`{start}`' for start in lows])}"
+    intents = tuple(RenameKey((*place, each), str(start)) for each, (start, _) in ends.items())
+    repair = Repair(title, intents, safe=False, is_local=True)
+    advice = "the short form has the lowest score of each band, and ends it below the next one"
+    return Problem(f"{message}; {advice}: {title}", (*place, key), Part.KEY, repair=repair)
+
+
+def _word_names(levels: Any, place: Path) -> Problem | None:
+    """Describe `levels: [none, some, all]`: names without numbers, of which only the author knows the order."""
+    if not isinstance(levels, list) or len(levels) < 2 or not all(isinstance(name, str) for name in levels):
+        return None
+    shown = ", ".join(f"{number}: {shorten(name)}" for number, name in enumerate(levels[:3], 1))
+    more = ", ..." if len(levels) > 3 else ""
+    message = f"`levels` is a list of names; give each its number: `levels: {{{shown}{more}}}`"
+    return Problem(message, place, Part.KEY, choices=number_levels(place, len(levels)))
 
 
 def _word_accident(key: str) -> str:
@@ -106,6 +152,12 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
     path = problem.path
     if rule == "empty-outcome" and not fault.is_key:
         return problem._replace(choices=(write_placeholder(document.value(base), base, path),))
+    verdicts = fault.schema.get("properties", {}).get("verdict", {}).get("pattern")
+    if verdicts and isinstance(fault.value, str) and re.fullmatch(verdicts, fault.value) and path:
+        field = str(path[-1])
+        title = f"write `{field}: {{verdict: {fault.value}}}`"
+        repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False, is_local=True)
+        return problem._replace(message=f"{problem.message}; {title}", repair=repair)
     if _lacks_quotes(fault) and not fault.is_key and path and not _find_tag(document, path):
         return problem._replace(repair=quote(path, document.written_at(path)))
     return problem

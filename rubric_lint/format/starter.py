@@ -3,7 +3,6 @@
 import json
 from textwrap import indent
 
-from rubric_lint.format.schema_files import CURRENT, catalogue
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -66,12 +65,10 @@ tests:
 """
 
 
-def start(shape: str, *, suite: bool, as_json: bool) -> str:
-    """Return the text of a rubric file, or of a suite with one case; JSON names its schema in a key."""
-    name = "suite" if suite else "rubric"
-    url = next(entry.bundled_id for entry in catalogue() if (entry.name, entry.version) == (name, CURRENT))
+def start(shape: str, schema: str, *, suite: bool, as_json: bool) -> str:
+    """Return the text of a rubric file, or of a suite with one case; JSON names the schema in a key."""
     text = _CASE + indent(RUBRICS[shape], "    ") if suite else RUBRICS[shape]
     if not as_json:
-        return f"# yaml-language-server: $schema={url}\n# $schema: {url}\n{text}"
+        return f"# yaml-language-server: $schema={schema}\n# $schema: {schema}\n{text}"
     documents, _ = read_documents(Source("starter.yaml", text))
-    return json.dumps({"$schema": url, **documents[0].data}, indent=2) + "\n"
+    return json.dumps({"$schema": schema, **documents[0].data}, indent=2) + "\n"

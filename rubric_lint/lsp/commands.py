@@ -1,6 +1,6 @@
 """Run the commands of code lenses as the command line does, and show what they print."""
 
-# Paths are str here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH113, PTH118, PTH119, PTH120
 
 import asyncio

@@ -11,7 +11,7 @@ from rubric_lint.lsp.analysis import Analysis
 from rubric_lint.lsp.options import Options
 from rubric_lint.lsp.scored_rubrics import Scored, Step, score_criteria
 from rubric_lint.messages import list_scores, percent
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part
 from rubric_lint.text.source import Span
 
 
@@ -72,9 +72,9 @@ def _find_pieces(scored: Scored, options: Options) -> Iterator[_Piece]:
             yield from _show(scored, places, ", ".join(_word_answers(scored)))
         return
     for step in scored.steps:
-        at = _end(scored, step.place, step.part)
+        at = _end(scored, step)
         if options.range_hints:
-            yield _Piece(at, f"to {step.high}" if step.is_short and step.high > step.low else "")
+            yield _Piece(at, f"band {step.low} to {step.high}" if step.is_short and step.high > step.low else "")
         if options.verdict_hints:
             yield _Piece(at, word_verdicts(step))
 
@@ -123,7 +123,16 @@ def _show(scored: Scored, fields: tuple[str, ...], text: str) -> Iterator[_Piece
         yield _Piece(head.start, text, is_before=True)
 
 
-def _end(scored: Scored, place: Path, part: Part) -> int:
-    """Return the end of a value or key as it is written there; of an alias, not that of the definition."""
+def _end(scored: Scored, step: Step) -> int:
+    """Return the end of what says a band or level; of an alias, not that of the definition.
+
+    Of the short form it is the end of the outcome, or of the first line if that has several: directly behind the key, a
+    hint would read as a part of it.
+    """
     document = scored.located.document
-    return document.span(place, part).end if part is Part.KEY else document.extent(place).end
+    end = document.extent(step.place).end
+    if step.is_short:
+        key = document.span(step.place, Part.KEY).end
+        first, line_end, _ = document.source.slice(Span(key, end)).partition("\n")
+        return key + len(first.rstrip()) if line_end else end
+    return end

@@ -1,6 +1,6 @@
 """Offer above rubrics and tests what other commands do with them: run tests, score outputs, show the prompt."""
 
-# Paths are str here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH113, PTH116, PTH118, PTH120
 
 import os

@@ -1,6 +1,6 @@
 """Find the settings for a document in the editor's folders, and decide whether to lint it."""
 
-# Paths are str here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH118, PTH119
 
 import os

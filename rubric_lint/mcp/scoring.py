@@ -12,6 +12,7 @@ from rubric_lint.mcp.roots import Roots, ToolError
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.report.base import Look
 from rubric_lint.report.changes import Comparison, as_json, as_text
 from rubric_lint.report.scores import FORMS
 from rubric_lint.run.given import Input, read_given
@@ -21,15 +22,12 @@ from rubric_lint.scoring.compare.rubrics import compare, pair_rubrics
 from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 
-_COLUMNS = 120
-"""The width of tables, in cells."""
-
 
 def score(roots: Roots, given: Mapping[str, Any]) -> Answer:
     """Score judge outputs by the rubrics of a file."""
     rubrics = prepare_all(_load(read_one(roots, given, "rubric")))
     written, shown = io.StringIO(), io.StringIO()
-    writer, table = FORMS["json"](written.write, _COLUMNS), FORMS["table"](shown.write, _COLUMNS)
+    writer, table = FORMS["json"](written.write, Look()), FORMS["table"](shown.write, Look())
 
     def write(results: list[str]) -> None:
         writer.add(results)

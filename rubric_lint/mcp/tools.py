@@ -13,6 +13,7 @@ from rubric_lint.mcp.roots import Roots, ToolError
 from rubric_lint.mcp.schemas import NAME, PATHS, RULES, SHAPE, TEXT, Schema, arguments, choices, flag, rules, text
 from rubric_lint.mcp.scoring import diff, score
 from rubric_lint.project.opening import SMALL_LIMIT
+from rubric_lint.project.repository import name_schema
 from rubric_lint.project.skipped import name_other_kind
 from rubric_lint.rules import BY_NAME
 
@@ -53,12 +54,14 @@ def list_rules(_roots: Roots, _given: Mapping[str, Any]) -> Answer:
 def init(roots: Roots, given: Mapping[str, Any]) -> Answer:
     """Return a file to start from, and with `path` write it."""
     shape, path = given.get("shape", SHAPE["default"]), given.get("path")
+    suite = given.get("suite", False)
+    schema = name_schema("suite" if suite else "rubric", path or "-")
     if path is None:
-        content = start(shape, suite=given.get("suite", False), as_json=False)
+        content = start(shape, schema, suite=suite, as_json=False)
         return Answer(content, {"file": None, "written": False, "text": content})
     if kind := name_other_kind(roots.require(path)):
         raise ToolError(f"{path} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json")
-    content = start(shape, suite=given.get("suite", False), as_json=path.lower().endswith(".json"))
+    content = start(shape, schema, suite=suite, as_json=path.lower().endswith(".json"))
     try:
         with Path(path).open("xb") as stream:
             stream.write(content.encode())

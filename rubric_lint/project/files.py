@@ -1,6 +1,6 @@
 """Find the files to read and read them; a file that cannot be read becomes a value, and the run continues."""
 
-# Paths are str here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH112, PTH100, PTH114, PTH115, PTH116, PTH118, PTH120
 
 import errno

@@ -1,6 +1,6 @@
 """Match paths against .gitignore patterns as git does; pathspec translates each pattern."""
 
-# Paths are str here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH113, PTH118, PTH120
 
 import codecs

@@ -1,6 +1,6 @@
 """Find the files that arguments name: files, folders and patterns."""
 
-# Paths are str here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH112, PTH119, PTH207
 
 import glob

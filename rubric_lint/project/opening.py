@@ -1,6 +1,6 @@
 """Open every file that a user or a repository provides: only the right kind of file, and never without a size limit."""
 
-# Paths are str here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH116
 
 import errno

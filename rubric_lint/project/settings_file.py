@@ -48,7 +48,7 @@ def read_table(path: str, shown: str) -> Mapping[str, Any] | None:
     """
     table: Any = _parse(path, shown)
     label = ""
-    if os.path.basename(path) == "pyproject.toml":  # noqa: PTH119 (paths are str, see config.py)
+    if os.path.basename(path) == "pyproject.toml":  # noqa: PTH119 (paths are str, see settings.py)
         label = "[tool.rubric-lint]"
         tools = table.get("tool")
         if not isinstance(tools, dict) or "rubric-lint" not in tools:

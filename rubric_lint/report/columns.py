@@ -26,13 +26,13 @@ def shorten_name(name: str, room: int = _LONGEST) -> str:
     return shown if width(shown) <= room else head(shown, room - 1) + "…"
 
 
-def wrap(text: str, room: int, indent: str = "") -> Iterator[str]:
-    """Break prose into lines; those after the first are indented further."""
+def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[str]:
+    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use."""
     line = indent
-    for word in text.split():
-        if line.strip() and width(line) + 1 + width(word) > room:
+    for word in text.split(" "):
+        if (taken or line.strip()) and taken + width(line) + 1 + width(word) > room:
             yield line
-            line = f"{indent}  {word}"
+            line, taken = f"{indent}  {word}", 0
         else:
             line += f" {word}" if line.strip() else word
     yield line

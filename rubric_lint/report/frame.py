@@ -1,16 +1,15 @@
 """Draw code frames: the lines of a finding with its places underlined."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
 from rubric_lint.finding import Finding
 from rubric_lint.messages import join_words
+from rubric_lint.report.base import Look
+from rubric_lint.report.columns import wrap
 from rubric_lint.report.visible import head, shown, tail, visible, width
 from rubric_lint.text.source import Source, Span
-
-Paint = Callable[[str, str], str]
-"""Colors a text (second) by its role (first): a severity, `other`, `gutter`, `place`, `fix`."""
 
 _CUT = "..."
 _CONTEXT = 16  # cells left of a mark that is itself too long for a line
@@ -34,8 +33,8 @@ class _Excerpt(NamedTuple):
     after: str
 
 
-def frame(source: Source, finding: Finding, paint: Paint, columns: int) -> Iterator[str]:
-    """Yield the rows of a finding's code frame, at most `columns` cells wide without labels.
+def frame(source: Source, finding: Finding, style: Look) -> Iterator[str]:
+    """Yield the rows of a finding's code frame, as wide as the terminal without labels.
 
     Related places in other files follow below the name of their file.
     """
@@ -44,37 +43,52 @@ def frame(source: Source, finding: Finding, paint: Paint, columns: int) -> Itera
         file = place.source or source
         groups.setdefault(file.name, (file, []))[1].append(_mark(file, place.span, label=place.message))
     digits = len(str(max(mark.line for _, marks in groups.values() for mark in marks)))
-    look = _Gutter(paint, columns, digits)
+    look = _Gutter(style, digits)
     for file, marks in groups.values():
         if file is not source:
             line, column, _ = file.position(min(marks).span.start)
-            yield paint("gutter", f"   {'':{digits}} :: ") + visible(f"{file.name}:{line}:{column}")
+            yield style.paint("gutter", f"   {'':{digits}} :: ") + visible(f"{file.name}:{line}:{column}")
         yield from _rows(file, finding.severity, sorted(marks), look)
     if finding.fix:
         kind, command = ("fix", "rubric-fix") if finding.fix.safe else ("unsafe fix", "rubric-fix --unsafe-fixes")
         note = f"= {kind}: {visible(finding.fix.title)} ({command})"
-        yield f"   {'':{digits}} {paint('fix', note)}"
+        yield from look.note(note)
     if finding.choices:
         commands = ("rubric-fix --choose", *["--choose"] * len(finding.choices))
         answers = [f"{visible(each.title)} ({name} {each.choice})" for each, name in zip(finding.choices, commands)]  # noqa: B905
         note = f"= choose: {join_words(answers, 'or')}"
-        yield f"   {'':{digits}} {paint('fix', note)}"
+        yield from look.note(note)
 
 
 class _Gutter(NamedTuple):
     """The look of the rows of a frame: `digits` is the width of line numbers."""
 
-    paint: Paint
-    columns: int
+    style: Look
     digits: int
 
     @property
     def room(self) -> int:
         """The cells right of the gutter."""
-        return max(self.columns - self.digits - 6, 2 * _CONTEXT)
+        return max(self.style.columns - self.digits - 6, 2 * _CONTEXT)
 
     def row(self, number: int | str, text: str) -> str:
-        return f"{self.paint('gutter', f'   {number:>{self.digits}} |')} {text}".rstrip()
+        return f"{self.style.paint('gutter', f'   {number:>{self.digits}} |')} {text}".rstrip()
+
+    def note(self, text: str) -> Iterator[str]:
+        indent = " " * (self.digits + 4)
+        for line in self.style.wrap(text, indent):
+            yield indent + self.style.paint("fix", line.removeprefix(indent))
+
+    def mark(self, indent: int, line: str, label: str, role: str) -> Iterator[str]:
+        """Yield an underline and its label, beside it or, where a terminal would break the label, below it."""
+        beside = f"{line} {label}".rstrip()
+        if not label or not self.style.wraps or indent + width(beside) <= self.room:
+            yield self.row("", " " * indent + self.style.paint(role, beside))
+            return
+        yield self.row("", " " * indent + self.style.paint(role, line))
+        start = " " * max(min(indent, self.room - width(label)), 0)
+        for each in wrap(label, self.room, start):
+            yield self.row("", self.style.paint(role, each))
 
 
 def _rows(source: Source, severity: str, marks: list[_Mark], look: _Gutter) -> Iterator[str]:
@@ -88,7 +102,7 @@ def _rows(source: Source, severity: str, marks: list[_Mark], look: _Gutter) -> I
                 marked = shown(source.text[mark.span.start : min(mark.span.end, excerpt.span.end)])
                 role = severity if mark.primary else "other"
                 line = ("^" if mark.primary else "-") * max(width(marked), 1)
-                yield look.row("", " " * indent + look.paint(role, f"{line} {visible(mark.label)}".rstrip()))
+                yield from look.mark(indent, line, visible(mark.label), role)
 
 
 def _mark(source: Source, span: Span, *, primary: bool = False, label: str = "") -> _Mark:

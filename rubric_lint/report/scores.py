@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.messages import join_words, visible_json
+from rubric_lint.report.base import VERDICT_ROLES, Look, Write
 from rubric_lint.report.result_rows import shorten
 from rubric_lint.report.visible import cut, visible, width
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.totals import CriterionTotals, Panel, RubricTotals, Totals
-
-Write = Callable[[str], object]
 
 
 class ScoreFormat(Protocol):
@@ -35,7 +34,7 @@ def _join(results: list[str], between: str) -> str:
 class Lines:
     """A writer of one result per line."""
 
-    def __init__(self, write: Write, _columns: int = 120) -> None:
+    def __init__(self, write: Write, _look: Look | None = None) -> None:
         self._write = write
 
     def add(self, results: list[str]) -> None:
@@ -61,7 +60,7 @@ class Compact(Lines):
 class Whole:
     """A writer of one object with the results and the totals."""
 
-    def __init__(self, write: Write, _columns: int = 120) -> None:
+    def __init__(self, write: Write, _look: Look) -> None:
         self._write = write
         self._before = '{"results": [\n'
 
@@ -92,14 +91,11 @@ _OTHERS = re.compile(r" \(and [0-9]+ more errors?\)\Z")
 
 
 class Table:
-    """Tables for readers: the totals after the first invalid outputs, and each output if there are few.
+    """Tables for readers: the totals after the first invalid outputs, and each output if there are few."""
 
-    `columns` is the width of a line in cells.
-    """
-
-    def __init__(self, write: Write, columns: int = 120) -> None:
+    def __init__(self, write: Write, look: Look) -> None:
         self._write = write
-        self._columns = columns
+        self._look = look
         self._first: list[str] = []
         self._errors: Counter[str] = Counter()
         self._hidden: dict[str, str] = {}
@@ -126,13 +122,16 @@ class Table:
         place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
         path = f" {error['path']}" if error["path"] else ""
         told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
-        self._write(visible(f"{place}{told}{path}: {error['message']}") + "\n")
+        self._tell(f"{place}{told}{path}: {error['message']}")
+
+    def _tell(self, text: str) -> None:
+        self._write("\n".join(self._look.wrap(visible(text))) + "\n")
 
     def _sum_up(self) -> None:
         left = [(self._errors[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
-                self._write(visible(f"... and {count:,} more: {message}") + "\n")
+                self._tell(f"... and {count:,} more: {message}")
         if self._hidden:
             total = self._errors.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
@@ -142,22 +141,25 @@ class Table:
         self._sum_up()
         for rubric in totals.rubrics.values():
             if rubric.scored:
-                self._write(("\n" if self._listed else "") + _tabulate(rubric) + "\n")
+                self._write(("\n" if self._listed else "") + _tabulate(rubric, self._look) + "\n")
         if totals.outputs == totals.invalid:
             pass  # the errors say everything
         elif totals.outputs > _MOST_OUTPUTS:
             self._write("--format jsonl shows the score and verdict of each output\n")
         else:
             listed = _read_listed([*map(json.loads, self._first)], has_several=len(totals.rubrics) > 1)
-            self._write("\n".join(_list_outputs(listed, self._columns)) + "\n\n")
-        self._write(f"{totals}\n")
+            self._write("\n".join(_list_outputs(listed, self._look)) + "\n\n")
+        self._tell(str(totals))
 
 
-def _tabulate(rubric: RubricTotals) -> str:
+def _tabulate(rubric: RubricTotals, look: Look) -> str:
     head = ("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed")
     rows = [head, *map(_row, rubric.criteria)]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    counts = ", ".join(f"{rubric.verdicts[verdict]} {verdict}" for verdict in Verdict)
+    counted = [(f"{rubric.verdicts[verdict]} {verdict}", verdict) for verdict in Verdict]
+    counts = ", ".join(
+        look.paint(VERDICT_ROLES[verdict], text) if text[0] != "0" else text for text, verdict in counted
+    )
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {float(rubric.mean or 0):.3f}"
     panels = [f"  {_word_panel(*counted)}" for counted in rubric.panels.items()]
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
@@ -201,19 +203,20 @@ def _read_listed(results: Sequence[Mapping[str, Any]], *, has_several: bool) -> 
     return listed
 
 
-def _list_outputs(outputs: Sequence[_Listed], columns: int) -> Iterator[str]:
+def _list_outputs(outputs: Sequence[_Listed], look: Look) -> Iterator[str]:
     """Yield a row for each output; missed gates have lines of their own if they do not fit beside it."""
     head = _Listed("output", "score", "verdict", "missed gates")
     name, score, verdict, missed = (max(map(width, column)) for column in zip(head, *outputs, strict=True))
-    room = max(columns - score - verdict - 6, _LEAST)
+    room = max(look.columns - score - verdict - 6, _LEAST)
     is_beside = any(each.missed for each in outputs) and name + missed + 2 <= room
     for row in (head, *outputs):
         called = cut(row.name, room)
         blank = " " * (min(name, room) - width(called))
-        line = f"  {called}{blank}  {row.score:>{score}}  {row.verdict:<{verdict}}"
+        word = row.verdict if row is head else look.paint(VERDICT_ROLES[row.verdict], row.verdict)
+        line = f"  {called}{blank}  {row.score:>{score}}  {word}{'':{verdict - len(row.verdict)}}"
         yield (f"{line}  {row.missed}" if is_beside else line).rstrip()
         if row.missed and not is_beside and row is not head:
-            yield f"    misses {cut(row.missed, max(columns - 11, _LEAST))}"
+            yield f"    misses {cut(row.missed, max(look.columns - 11, _LEAST))}"
 
 
 _LEAST = 12
@@ -231,5 +234,5 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-FORMS: dict[str, Callable[[Write, int], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
-"""The formats by name: each takes where to write, and the width of a line in cells."""
+FORMS: dict[str, Callable[[Write, Look], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
+"""The formats by name: each takes where to write, and the look of tables."""

@@ -8,12 +8,11 @@ from rubric_lint.finding import Unread
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.messages import join_words, percent
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import VERDICT_ROLES, Look, Write
 from rubric_lint.report.json_report import count_all
 from rubric_lint.report.portable import dump
 from rubric_lint.report.visible import cut, visible, width
 from rubric_lint.run.summary import Summary, counted, word_nothing_read
-from rubric_lint.scoring.grading import Verdict
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
 
 VERSION = 1
@@ -22,9 +21,6 @@ _LEAST = 20
 
 _MOST_REASONS = 3
 """How many reasons why a file cannot be scored are listed."""
-
-_ROLES = {Verdict.PASS: "fix", Verdict.BORDERLINE: "warning", Verdict.FAIL: "error"}
-"""The colors of the verdicts."""
 
 
 class ShowJson:
@@ -120,7 +116,7 @@ class ShowText:
         room, most = (max(map(len, cells)) for cells in (("verdict", *(each.verdict for each in examples)), scores))
         yield self._look.paint("gutter", f"  {'verdict':<{room}}  {'score':<{most}}  for example")
         for each, score in zip(examples, scores, strict=True):
-            verdict = self._look.paint(_ROLES[each.verdict], f"{each.verdict:<{room}}")
+            verdict = self._look.paint(VERDICT_ROLES[each.verdict], f"{each.verdict:<{room}}")
             lines = self._wrap(" " * (room + most + 6), each.title)
             yield f"  {verdict}  {score:<{most}}  {lines[0].lstrip()}"
             yield from lines[1:]

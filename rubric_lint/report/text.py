@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.frame import frame
-from rubric_lint.report.visible import visible
+from rubric_lint.report.visible import visible, width
 from rubric_lint.run.reporter import Reporter
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Concise(Reporter):
     def add(self, result: Result) -> None:
         """Write the findings of one file."""
         if result.findings:
-            self._write("".join(f"{_line(result.source, finding, self._look)}\n" for finding in result.findings))
+            look = self._look._replace(wraps=False)
+            self._write("".join(f"{_lines(result.source, finding, look)[0]}\n" for finding in result.findings))
 
     def end(self, summary: Summary) -> None:
         """Write the summary."""
@@ -48,15 +49,16 @@ class Full(Reporter):
             return
         blocks = []
         for finding in result.findings:
-            rows = frame(result.source, finding, self._look.paint, self._look.columns)
-            blocks.append("\n".join([_line(result.source, finding, self._look), *rows]) + "\n")
+            rows = frame(result.source, finding, self._look)
+            blocks.append("\n".join([*_lines(result.source, finding, self._look), *rows]) + "\n")
         self._write(self._gap + "\n".join(blocks))
         self._gap = "\n"
 
     def end(self, summary: Summary) -> None:
         """Write the summary."""
         if not self._look.quiet:
-            self._write(f"{self._gap}{summary}\n")
+            told = [line for each in str(summary).split("\n") for line in self._look.wrap(each)]
+            self._write(self._gap + "\n".join(told) + "\n")
 
 
 class Statistics(Reporter):
@@ -81,7 +83,10 @@ class Statistics(Reporter):
             self._write(f"\n{summary}\n" if rows else f"{summary}\n")
 
 
-def _line(source: Source, finding: Finding, look: Look) -> str:
+def _lines(source: Source, finding: Finding, look: Look) -> list[str]:
     line, column, _ = source.position(finding.span.start)
-    place = look.paint("place", f"{visible(source.name)}:{line}:{column}")
-    return f"{place} {look.paint(finding.severity, finding.severity)} {finding.rule}: {visible(finding.message)}"
+    place = f"{visible(source.name)}:{line}:{column}"
+    taken = width(f"{place} {finding.severity} {finding.rule}: ")
+    first, *more = look.wrap(visible(finding.message), taken=taken)
+    severity = look.paint(finding.severity, finding.severity)
+    return [f"{look.paint('place', place)} {severity} {finding.rule}: {first}".rstrip(), *more]

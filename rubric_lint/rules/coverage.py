@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.band_repairs import ADD_BAND, WIDEN_LOWER, WIDEN_UPPER, fill
+from rubric_lint.format.band_repairs import ADD_BAND, AS_LEVELS, WIDEN_LOWER, WIDEN_UPPER, fill, turn_to_levels
+from rubric_lint.format.bands import Scale, looks_like_levels
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import name_scores
 from rubric_lint.rules.rule import Rule
@@ -16,10 +17,25 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for scale in rubric.flawed_scales:
         gap = set(range(lowest, highest + 1)).difference(*(band.reach for band in scale.bands))
         if gap and scale.bands:
+            if looks_like_levels(scale) and not rubric.view:
+                yield _word_levels(rubric, scale, gap)
+                continue
             hint = "start at 0" if scale.is_map else "add or widen a band"
             message = f"no band covers {name_scores(gap)}, so no outcome is described for {_it(gap)}; {hint}"
             answers = fill(scale)
             yield Problem(message, scale.path, Part.KEY, repair=answers.plain, choices=answers.choices)
+
+
+def _word_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:
+    """Describe levels that are written as bands: filling the gap would make the best of them a middling score."""
+    scores = sorted(band.scores.start for band in scale.bands)
+    message = (
+        f"no band covers {name_scores(gap)}; {scores[0]} to {scores[-1]} looks like a scale of levels: "
+        "write `levels` instead of `score_ranges`, or describe bands from 0 to 10"
+    )
+    is_all = len(rubric.scales) == len(rubric.criteria) and all(map(looks_like_levels, rubric.scales))
+    repair = turn_to_levels(rubric.scales) if is_all else None  # one rubric has one shape
+    return Problem(message, scale.path, Part.KEY, choices=(repair,) if repair else ())
 
 
 def _it(gap: set[int]) -> str:
@@ -36,5 +52,6 @@ RULE = Rule(
         WIDEN_LOWER: "extend the band below each gap",
         WIDEN_UPPER: "extend the band above each gap",
         ADD_BAND: "add a band for each gap, with a placeholder as its outcome",
+        AS_LEVELS: "write `levels` instead, where the bands look like a scale such as 1 to 5",
     },
 )

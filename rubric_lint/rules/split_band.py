@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, Severity
 from rubric_lint.format.band_repairs import ADD_BAND, split, start_at
-from rubric_lint.format.bands import Band, Scale
+from rubric_lint.format.bands import Band, Scale, looks_like_levels
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words, list_scores
 from rubric_lint.rules.rule import Rule
@@ -20,7 +20,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     cuts = _Cuts(*(ceil(each * (top - bottom)) + bottom for each in rubric.thresholds)) if is_alone else None
     for scale in rubric.scales:
         lowest = [*(cuts or ()), *(() if scale.gate is None else [scale.gate])]
-        for band in scale.bands if lowest else ():
+        # Levels that are written as bands are no bands.
+        for band in scale.bands if lowest and not (looks_like_levels(scale) and not scale.is_whole) else ():
             # Bands that overlap or are out of bounds must change anyway.
             if any(cut in band.scores[1:] for cut in lowest) and band.is_sound and not _overlaps(band, scale):
                 yield from _check_band(band, scale, cuts, rubric)

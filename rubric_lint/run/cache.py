@@ -4,7 +4,7 @@ There is one cache file for each working folder, in a folder for this build of t
 empty, and write errors are ignored. The cache folder may contain files of other tools, which are never deleted.
 """
 
-# Paths are str here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH100, PTH103, PTH105, PTH106, PTH108, PTH109, PTH111, PTH112, PTH117, PTH118, PTH119, PTH120, PTH123, PTH208
 
 import os

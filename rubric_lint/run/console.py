@@ -1,6 +1,6 @@
 """Write messages and crash reports to stderr."""
 
-# No pathlib at the top, see config.py.
+# Programs start faster without pathlib.
 # ruff: noqa: PTH119
 
 import os

@@ -56,7 +56,7 @@ def _read_revision(text: str) -> tuple[bytes, str]:
     path = _find_path(text)
     data = _git("cat-file", "blob", text)
     root = "" if path.startswith(("./", "../")) else _git("rev-parse", "--show-cdup").decode().strip()
-    return data, os.path.join(root, path)  # noqa: PTH118 (paths are strings in files.py and config.py)
+    return data, os.path.join(root, path)  # noqa: PTH118 (paths are str, see project/settings.py)
 
 
 def _find_path(text: str) -> str:

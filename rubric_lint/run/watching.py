@@ -1,6 +1,6 @@
 """Lint again whenever files change, as watchfiles reports it, and show all findings."""
 
-# Paths are strings here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH100, PTH112, PTH114, PTH116, PTH118, PTH120
 
 import os

@@ -1,6 +1,6 @@
 """Describe many files: read, describe and report each one before the next, and continue after errors."""
 
-# No pathlib here, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH202
 
 import gc

@@ -20,7 +20,7 @@ from rubric_lint.dialects.export.target import (
 )
 from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import CURRENT, catalogue
+from rubric_lint.format.schema_files import newest
 
 
 def write(rubrics: Rubrics, sources: Sources = NOWHERE, suite: Carried | None = None) -> Export:
@@ -71,8 +71,7 @@ _NAME = "rubric"
 
 
 def _modeline(name: str) -> str:
-    entry = next(entry for entry in catalogue() if entry[:2] == (name, CURRENT))
-    return f"# yaml-language-server: $schema={entry.bundled_id}\n"
+    return f"# yaml-language-server: $schema={newest(name).bundled_id}\n"
 
 
 TARGET = ExportTarget("rubric-lint", "version 2 of this format, as YAML", write, has_cases=True)

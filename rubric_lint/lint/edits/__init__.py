@@ -200,8 +200,8 @@ def _make_edits(sharing: Sharing, intent: Intent) -> list[Edit]:  # noqa: PLR091
 
 def _restructure(document: Document, intent: Restructuring) -> list[Edit]:  # noqa: PLR0911 (one for each intent)
     match intent:
-        case PutUnder(path, name):
-            return put_under(document, path, name)
+        case PutUnder(path, name, inner):
+            return put_under(document, path, name, inner or str(path[-1]))
         case Dissolve(path):
             return dissolve(document, path)
         case MoveField(path, to):

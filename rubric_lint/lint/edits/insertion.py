@@ -46,8 +46,10 @@ def add_field(sharing: Sharing, path: Path, name: str, scalar: str) -> Edit:
     return Edit(Span(first.start, first.start), f"{key}: {scalar}{new_line(document)}{_indent(text, first)}")
 
 
-def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str], after: tuple[str, str]) -> list[Edit]:
-    """Return the edits that turn a string in a list into a mapping: field `name`, one field before and one after it.
+def wrap_text(
+    document: Document, path: Path, name: str, before: tuple[str, str], after: tuple[str, str] | None
+) -> list[Edit]:
+    """Return the edits that turn a string in a list into a mapping: field `name`, one before and perhaps one after it.
 
     Raises:
         ObstacleError: if the string would need a new indentation.
@@ -56,19 +58,20 @@ def wrap_text(document: Document, path: Path, name: str, before: tuple[str, str]
     value, end = document.span(path, Part.ENTRY)
     start = with_properties(text, value)
     if document.is_flow(path):
-        keys = [_quote(document, key) for key in (before[0], name, after[0])]
-        first = _quote(document, before[1])
+        first = _quote(document, before[1]) if isinstance(read_scalar(before[1]), str) else before[1]
+        more = f", {_quote(document, after[0])}: {after[1]}" if after else ""
         return [
-            Edit(Span(start, start), f"{{{keys[0]}: {first}, {keys[1]}: "),
-            Edit(Span(end, end), f", {keys[2]}: {after[1]}}}"),
+            Edit(Span(start, start), f"{{{_quote(document, before[0])}: {first}, {_quote(document, name)}: "),
+            Edit(Span(end, end), f"{more}}}"),
         ]
     if "\n" in text[start:end] or "\r" in text[start:end] or text[value] in "|>":
-        raise ObstacleError("the text has several lines; write it as a mapping with an `id` and the gate")
+        fields = f"`{before[0]}`" + (f" and `{after[0]}`" if after else "")
+        raise ObstacleError(f"the text has several lines; write it as a mapping with {fields}")
     line = new_line(document) + _indent(text, Span(start, end))
     stop = line_end(text, end).start
     return [
         Edit(Span(start, start), f"{before[0]}: {before[1]}{line}{name}: "),
-        Edit(Span(stop, stop), f"{line}{after[0]}: {after[1]}"),
+        *([Edit(Span(stop, stop), f"{line}{after[0]}: {after[1]}")] if after else []),
     ]
 
 

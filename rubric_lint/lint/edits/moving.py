@@ -17,22 +17,25 @@ _BEFORE_KEY = re.compile(r" *(?:- +)*")
 _HEAD = re.compile(r"\s*:[ \t]*")
 
 
-def put_under(document: Document, path: Path, name: str) -> list[Edit]:
-    """Return the edits that put the field at `path` into a new mapping, under the key `name`.
+def put_under(document: Document, path: Path, name: str, inner: str) -> list[Edit]:
+    """Return the edits that put the field at `path` into a new mapping under the key `name`, where its key is `inner`.
 
     Raises:
         ObstacleError: if the notation of the field does not allow it.
     """
     text = document.source.text
     key = _own_key(document, path)
+    is_renamed = inner != path[-1]
+    replaced = Span(key.start, key.end if is_renamed else key.start)
     if document.is_flow(path):
         quote = text[key.start] if text[key.start] in "\"'" else ""
         end = document.extent(path).end
-        return [Edit(Span(key.start, key.start), f"{quote}{name}{quote}: {{"), Edit(Span(end, end), "}")]
+        opening = f"{quote}{name}{quote}: {{" + (f"{quote}{inner}{quote}" if is_renamed else "")
+        return [Edit(replaced, opening), Edit(Span(end, end), "}")]
     column = _column(text, key)
-    opening = f"{name}:{new_line(document)}{' ' * (column + _STEP)}"
+    opening = f"{name}:{new_line(document)}{' ' * (column + _STEP)}" + (inner if is_renamed else "")
     return [
-        Edit(Span(key.start, key.start), opening),
+        Edit(replaced, opening),
         *_shift(text, line_end(text, key.end).end, document.extent(path).end, _STEP),
     ]
 

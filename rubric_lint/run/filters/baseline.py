@@ -1,6 +1,6 @@
 """Leave out the findings in a baseline, and find those that are gone."""
 
-# Paths are str, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120
 
 import os

@@ -1,6 +1,6 @@
 """Run git in an untrusted repository: git starts no program that the repository's settings name."""
 
-# Paths are str, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH113, PTH118
 
 import os

@@ -1,6 +1,6 @@
 """Ask Git which lines of which files have changed since a revision."""
 
-# Paths are str, see config.py.
+# Paths are str, see project/settings.py.
 # ruff: noqa: PTH118
 
 import os
