@@ -269,7 +269,7 @@ def _quoted(text: str, start: int) -> OutputError:
 _ENCLOSES = re.compile(
     r"""
       [\[{(\u201c\u201e\u2018\u201a\u00ab\u300c\u300e] \Z | (?:^|[\s:(])["'`] \Z   # brackets and quotes that open
-    | ["}\]]\s*, \Z | "\s*: \Z                                                     # items and keys of JSON
+    | (?:["}\]] | "\s*:\s*[\w.+-]{1,40})\s*, \Z | "\s*: \Z                          # items and keys of JSON
     | <!-- \Z | <[A-Za-z][^<>\n]*> \Z
     """,
     re.VERBOSE,

@@ -120,7 +120,7 @@ def _test_faults(suite, test):
         yield f"{name}: the prompt is empty"
     own = test.get("assert", test.get("execution", {}).get("assert", []))
     yield from _assertion_faults(own, name)
-    if "${{" in str(test):  # only AgentV 4 fills these in
+    if re.search(r"\$\{\{\s*[A-Za-z_]\w*\s*\}\}", str(test)):  # only AgentV 4 fills these in
         yield f"{name}: a variable of the environment in the words of AgentV 4"
     if test.get("vars"):
         # yaml-parser.ts renders these with Nunjucks as soon as there are variables; a bad tag stops the whole file.

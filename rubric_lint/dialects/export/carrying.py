@@ -176,7 +176,7 @@ class _Carrier:
 
     def _carry_field(self, case: SuiteCase, name: str, part: Part, written: dict[str, Any]) -> None:
         if name == "threshold":
-            written |= self._threshold(part.value, is_suite=False)
+            _put(written, self._threshold(part.value, is_suite=False))
         elif name in {"input", "expected_output"} or name.startswith("vars."):
             self._carry_text(case, name, part, written)
         elif name in CASE_FIELDS[self.source, self.target]:
@@ -212,7 +212,8 @@ class _Carrier:
         return f"{lost}: {self.title} uses it as plain text"
 
     def _threshold(self, value: Any, *, is_suite: bool) -> dict[str, Any]:
-        if self.target == AGENTV_4 or (self.target == OURS and self.source == AGENTV_4):
+        is_of_4 = self.target == AGENTV_4 or (self.target == OURS and self.source == AGENTV_4)
+        if is_of_4 or (self.target == AGENTV_5 and not is_suite):  # no AgentV reads a `threshold` of a test itself
             return {"execution": {"threshold": value}}
         return {"defaultTest": {"threshold": value}} if is_suite and self.target == PROMPTFOO else {"threshold": value}
 

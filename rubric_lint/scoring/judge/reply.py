@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-_SNAPSHOT = re.compile(r"(?:[-@:](?:latest|v?\d{3,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}))+$")
+_SNAPSHOT = re.compile(r"(?:[-@:](?:latest|v?\d{3,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4})){1,3}$")
 """Matches what names a version of a model, such as `-2024-08-06`, `-0613` and `:latest`."""
 
 
