@@ -28,8 +28,7 @@ class Family(NamedTuple):
     `pattern`. An ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`. In
     YAML and JSON, a file holds all the words of one item of `files_have`; in Python and notebooks, all of
     `programs_have` and a match of `programs_match`; in TOML, all the words of one item of `toml_has`. A family without
-    these is not looked for there, and one that is not `in_data` only there. With `is_by_case`, the rubrics in a case of
-    a suite depend on the other cases only as far as `Source.around` says.
+    these is not looked for there, and one that is not `in_data` only there.
     """
 
     module: str
@@ -43,7 +42,6 @@ class Family(NamedTuple):
     toml_has: tuple[tuple[bytes, ...], ...] = ()
     in_data: bool = True
     in_yaml: bool = True
-    is_by_case: bool = False
 
     def is_in(self, kind: Kind) -> bool:
         """Return whether files of a kind may hold one of the dialects."""
@@ -69,8 +67,8 @@ class Family(NamedTuple):
 # to the first family that finds it. Words that a rubric has together are asked for together, because each of them is
 # common in files of other tools, whose mappings would be walked through for nothing.
 FAMILIES = (
-    Family("lightspeed", ("lightspeed",), (("geval:", "rubrics"),), is_by_case=True),
-    Family("confident_ai", ("confident-ai",), (("scoreRange", "expectedOutcome"),), is_by_case=True),
+    Family("lightspeed", ("lightspeed",), (("geval:", "rubrics"),)),
+    Family("confident_ai", ("confident-ai",), (("scoreRange", "expectedOutcome"),)),
     Family(
         "ragas",
         ("ragas",),
@@ -86,14 +84,8 @@ FAMILIES = (
         programs_have=(b"score_range", b"expected_outcome"),
         in_data=False,
     ),
-    Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),), is_by_case=True),
-    Family(
-        "autoevals",
-        ("autoevals",),
-        (("choice_scores", "prompt"),),
-        files_have=((b"choice_scores",),),
-        is_by_case=True,
-    ),
+    Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),)),
+    Family("autoevals", ("autoevals",), (("choice_scores", "prompt"),), files_have=((b"choice_scores",),)),
     Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
@@ -110,14 +102,12 @@ FAMILIES = (
             (b"assert", b"criteria", b"input"),
             (b"evaluators", b"criteria", b"input"),
         ),
-        is_by_case=True,
     ),
     Family(
         "promptfoo",
         ("promptfoo",),
         tuple(("assert", kind) for kind in _JUDGED),
         files_have=((b"assert", b"g-eval"), (b"assert", b"model-graded-closedqa"), (b"assert", b"factuality")),
-        is_by_case=True,
     ),
     Family("harbor", ("harbor",), (("criterion",),), toml_has=((b"criterion", b"description"),), in_data=False),
     Family(
@@ -126,7 +116,6 @@ FAMILIES = (
         (("guidance", "criteria"),),
         files_have=((b"guidance", b"criteria"),),
         toml_has=((b"guidance", b"criteria"),),
-        is_by_case=True,
     ),
     Family(
         "verifiers",
@@ -135,22 +124,16 @@ FAMILIES = (
         files_have=((b'"choices"', b'"text"', b'"name"'), (b'"criteria"', b'"text"', b'"weight"', b'"name"')),
         toml_has=((b"criteria", b"text", b"name"),),
         in_yaml=False,
-        is_by_case=True,
     ),
-    Family("adk", ("adk",), (("rubric_id",), ("rubricId",)), is_by_case=True),
+    Family("adk", ("adk",), (("rubric_id",), ("rubricId",))),
     Family(
         "pydantic_evals",
         ("pydantic-evals",),
         (("LLMJudge", "evaluators"), ("GEval", "evaluators")),
         files_have=((b"LLMJudge",),),
     ),
-    Family(
-        "deepeval_data",
-        ("deepeval-data",),
-        tuple((key, "score_range", "expected_outcome") for key in _RUBRIC),
-        is_by_case=True,
-    ),
-    Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC), is_by_case=True),
+    Family("deepeval_data", ("deepeval-data",), tuple((key, "score_range", "expected_outcome") for key in _RUBRIC)),
+    Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC)),
     Family(
         "swe_atlas",
         ("swe-atlas",),
@@ -165,8 +148,8 @@ FAMILIES = (
     ),
     Family("trpc_agent", ("trpc-agent",), (("llmJudge",),)),
     Family("paperbench", ("paperbench",), (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
-    Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),), is_by_case=True),
-    Family("openai_evals", ("openai-evals",), (("choice_strings", "choice_scores"),), is_by_case=True),
+    Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),)),
+    Family("openai_evals", ("openai-evals",), (("choice_strings", "choice_scores"),)),
     Family(
         "openai_graders",
         ("openai-graders",),
@@ -174,7 +157,6 @@ FAMILIES = (
         files_have=((b"label_model",), (b"score_model",)),
         programs_have=(b"_model",),
         programs_match=rb"""["'](?:label|score)_model["']""",
-        is_by_case=True,
     ),
 )
 
@@ -212,27 +194,10 @@ def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bo
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 
-def find_words(text: str, kind: Kind) -> frozenset[str]:
-    """Return the words of a text that may be signs, and the modules of the families that it shows otherwise."""
-    of_families = {word for family in FAMILIES if family.is_in(kind) for words in family.signs for word in words}
-    _, others = _signs_of(kind)
-    shown = (FAMILIES[at].module for at in others if FAMILIES[at].shows_otherwise(text))
-    return frozenset([*filter(text.__contains__, of_families), *shown])
-
-
-def choose_families(words: frozenset[str], kind: Kind) -> list[Family]:
-    """Return the families of a text with these words; see `find_words`."""
-    return [
-        family
-        for family in FAMILIES
-        if family.is_in(kind) and (family.module in words or any(map(words.issuperset, family.signs)))
-    ]
-
-
-def find_families(text: str, kind: Kind, around: frozenset[str] = frozenset()) -> list[Family]:
-    """Return the families of which a text has words, or that are `around` it, and that its kind of file may hold."""
+def find_families(text: str, kind: Kind) -> list[Family]:
+    """Return the families of which a text has words, and that its kind of file may hold."""
     signs, others = _signs_of(kind)
-    found = {at for at, family in enumerate(FAMILIES) if family.module in around} if around else set()
+    found: set[int] = set()
     for word, uses in signs:
         if word in text:
             found.update(at for at, more in uses if at not in found and all(map(text.__contains__, more)))

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.search.agentv_criteria import has_outcome, is_criterion, is_structured, speaks, speaks_old
 from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
-    find_case_signs,
     find_cases,
     find_text_lists,
     is_agentv_case,
@@ -69,7 +68,7 @@ class _Found(NamedTuple):
 def find(document: Document) -> Iterator[View]:
     """Find the lists of criteria; a single `min_score` or `operator` makes the whole file AgentV 4."""
     lists = _find_lists(document)
-    signs = document.source.around | lists.signs
+    signs = lists.signs
     is_old = _OLD_LISTS in signs  # in version 2, `min_score` is a typo
     has_weak, has_told = _WEAK_LISTS in signs and not is_old, not signs.isdisjoint({_LISTS, _CASES})
     has_texts = not is_old and (has_weak or has_told)  # beside these dialects, strings are criteria of the same release
@@ -85,12 +84,6 @@ def find(document: Document) -> Iterator[View]:
         dialect = A7 if is_current_list else A6 if is_late else A4
         yield _view_texts(document, place.path, place.value, dialect, is_turn=place.is_turn)
     yield from _find_scales(document, A6 if is_late else A4)
-
-
-def find_signs(document: Document) -> Iterator[str]:
-    """Find what a part of a suite shows of the whole, for `Source.around`."""
-    yield from find_case_signs(document)
-    yield from _find_lists(document).signs
 
 
 def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:

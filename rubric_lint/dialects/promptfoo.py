@@ -66,12 +66,6 @@ def find(document: Document) -> Iterator[View]:
             yield from _find_texts(document, (*path, "assert"), assertions)
 
 
-def find_signs(document: Document) -> Iterator[str]:
-    """Find what a part of a suite shows of the whole, for `Source.around`: that a judge may need no `value`."""
-    if _PROMPT in document.quick_text:
-        yield _PROMPT
-
-
 def is_filled_in(value: str) -> bool:
     """Return whether promptfoo puts another text in the place of a whole value: that of a file or of a variable."""
     return _FILLED_IN.fullmatch(value) is not None
@@ -124,7 +118,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     """Find the texts by which a model judges: together one checklist; a text with a scale is a rubric of its own."""
     draft = Draft(document, path)
     data: list[Any] = []
-    has_prompt = _PROMPT in document.quick_text or _PROMPT in document.source.around  # it may stand for a `value`
+    has_prompt = _PROMPT in document.quick_text  # it may stand for a `value`
     passes = _pass_mark(document, path[:-1])
     problems = []
     for index, assertion in enumerate(assertions):

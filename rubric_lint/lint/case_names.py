@@ -1,7 +1,7 @@
 """Name the rubrics of a file as records name them, and find those that share a name."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import OTHER_LINE, Place, Problem
@@ -15,12 +15,11 @@ from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import stem_of
 
 
-def find_repeated(rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[Found]) -> Iterator[Found]:
+def find_repeated(rubrics: Sequence[tuple[Document, Rubric]], lost: Container[Path]) -> Iterator[Found]:
     """Find the rubrics of a file whose names other rubrics have, so that no record says which of them it is for.
 
-    Those that `found` says are lost are findings already.
+    Those at the paths `lost` are findings already.
     """
-    lost = {each.problem.path for each in found if each.rule == "lost-rubric"}
     if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
         return
     sites = [RubricSite.of(document, rubric) for document, rubric in rubrics]

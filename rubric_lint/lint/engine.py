@@ -79,7 +79,7 @@ def examine_file(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> E
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         return Examined(report_faults(fault.source, [(fault.message, fault.span)], settings), [], [])
-    return examine(source, settings, also=find_repeated)
+    return examine(source, settings)
 
 
 @without_collections()
@@ -166,6 +166,7 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         check_time()
         if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is told once
             yield from _check(document, rubric)
+    yield from find_repeated(held.rubrics, {each.problem.path for each in lost})
 
 
 class Held(NamedTuple):
@@ -178,7 +179,7 @@ class Held(NamedTuple):
 def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: Held) -> Iterator[Found]:
     """Find the containers that lose their rubrics; add those that are not findings to `held`."""
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
-    in_suite, of_agentv = find_meant(located, documents[0].source.around if documents else frozenset())
+    in_suite, of_agentv = find_meant(located)
     for document, found in zip(documents, searches, strict=True):
         is_ours, has_any = in_suite or found.is_claimed, in_suite or (found.is_claimed and bool(found.rubrics))
         lost = list(find_lost(document, found, in_suite=has_any, of_agentv=of_agentv)) if is_ours else []
@@ -196,8 +197,7 @@ MARK = "rubric-lint:"
 """The start of every comment that rubric-lint reads."""
 
 
-_LINTED = frozenset(rule.name for rule in RULES if rule.command == "rubric-lint" and rule.name != "repeated-case")
-"""The rules that apply to each case alone; only `examine_file` compares cases."""
+_LINTED = frozenset(rule.name for rule in RULES if rule.command == "rubric-lint")
 
 
 def _silence(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.case_signs import RUBRICS
 from rubric_lint.dialects.search.locate import holds_rubrics
 from rubric_lint.finding import OTHER_LINE, Place, Problem
 from rubric_lint.format.rubric import Rubric
@@ -33,7 +32,6 @@ Also = Callable[[Sequence[tuple[Document, Rubric]], Sequence[Found]], Iterable[F
 def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: bool = False) -> Iterator[Found]:
     """Find keys that are written twice in one mapping, in a document that is ours or holds rubrics."""
     duplicates = document.duplicates
-    is_ours = is_ours or RUBRICS in document.source.around
     if not duplicates or not (
         is_ours or located or any(holds_rubrics({duplicate.key: duplicate.shadowed}) for duplicate in duplicates)
     ):

@@ -62,14 +62,10 @@ class _SourceFields(NamedTuple):
     text: str
     encoding: str = "utf-8"
     bom: bytes = b""
-    around: frozenset[str] = frozenset()
 
 
 class Source(_SourceFields):
-    """The text of one file: `name` as messages show it, `bom` the byte order marks, `encoding` the name of a codec.
-
-    If it is only an excerpt, `around` are the signs of the whole file on which reading the excerpt depends.
-    """
+    """The text of one file: `name` as messages show it, `bom` the byte order marks, `encoding` the name of a codec."""
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> "Source":

@@ -1,6 +1,6 @@
 """Tell suites of AgentV from others, and find the lists of assertions with plain strings among them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ def is_current(document: Document) -> bool:
     suite = document.data
     if not isinstance(suite, dict) or _OF_PROMPTFOO in suite:
         return False
-    return any(name in suite for name in _OF_A7) or ("prompts" in suite and _has_case(document, _PROMPTED))
+    return any(name in suite for name in _OF_A7) or ("prompts" in suite and _has_case(document, _is_prompted))
 
 
 def is_agentv_case(case: Any) -> bool:
@@ -69,28 +69,16 @@ def is_of_agentv(document: Document, path: Path) -> bool:
         return True
     if path:
         return isinstance(owner, dict) and isinstance(owner.get("id"), str | int)
-    return is_current(document) or _has_case(document, _OF_AGENTV)
+    return is_current(document) or _has_case(document, is_agentv_case)
 
 
 def _is_prompted(case: dict[str, Any]) -> bool:
     return "id" in case and "input" not in case
 
 
-_PROMPTED, _OF_AGENTV, _WHOLE = "prompted case", "case of AgentV", "whole case of AgentV"
-_SIGNS = {_PROMPTED: _is_prompted, _OF_AGENTV: is_agentv_case, _WHOLE: is_whole_case}
-"""What a case shows of its whole suite."""
-
-
-def find_case_signs(document: Document) -> Iterator[str]:
-    """Find what the cases show of their suite, for `Source.around`."""
-    cases = [case for _, case in find_cases(document)]
-    return (sign for sign, shows in _SIGNS.items() if any(map(shows, cases)))
-
-
-def _has_case(document: Document, sign: str) -> bool:
-    """Return whether a case of the suite, perhaps of the whole file around an excerpt, shows something."""
-    shows = _SIGNS[sign]
-    return sign in document.source.around or any(shows(case) for _, case in find_cases(document))
+def _has_case(document: Document, shows: Callable[[dict[str, Any]], bool]) -> bool:
+    """Return whether a case of the suite shows something."""
+    return any(shows(case) for _, case in find_cases(document))
 
 
 def find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -116,7 +104,7 @@ def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]
     cases = list(find_cases(document))
     name = document.source.name.replace("\\", "/").lower()
     is_named = name.endswith(EVAL_FILES) or _TEMPLATES in name
-    if not (is_told or is_named or _has_case(document, _WHOLE) or is_current(document)):
+    if not (is_told or is_named or _has_case(document, is_whole_case) or is_current(document)):
         return
     for place in _find_lists(document, cases):
         if any(isinstance(entry, str) for entry in place.value):

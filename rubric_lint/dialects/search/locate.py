@@ -156,15 +156,11 @@ class Meant(NamedTuple):
     of_agentv: bool
 
 
-OURS, OF_AGENTV = "rubrics of ours", "rubrics of AgentV"
-
-
-def find_meant(documents: Mapping[Document, Iterable[Location]], around: frozenset[str]) -> Meant:
-    """Return whom a file with these documents, each with its rubrics, is meant for; see `Source.around`."""
+def find_meant(documents: Mapping[Document, Iterable[Location]]) -> Meant:
+    """Return whom a file with these documents, each with its rubrics, is meant for."""
     located = [(document, location) for document, locations in documents.items() for location in locations]
-    of_agentv = OF_AGENTV in around or any(is_agentv(location) for _, location in located)
-    of_agentv = of_agentv or any(map(is_agentv_suite, documents))
-    return Meant(of_agentv or OURS in around or any(shows_ours(*each) for each in located), of_agentv)
+    of_agentv = any(is_agentv(location) for _, location in located) or any(map(is_agentv_suite, documents))
+    return Meant(of_agentv or any(shows_ours(*each) for each in located), of_agentv)
 
 
 def shows_ours(document: Document, location: Location) -> bool:
@@ -208,10 +204,9 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         return Search([], [], is_claimed=True)  # the meaning of its fields is unknown
     follows = claim.version if claim else version or CURRENT
     is_only_named = claimed and claim is None and version is None
-    around = document.source.around
-    is_other = is_only_named and _is_others(document, around)
+    is_other = is_only_named and _is_others(document)
     is_claimed = (claimed and not is_other) or claim is not None
-    families = () if is_claimed else find_families(document.quick_text, document.kind, around)
+    families = () if is_claimed else find_families(document.quick_text, document.kind)
     found, leftovers = _find_fields(document, is_claimed=is_claimed, is_whole=bool(families))
     rubrics = [Location(path, follows) for path in found]
     if families and (views := _find_views(document, families)):
@@ -221,7 +216,7 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         above = {path[:length] for path in taken for length in range(len(path) + 1)}
         inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
         leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
-    if leftovers and not is_claimed and find_meant({document: rubrics}, around) == (True, False):
+    if leftovers and not is_claimed and find_meant({document: rubrics}) == (True, False):
         above = {location.path[:length] for location in rubrics for length in range(len(location.path))}
         placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
         read = set(placed)
@@ -231,12 +226,12 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-def _is_others(document: Document, around: frozenset[str]) -> bool:
+def _is_others(document: Document) -> bool:
     """Return whether the content of a file named like a rubric file is another tool's, or a rubric of a dialect."""
     data, text = document.data, document.written_at(())
     if is_foreign(data, text) or not is_foreign(data, text, has_views=True):
         return is_foreign(data, text)
-    return bool(_find_views(document, find_families(document.quick_text, document.kind, around)))
+    return bool(_find_views(document, find_families(document.quick_text, document.kind)))
 
 
 def _is_placed(document: Document, path: Path) -> bool:

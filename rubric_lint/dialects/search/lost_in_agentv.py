@@ -19,7 +19,7 @@ from rubric_lint.text.path import Part, Path
 def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path]) -> Iterator[Problem]:
     """Find what AgentV does not read of a suite: `views` are its rubrics, `taken` the paths of all rubrics."""
     is_last = is_current(document)
-    names = {view.dialect.name for view in views} | document.source.around
+    names = {view.dialect.name for view in views}
     told: set[Path] = set()
     for problem in (
         *(each for view in views for each in _find_misplaced(document, view.path, is_last=is_last)),
