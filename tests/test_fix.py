@@ -311,6 +311,56 @@ def test_what_cannot_be_fixed_stays_and_the_reason_is_told(text, reason):
     assert reasons(text) == (text, [("deprecated-required", reason)])
 
 
+MERGED = {
+    "another criterion that merges it has both": (
+        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Names it}\n- {<<: *s, id: z}\n",
+        {"/rubrics/0/description": "keep `expected_outcome`", "/rubrics/1/description": "line 3 merges it"},
+    ),
+    "a gate that another criterion sets itself": (
+        "shared: &s {required: true}\nrubrics:\n- {<<: *s, id: x, expected_outcome: It, required_min_score: 7}\n"
+        "- {<<: *s, id: z, expected_outcome: Names it}\n",
+        {"/rubrics/0/required": "keep `required_min_score`", "/rubrics/1/required": "line 3 merges it"},
+    ),
+    "the field that it overrides cannot be renamed": (
+        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
+        "- {<<: *b, id: c1, expected_outcome: Is it}\n",
+        {"/rubrics/0/description": "line 4 merges it", "/rubrics/1/description": "keep `expected_outcome`"},
+    ),
+    "the field that it overrides has no finding": (
+        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n",
+        {"/rubrics/0/description": "the `description` of line 1"},
+    ),
+    "the field that it overrides says something else": (
+        "rubrics:\n- &a {id: a, expected_outcome: It, required: true}\n"
+        "- {<<: *a, id: b, expected_outcome: Is it, required: false}\n",
+        {"/rubrics/1/required": "the `required` of line 2", "/rubrics/0/required": "line 3 would be a new finding"},
+    ),
+    "the field that it overrides is written in the merge key": (
+        "rubrics:\n- {<<: {description: Cites it}, id: a, description: Names it}\n",
+        {"/rubrics/0/description": "the `description` of line 2"},
+    ),
+    "what is said twice in one criterion is all that another one has": (
+        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Cites it}\n- {<<: *s, id: z}\n",
+        {"/rubrics/0/description": "a rubric would be scored", "/rubrics/1/description": "line 3 merges it"},
+    ),
+}
+
+
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+@pytest.mark.parametrize(("text", "reasons"), MERGED.values(), ids=MERGED)
+def test_no_fix_changes_what_a_merge_key_brings_into_another_criterion(text, reasons, unsafe):
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=unsafe)
+    assert (fixed.text, fixed.doubt) == (text, "")
+    left = {each.finding.pointer: each.reason for each in fixed.left(unsafe=unsafe)}
+    assert left.keys() == reasons.keys()
+    assert all(reason in left[place] for place, reason in reasons.items())
+
+
+def test_fields_that_override_each_other_by_merge_keys_are_renamed_together():
+    text = "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: a, description: Names it}\n- {<<: *b, id: c}\n"
+    assert fixed_text(text) == text.replace("description", "expected_outcome")
+
+
 def test_a_conflict_stays_and_is_told():
     text = "rubrics:\n- {id: a, expected_outcome: Cites it, description: Names it}\n"
     after, left = reasons(text)
@@ -644,16 +694,6 @@ def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one(unsaf
     fixed = fix("suite.yaml", text.encode(), unsafe=unsafe)
     assert (fixed.text, fixed.doubt) == (text, "")
     assert fixed.left_out.startswith("line 2 would be a new finding, deprecated-description")
-
-
-def test_an_overridden_gate_of_a_merged_criterion_is_a_doubt_and_the_file_stays():
-    text = (
-        "rubrics:\n- &a {id: a, expected_outcome: Cites it, required: true}\n"
-        "- {<<: *a, id: b, expected_outcome: Names it, required: false}\n"
-    )
-    fixed = fix("suite.yaml", text.encode(), OURS)
-    assert (fixed.text, fixed.is_changed) == (text, False)
-    assert fixed.doubt
 
 
 def test_one_awkward_place_does_not_keep_the_others_from_their_fixes():

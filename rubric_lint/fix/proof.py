@@ -185,9 +185,9 @@ def _change(mapping: dict[str, Any] | list[Any], intent: RenameKey | ReplaceValu
         return
     match intent:
         case RenameKey(_, name):
+            if name in mapping:  # a mapping that merges the field must not lose it
+                return
             fields = [(name if field == key else field, value) for field, value in mapping.items()]
-            if name in mapping:  # a field of its own overrides a merged one
-                fields = [(field, value) for field, value in mapping.items() if field != key]
             mapping.clear()
             mapping.update(fields)
         case ReplaceValue(_, text):

@@ -40,17 +40,21 @@ class Branch:
         if type(node) is SequenceNode:
             self.children = {index: Child(node, None, item) for index, item in enumerate(node.value)}
             return
-        bases: list[Any] = []
         for key, value in node.value:
-            if is_merge(key, value):
-                target = value.target if type(value) is AliasNode else value
-                bases += target.value if type(target) is SequenceNode else [target]
-            else:
+            if not is_merge(key, value):
                 self.children[reader.name_key(key)] = Child(node, key, value)
-        for base in bases:
-            target = base.target if type(base) is AliasNode else base
-            for step, child in Branch(reader, target).children.items():
+        for base in find_bases(node):
+            for step, child in Branch(reader, base).children.items():
                 self.children.setdefault(step, child)
+
+
+def find_bases(node: Any) -> Iterator[Any]:
+    """Yield the nodes that merge keys name in a mapping; of two with one field, the first one counts."""
+    for key, value in node.value if type(node) is MappingNode else ():
+        if is_merge(key, value):
+            target = value.target if type(value) is AliasNode else value
+            for base in target.value if type(target) is SequenceNode else [target]:
+                yield base.target if type(base) is AliasNode else base
 
 
 class Child:
@@ -198,6 +202,10 @@ class Document:
         start = node_start(self.source.text, node)
         return Span(start, max(start, node_end(self.source.text, node)))
 
+    def key_start(self, child: Child) -> int:
+        """Return where the key of a field begins."""
+        return self._key_span(child.key).start
+
     def _key_span(self, key: Any) -> Span:
         return _mark_span(key) if type(key) is AliasNode else self._node_span(key)
 
@@ -284,6 +292,13 @@ class Document:
             for step, field in child.branch(self._reader).children.items():
                 if field.owner is not child.node:
                     yield step, field.owner
+
+    def shadowed(self, path: Path) -> Child | None:
+        """Return the field of a merge key that the one at `path` overrides where it is written."""
+        for base in find_bases(self.child(path).owner) if self.merging else ():
+            if (found := Branch(self._reader, base).children.get(path[-1])) is not None:
+                return found
+        return None
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""

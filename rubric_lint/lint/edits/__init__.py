@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from rubric_lint.finding import (
     AddField,
@@ -109,6 +110,8 @@ def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent
             _check_outsider(sharing, sharing.outsider_of(path))
         case WrapText(path):
             _check_outsider(sharing, sharing.outsider_of(path[:-1]))
+    if isinstance(intent, RenameKey | RemoveField):
+        _check_merging(sharing, intent, keeps_value=all(isinstance(each, RenameKey) for each in repair.intents))
     if isinstance(intent, ReplaceValue | RemoveField):
         for other in _check_sharers(sharing, intent):
             is_definition = sharing.is_definition(other)
@@ -132,6 +135,28 @@ def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
 def _check_field(sharing: Sharing, path: Path) -> None:
     _check_outsider(sharing, sharing.outsider(path))
     _check_key(sharing, path)
+
+
+def _check_merging(sharing: Sharing, intent: RenameKey | RemoveField, *, keeps_value: bool) -> None:
+    """Refuse what would change a mapping that merges the field in more than the field, or let a merged one count."""
+    document, path = sharing.document, intent.path
+    places = [path]
+    if (hidden := document.shadowed(path)) is not None:
+        owner = document.paths.get(hidden.owner)
+        places += [] if owner is None else [(*owner, path[-1])]
+        is_alike = owner is not None and (keeps_value or _is_same(document.value(path), document.value(places[-1])))
+        if not is_alike or not sharing.is_used(places[-1]):
+            line = document.source.position(document.key_start(hidden)).line
+            raise ObstacleError(f"the `{path[-1]}` of line {line} would take its place, by a merge key; change both by hand")
+    for place in places if isinstance(intent, RenameKey) else ():
+        if (rival := sharing.find_rival(place, intent.name)) is not None and rival != path[:-1]:
+            at = document.span(rival, Part.ENTRY).start
+            line = document.source.position(at).line
+            raise ObstacleError(f"line {line} merges it beside its own `{intent.name}`; keep one of the two there")
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
 
 
 def _check_key(sharing: Sharing, path: Path) -> None:

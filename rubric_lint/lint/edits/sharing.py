@@ -53,6 +53,24 @@ class Sharing:
         """Return the mappings that merge fields of the one at `path`."""
         return [self.document.merging[heir] for heir in self._heirs(self.document.child(path).node)]
 
+    def find_rival(self, path: Path, name: str) -> Path | None:
+        """Return the path of a mapping that has the field at `path`, perhaps by a merge key, and a field `name`."""
+        owner, step = self.field(path)
+        if (owner, step, name) not in self._rivals:
+            nodes = (node for node in [owner, *self._merging.get((owner, step), ())] if node in self.document.paths)
+            paths = (self.document.paths[node] for node in nodes)
+            self._rivals[owner, step, name] = next((at for at in paths if name in self.document.value(at)), None)
+        return self._rivals[owner, step, name]
+
+    @cached_property
+    def _rivals(self) -> dict[tuple[Any, str | int, str], Path | None]:
+        return {}
+
+    def is_used(self, path: Path) -> bool:
+        """Return whether the field at `path` counts in the mapping where it is written or in one that merges it."""
+        in_rubric = not self.rubrics or any(path[: len(rubric)] == rubric for rubric in self.rubrics)
+        return in_rubric or bool(self._merging.get(self.field(path)))
+
     def sharers(self, path: Path) -> list[Path]:
         """Return the other fields and items whose value is the one at `path`, by anchor and alias."""
         document, field = self.document, self.field(path)
