@@ -194,3 +194,25 @@ def _find_placeholders(intent: Intent, change: DataChange) -> Iterator[tuple[str
         value = read_scalar(text)
         if isinstance(value, str) and is_placeholder(value):
             yield "placeholder", _point(path, change)
+
+
+Steps = Sequence[Sequence[Edit]]
+"""The edits of each step, sorted."""
+
+
+def trace_back(at: int, history: Steps) -> int:
+    """Return the offset in the text before all steps of an offset after them."""
+    for edits in reversed(history):
+        at = _find_old(at, edits)
+    return at
+
+
+def _find_old(at: int, edits: Sequence[Edit]) -> int:
+    shift = 0
+    for (start, end), new in edits:
+        if at < start + shift:
+            break
+        if at < start + shift + len(new):
+            return start
+        shift += len(new) - (end - start)
+    return at - shift

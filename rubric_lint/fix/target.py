@@ -34,10 +34,10 @@ from rubric_lint.fix.agentv import (
 )
 from rubric_lint.fix.agentv_reading import Read, read_suite
 from rubric_lint.fix.described import describe_intent
-from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.following import DataChange, trace_back
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.fix.suite_parts import Unmet, find_other_files, is_suite
-from rubric_lint.fix.tracing import Trouble, find_cause, trace_back, trace_left
+from rubric_lint.fix.tracing import Trouble, find_cause, trace_left
 from rubric_lint.format.bands import HIGHEST
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric

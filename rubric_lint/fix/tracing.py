@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rubric_lint.finding import Edit, Replace
+from rubric_lint.finding import Replace
 from rubric_lint.fix import Left, splice
-from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.following import DataChange, Steps, trace_back
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
-
-Steps = Sequence[Sequence[Edit]]
-"""The edits of each step, sorted."""
 
 
 class Trouble(NamedTuple):
@@ -23,28 +20,10 @@ class Trouble(NamedTuple):
     at: int
 
 
-def trace_back(at: int, history: Steps) -> int:
-    """Return the offset in the text before all steps of an offset after them."""
-    for edits in reversed(history):
-        at = _find_old(at, edits)
-    return at
-
-
 def trace_left(left: Left, history: Steps) -> Left:
     """Return a reason with its place in the text before all steps."""
     start, end = (trace_back(at, history) for at in left.finding.span)
     return left._replace(finding=left.finding._replace(span=Span(start, max(start, end))))
-
-
-def _find_old(at: int, edits: Sequence[Edit]) -> int:
-    shift = 0
-    for (start, end), new in edits:
-        if at < start + shift:
-            break
-        if at < start + shift + len(new):
-            return start
-        shift += len(new) - (end - start)
-    return at - shift
 
 
 def find_cause(source: Source, changes: Sequence[DataChange], settings: FileSettings) -> int:

@@ -147,7 +147,9 @@ def _check_merging(sharing: Sharing, intent: RenameKey | RemoveField, *, keeps_v
         is_alike = owner is not None and (keeps_value or _is_same(document.value(path), document.value(places[-1])))
         if not is_alike or not sharing.is_used(places[-1]):
             line = document.source.position(document.key_start(hidden)).line
-            raise ObstacleError(f"the `{path[-1]}` of line {line} would take its place, by a merge key; change both by hand")
+            raise ObstacleError(
+                f"the `{path[-1]}` of line {line} would take its place, by a merge key; change both by hand"
+            )
     for place in places if isinstance(intent, RenameKey) else ():
         if (rival := sharing.find_rival(place, intent.name)) is not None and rival != path[:-1]:
             at = document.span(rival, Part.ENTRY).start
