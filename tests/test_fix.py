@@ -333,7 +333,7 @@ MERGED = {
     "the field that it overrides says something else": (
         "rubrics:\n- &a {id: a, expected_outcome: It, required: true}\n"
         "- {<<: *a, id: b, expected_outcome: Is it, required: false}\n",
-        {"/rubrics/1/required": "the `required` of line 2", "/rubrics/0/required": "would be scored differently"},
+        {"/rubrics/1/required": "the `required` of line 2", "/rubrics/0/required": "the value at `/rubrics/1`"},
     ),
     "the field that it overrides is written in the merge key": (
         "rubrics:\n- {<<: {description: Cites it}, id: a, description: Names it}\n",
