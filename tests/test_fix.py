@@ -341,7 +341,7 @@ MERGED = {
     ),
     "what is said twice in one criterion is all that another one has": (
         "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Cites it}\n- {<<: *s, id: z}\n",
-        {"/rubrics/0/description": "a rubric would be scored", "/rubrics/1/description": "line 3 merges it"},
+        {"/rubrics/0/description": "line 4 shares it without", "/rubrics/1/description": "line 3 merges it"},
     ),
 }
 
@@ -461,7 +461,9 @@ def count_lints(monkeypatch):
 
 def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_one(monkeypatch):
     def write(count):
-        return "".join(f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(count))
+        return "".join(
+            f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(count)
+        )
 
     counts = []
     for count in (1, 60):

@@ -8,7 +8,6 @@ FIELDS = {"description": "expected_outcome", "expected_outcom": "expected_outcom
 """The names that a fix may write anew, with the new ones."""
 
 MARK = "\ufeff"
-COMMENT = re.compile(r"# note \d+ [\ufeffé]?[ \t]*$", re.MULTILINE)
 
 
 class Core(yaml.SafeLoader):
@@ -24,7 +23,15 @@ Core.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(?:true|false)
 
 def read(text):
     """The data of all documents, merge keys merged, by a reader that is not ours."""
-    return list(yaml.load_all(text, Core))  # noqa: S506 (a loader of plain data)
+    return list(yaml.load_all(text, Core))
+
+
+def tell_all(text):
+    """What the documents of a text mean; what is only there to be merged counts where it is merged."""
+    return [
+        {name: tell(value) if name in ("rubrics", "tests") else None for name, value in each.items()}
+        for each in read(text)
+    ]
 
 
 def list_comments(text):
@@ -92,11 +99,20 @@ class _Writer:
 
     def fields(self, *, own_id):
         fields = {"id": f"c{self.number}x"} if own_id else {}
-        names = [["description"], ["description"], ["expected_outcome"], ["expected_outcom"], [], ["description", "expected_outcome"]]
+        names = [
+            ["description"],
+            ["description"],
+            ["expected_outcome"],
+            ["expected_outcom"],
+            [],
+            ["description", "expected_outcome"],
+        ]
         outcome = self.outcome()
         for name in self.chance.choice(names):
             fields[name] = outcome if self.flip(0.7) else self.outcome()
-        gate = self.chance.choice([{}, {}, {"required": True}, {"required": False}, {"required_min_score": 10}, {"required_min_score": 7}])
+        gate = self.chance.choice(
+            [{}, {}, {"required": True}, {"required": False}, {"required_min_score": 10}, {"required_min_score": 7}]
+        )
         fields |= gate
         if self.flip(0.1):
             fields |= {"required": True, "required_min_score": self.chance.choice([10, 10, 3])}
@@ -112,7 +128,9 @@ class _Writer:
         if not isinstance(value, str):
             return str(value)
         quoted = '"' + value + '"'
-        return self.chance.choice([quoted, f"'{value}'", *([] if ":" in value or MARK in value else [value, f"!!str {value}"])])
+        return self.chance.choice(
+            [quoted, f"'{value}'", *([] if ":" in value or MARK in value else [value, f"!!str {value}"])]
+        )
 
     def mapping(self, items, indent, merges=(), anchor=""):
         """A mapping behind a dash or a key, with its line end."""
@@ -143,7 +161,9 @@ class _Writer:
             if kind == "alias" and known:
                 text += f"{pad}- *{self.chance.choice(known)}{self.comment()}\n"
                 continue
-            merges = self.chance.sample(known, min(len(known), self.chance.choice([1, 1, 1, 2]))) if kind == "merge" else []
+            merges = (
+                self.chance.sample(known, min(len(known), self.chance.choice([1, 1, 1, 2]))) if kind == "merge" else []
+            )
             items = self.fields(own_id=self.flip(0.9))
             anchor = self.anchor(0.3)
             text += f"{pad}- {self.mapping(items, indent + 2, merges, anchor)}"

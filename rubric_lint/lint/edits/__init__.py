@@ -128,6 +128,8 @@ def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
             return RenameKey(path, name)
         case ReplaceValue(_, text):
             return ReplaceValue(path, text)
+        case RemoveField(_, beside):
+            return RemoveField(path, beside)
         case _:
             return RemoveField(path)
 
@@ -150,10 +152,22 @@ def _check_merging(sharing: Sharing, intent: RenameKey | RemoveField, *, keeps_v
             raise ObstacleError(
                 f"the `{path[-1]}` of line {line} would take its place, by a merge key; change both by hand"
             )
-    for place in places if isinstance(intent, RenameKey) else ():
-        if (rival := sharing.find_rival(place, intent.name)) is not None and rival != path[:-1]:
-            at = document.span(rival, Part.ENTRY).start
-            line = document.source.position(at).line
+    if isinstance(intent, RemoveField) and intent.beside:
+        own = document.value((*path[:-1], intent.beside))
+        for user in sharing.users(path):
+            other = document.value(user)
+            if intent.beside not in other and sharing.is_only_merged(user):
+                continue
+            if intent.beside not in other or not _is_same(other[intent.beside], own):
+                line = document.source.position(document.span(user, Part.ENTRY).start).line
+                raise ObstacleError(f"line {line} shares it without the same `{intent.beside}`; change it by hand")
+    for place in places:
+        if (
+            isinstance(intent, RenameKey)
+            and (rival := sharing.find_rival(place, intent.name)) is not None
+            and rival != path[:-1]
+        ):
+            line = document.source.position(document.span(rival, Part.ENTRY).start).line
             raise ObstacleError(f"line {line} merges it beside its own `{intent.name}`; keep one of the two there")
 
 

@@ -44,10 +44,17 @@ class Sharing:
 
     def holders(self, path: Path) -> list[Any]:
         """Return the mappings that have the field at `path`: the one that contains it, and those that merge it."""
+        return [self.document.value(user) for user in self.users(path)] or [self.locate(path)[0]]
+
+    def users(self, path: Path) -> list[Path]:
+        """Return the paths of the mappings that have the field at `path`."""
         owner, step = self.field(path)
         nodes = [owner, *self._merging.get((owner, step), ())]
-        found = [self.document.value(self.document.paths[node]) for node in nodes if node in self.document.paths]
-        return found or [self.locate(path)[0]]
+        return [self.document.paths[node] for node in nodes if node in self.document.paths]
+
+    def is_only_merged(self, path: Path) -> bool:
+        """Return whether the mapping at `path` is a definition that is used by merge keys only."""
+        return bool(path) and self.is_definition(path) and self.document.child(path).node not in self._aliased
 
     def heirs(self, path: Path) -> list[Any]:
         """Return the mappings that merge fields of the one at `path`."""
@@ -57,9 +64,8 @@ class Sharing:
         """Return the path of a mapping that has the field at `path`, perhaps by a merge key, and a field `name`."""
         owner, step = self.field(path)
         if (owner, step, name) not in self._rivals:
-            nodes = (node for node in [owner, *self._merging.get((owner, step), ())] if node in self.document.paths)
-            paths = (self.document.paths[node] for node in nodes)
-            self._rivals[owner, step, name] = next((at for at in paths if name in self.document.value(at)), None)
+            users = self.users(path)
+            self._rivals[owner, step, name] = next((at for at in users if name in self.document.value(at)), None)
         return self._rivals[owner, step, name]
 
     @cached_property
