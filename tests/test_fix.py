@@ -317,13 +317,17 @@ MERGED = {
         {"/rubrics/0/description": "keep `expected_outcome`", "/rubrics/1/description": "line 3 merges it"},
     ),
     "a gate that another criterion sets itself": (
-        "shared: &s {required: true}\nrubrics:\n- {<<: *s, id: x, expected_outcome: It, required_min_score: 7}\n"
-        "- {<<: *s, id: z, expected_outcome: Names it}\n",
+        (
+            "shared: &s {required: true}\nrubrics:\n- {<<: *s, id: x, expected_outcome: It, required_min_score: 7}\n"
+            "- {<<: *s, id: z, expected_outcome: Names it}\n"
+        ),
         {"/rubrics/0/required": "keep `required_min_score`", "/rubrics/1/required": "line 3 merges it"},
     ),
     "the field that it overrides cannot be renamed": (
-        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
-        "- {<<: *b, id: c1, expected_outcome: Is it}\n",
+        (
+            "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
+            "- {<<: *b, id: c1, expected_outcome: Is it}\n"
+        ),
         {"/rubrics/0/description": "line 4 merges it", "/rubrics/1/description": "keep `expected_outcome`"},
     ),
     "the field that it overrides has no finding": (
@@ -331,8 +335,10 @@ MERGED = {
         {"/rubrics/0/description": "the `description` of line 1"},
     ),
     "the field that it overrides says something else": (
-        "rubrics:\n- &a {id: a, expected_outcome: It, required: true}\n"
-        "- {<<: *a, id: b, expected_outcome: Is it, required: false}\n",
+        (
+            "rubrics:\n- &a {id: a, expected_outcome: It, required: true}\n"
+            "- {<<: *a, id: b, expected_outcome: Is it, required: false}\n"
+        ),
         {"/rubrics/1/required": "the `required` of line 2", "/rubrics/0/required": "the value at `/rubrics/1`"},
     ),
     "the field that it overrides is written in the merge key": (

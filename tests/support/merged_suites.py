@@ -7,6 +7,15 @@ import yaml
 FIELDS = {"description": "expected_outcome", "expected_outcom": "expected_outcome", "wieght": "weight"}
 """The names that a fix may write anew, with the new ones."""
 
+OUTCOMES = (
+    ["description"],
+    ["description"],
+    ["expected_outcome"],
+    ["expected_outcom"],
+    [],
+    ["description", "expected_outcome"],
+)
+GATES = ({}, {}, {"required": True}, {"required": False}, {"required_min_score": 10}, {"required_min_score": 7})
 MARK = "\ufeff"
 
 
@@ -157,7 +166,7 @@ class _Writer:
             if note := self.note(0.15):
                 text += f"{pad}{note}\n"
             kind = self.chance.choice(["plain", "plain", "merge", "merge", "merge", "alias"])
-            known = [each for each in self.anchors]
+            known = list(self.anchors)
             if kind == "alias" and known:
                 text += f"{pad}- *{self.chance.choice(known)}{self.comment()}\n"
                 continue
