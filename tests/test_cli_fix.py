@@ -292,7 +292,7 @@ def test_only_the_selected_rules_fix(program, suite):
 
 def test_unsafe_fixes_are_made_on_request(program):
     file = program.write("suite.yaml", "rubrics:\n- {id: a, expected_outcome: It, wieght: 2}\n")
-    assert program() == (0, "Nothing to fix safely in 1 file.\n1 fixable with rubric-fix --unsafe-fixes.\n", "")
+    assert program() == (0, "Nothing to fix safely in 1 file.\nUp to 1 fixable with rubric-fix --unsafe-fixes.\n", "")
     assert program("--unsafe-fixes", "-q") == (0, "", "")
     assert file.read_text() == "rubrics:\n- {id: a, expected_outcome: It, weight: 2}\n"
 

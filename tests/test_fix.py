@@ -484,6 +484,24 @@ def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_on
     assert counts == [3, 3]
 
 
+def test_a_text_is_read_once_for_each_time_that_it_is_linted(monkeypatch):
+    read = []
+
+    def record(source):
+        read.append(source.text)
+        return read_documents(source)
+
+    for module in ("rubric_lint.lint.engine", "rubric_lint.fix.reading"):
+        monkeypatch.setattr(f"{module}.read_documents", record)
+    linted = count_lints(monkeypatch)
+    face = r"\ud83d\ude00"
+    text = f'rubrics:\n- {{id: a, description: "Names it {face}", requird_min_score: 10}}\n'
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.text == text.replace("description", "expected_outcome").replace("requird", "required")
+    assert read == [text, *linted]
+    assert len(linted) == 2
+
+
 UNPROVABLE = {
     "its own criterion": "- {id: z, expected_outcome: Cites it, wieght: -2}\n",
     "the next criterion": "- {id: z, expcted_outcome: Names 3, weight: 2}\n- {id: y, expcted_outcome: Names 3}\n",

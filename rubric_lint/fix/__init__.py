@@ -339,8 +339,7 @@ class _Search:
     def _try(self, excluded: frozenset[_Name], claims: _Claims) -> _Trial:
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
         first, wish, settings = self._first.result, self._wish, self._settings
-        examined, reading = self._first, self._proof or Reading(first.source, settings)
-        self._proof = None  # a proof changes the data that it starts from
+        examined, reading = self._first, None
         known, left = name_findings(first.findings), dict[tuple[str, str], _Name]()
         steps, applied = list[_Step](), list[Applied]()
         rounds = MAX_ROUNDS + sum(adds_document(fix) for each in first.findings if (fix := wish.pick(each)))
@@ -365,6 +364,8 @@ class _Search:
             examined = examine(result.source._replace(text=text), settings)
             if examined.result.is_stopped:
                 raise _StoppedError
+            if reading is None:  # a proof changes the data that it starts from, so only one can have what was linted
+                reading, self._proof = self._proof or Reading(first.source, settings), None
             after = Reading(examined.result.source, settings, examined)
             if doubts := [*_find_lost_mark(text), *find_doubts(reading, after, changes)]:
                 return _Trial(steps, examined, applied, left, doubts, is_broken=True)

@@ -30,7 +30,7 @@ def _is_ascending(scale: Scale) -> bool:
 
 def _compare(scale: Scale) -> Iterator[Problem]:
     earlier: list[Band] = []
-    for band in sorted(scale.bands, key=lambda band: band.scores.start):
+    for band in sorted(scale.bands, key=lambda band: (band.scores.start, band.scores.stop)):
         told: set[int] = set()
         for other in earlier:
             shared = set(band.scores) & set(other.scores)
