@@ -61,6 +61,12 @@ def test_a_remark_alone_on_its_line_stays_there():
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 5])
+def test_behind_something_it_reaches_from_the_start_of_its_line_to_its_end(length):
+    begin, end = BEHIND.index("  weight"), BEHIND.index("\n- id: b")
+    assert reach(BEHIND, length) == (begin - max(length - 1, 0), end)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 5])
 def test_alone_on_a_line_it_reaches_as_far_as_the_entry_below(length):
     begin, end = ABOVE.index("id: a"), ABOVE.index("\n- id: b")
     assert reach(ABOVE, length) == (begin - max(length - 1, 0), end)

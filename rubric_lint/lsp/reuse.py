@@ -191,7 +191,7 @@ def _read(name: str, parts: Cut, case: str, settings: FileSettings, around: froz
     words = find_words(source.text, parts.kind)
     if composed is None or not all(family.is_by_case for family in choose_families(words | around, parts.kind)):
         return None
-    result, (document, *_), rubrics = examine(source, settings, write=lambda message, _: message)
+    result, (document, *_), rubrics, _ = examine(source, settings, write=lambda message, _: message)
     inner = place if parts.kind is Kind.YAML else _find_inner(source.text, place)
     if result.is_stopped or not all(_is_within(finding, place, inner) for finding in result.findings):
         return None
