@@ -8,7 +8,18 @@ from itertools import product
 import pytest
 from pages import read_pages
 
-from rubric_lint.finding import Edit, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
+from rubric_lint.finding import (
+    Edit,
+    Finding,
+    Fix,
+    RemoveField,
+    RenameKey,
+    Reorder,
+    Repair,
+    Replace,
+    ReplaceValue,
+    Severity,
+)
 from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix, splice
 from rubric_lint.fix.following import DataChange, move
 from rubric_lint.fix.proof import Doubt, find_doubt, find_doubts
@@ -898,6 +909,15 @@ def test_fixes_that_touch_the_same_text_wait_for_the_next_round():
     result = lint("suite.yaml", b"rubrics:\n- {id: a, description: It, expected_outcome: It, required: true}\n", OURS)
     chosen = [finding.rule for finding, _ in choose([*result.findings, *result.findings], SAFE)]
     assert chosen == ["conflicting-field", "deprecated-required"]
+
+
+def test_a_fix_with_one_edit_in_text_that_is_taken_waits_as_a_whole():
+    def find(rule, *starts):
+        edits = tuple(Edit(Span(start, start + 2), "") for start in starts)
+        return Finding(rule, Severity.ERROR, "", Span(0, 1), "", fix=Fix("cut", edits, safe=True))
+
+    found = [find("first", 0, 10), find("second", 5, 11), find("third", 7, 12)]
+    assert [finding.rule for finding, _ in choose(found, SAFE)] == ["first", "third"]
 
 
 def test_splice_puts_in_and_takes_out():

@@ -75,7 +75,8 @@ class Sharing:
     def is_used(self, path: Path) -> bool:
         """Return whether the field at `path` counts in the mapping where it is written or in one that merges it."""
         in_rubric = not self.rubrics or any(path[: len(rubric)] == rubric for rubric in self.rubrics)
-        return in_rubric or bool(self._merging.get(self.field(path)))
+        owner, step = self.field(path)
+        return in_rubric or owner in self._aliased or bool(self._merging.get((owner, step)))
 
     def sharers(self, path: Path) -> list[Path]:
         """Return the other fields and items whose value is the one at `path`, by anchor and alias."""
