@@ -153,18 +153,19 @@ def fix(
         return Fixed(source, data, result)
     if source.to_bytes(source.text) != data and any(map(wish.pick, result.findings)):
         return Fixed(source, data, result, doubt="its bytes cannot be reproduced exactly")
-    examined, applied = first, list[Applied]()
+    reading: Reading | None
+    examined, applied, reading = first, list[Applied](), Reading(source, settings, first)
     for _ in range(MAX_ROUNDS):
         claims = [*_renew_claims(examined.result.source, settings)] if examined.rubrics else []
         try:
-            found = _Search(examined, settings, SAFE, {}).run(claims)
+            found = _Search(examined, settings, SAFE, {}, reading).run(claims)
             left_out, done = found.left_out, found.applied
             if wish != SAFE:  # on top of the safe fixes, so that no unsafe one can cost any of these
-                found = _Search(found.examined, settings, wish, found.refused).run([])
+                found = _Search(found.examined, settings, wish, found.refused, found.reading).run([])
                 done = [*done, *found.applied]
         except _StoppedError:
             return Fixed(source, data, result, doubt="the time limit was reached before its fixes were proved")
-        examined, applied = found.examined, applied + done
+        examined, applied, reading = found.examined, applied + done, found.reading
         if not (done and (found.refused or left_out)):  # otherwise one of them may have become possible
             return Fixed(source, data, examined.result, tuple(applied), left_out=left_out, refused=found.refused)
     return Fixed(source, data, result, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
@@ -234,15 +235,25 @@ class _Trial(NamedTuple):
     left: dict[tuple[str, str], _Name]
     doubts: list[Doubt]
     is_broken: bool = False
+    reading: Reading | None = None
 
-    def find_suspects(self, doubt: Doubt, proven: Collection[_Name]) -> tuple[list[_Name], bool]:
-        """Return the fixes that may be the cause of a doubt, and whether they touch its very place."""
+    def find_suspects(
+        self, doubt: Doubt, proven: Collection[_Name], seen: set[tuple[Span, ...]]
+    ) -> tuple[list[_Name], bool]:
+        """Return the fixes that may be the cause of a doubt, and whether they touch its very place.
+
+        Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
+        """
         steps = self.steps[-1:] if self.is_broken else self.steps
         places = [(step, *span) for span in doubt.places for step, span in _trace(steps, span)]
         for step, start, end in places:
             if found := dict.fromkeys(name for name in step.find_touching(start, end) if name not in proven):
                 return list(found), True
         around = [(step, step.list_around(start)) for step, start, _ in places]
+        innermost = tuple(spans[0] for _, spans in around)
+        if innermost in seen:
+            return [], False
+        seen.add(innermost)
         for depth in range(max((len(spans) for _, spans in around), default=0)):
             spans = ((step, spans[depth]) for step, spans in around if depth < len(spans))
             found = dict.fromkeys(name for step, span in spans for name in step.find_touching(*span))
@@ -259,9 +270,13 @@ def _trace(steps: Sequence[_Step], span: Span) -> Iterator[tuple[_Step, Span]]:
 
 
 class _Found(NamedTuple):
-    """The outcome of a search: what is examined after the fixes, and what was refused; see `Fixed`."""
+    """The outcome of a search: what is examined after the fixes, and what was refused; see `Fixed`.
+
+    `reading` is what was examined, to prove further fixes from, unless a proof has changed its data.
+    """
 
     examined: Examined
+    reading: Reading | None
     applied: list[Applied]
     refused: dict[tuple[str, str], str]
     left_out: str = ""
@@ -279,7 +294,12 @@ class _Search:
     """
 
     def __init__(
-        self, first: Examined, settings: FileSettings, wish: Wish, refused: Mapping[tuple[str, str], str]
+        self,
+        first: Examined,
+        settings: FileSettings,
+        wish: Wish,
+        refused: Mapping[tuple[str, str], str],
+        reading: Reading | None,
     ) -> None:
         self._first = first
         self._settings = settings
@@ -287,7 +307,7 @@ class _Search:
         self._given = {_Name(0, *name): reason for name, reason in refused.items()}
         self._refused = dict(self._given)
         self._waiting: list[list[_Name]] = []
-        self._proof: Reading | None = Reading(first.result.source, settings, first)
+        self._proof = reading
 
     def run(self, claims: _Claims) -> _Found:
         """Try sets of fixes until all that are left have either passed the proof or been refused."""
@@ -309,11 +329,13 @@ class _Search:
         trial = best[1] if best else _Trial([], self._first, [], {}, [])
         reason = f"no set of its fixes passed the proof in {MAX_TRIALS} trials"
         left = _list_fixable(trial.examined.result.findings, self._wish)
-        return _Found(trial.examined, trial.applied, dict.fromkeys(left, reason), left_out)
+        return _Found(
+            trial.examined, trial.reading or self._proof, trial.applied, dict.fromkeys(left, reason), left_out
+        )
 
     def _report(self, trial: _Trial, left_out: str) -> _Found:
         refused = {place: self._refused[name] for place, name in trial.left.items()}
-        return _Found(trial.examined, trial.applied, refused, left_out)
+        return _Found(trial.examined, trial.reading or self._proof, trial.applied, refused, left_out)
 
     def _suspect(self, trial: _Trial, best: _Trial | None, *, is_strict: bool) -> bool:
         """Refuse fixes that may be the cause of the doubts, or let them wait; return whether there are any.
@@ -321,7 +343,8 @@ class _Search:
         If it `is_strict`, only fixes that touch the place of a doubt are suspected.
         """
         proven = {name for step in best.steps for name in step.names} if best else set()
-        found = [(doubt, *trial.find_suspects(doubt, proven)) for doubt in trial.doubts]
+        seen = set[tuple[Span, ...]]()
+        found = [(doubt, *trial.find_suspects(doubt, proven, seen)) for doubt in trial.doubts]
         if is_strict and not all(is_there for *_, is_there in found):
             return False
         waiting: dict[_Name, None] = {}
@@ -378,7 +401,7 @@ class _Search:
             Doubt(_word_new(examined.result, finding), tuple(_find_places(finding, edits)))
             for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
         ]
-        return _Trial(steps, examined, applied, left, doubts)
+        return _Trial(steps, examined, applied, left, doubts, reading=reading)
 
 
 class _StoppedError(Exception):

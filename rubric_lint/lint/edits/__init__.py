@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from rubric_lint.finding import (
     AddField,
@@ -38,7 +37,7 @@ from rubric_lint.lint.edits.nesting import nest_field
 from rubric_lint.lint.edits.order import reorder
 from rubric_lint.lint.edits.removal import ObstacleError, remove_field
 from rubric_lint.lint.edits.rewriting_values import escape_text, insert_field, unwrap_value, wrap_value
-from rubric_lint.lint.edits.sharing import Sharing
+from rubric_lint.lint.edits.sharing import Sharing, is_same
 from rubric_lint.lint.edits.splitting import complete_move, move_items
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import Kind
@@ -146,21 +145,16 @@ def _check_merging(sharing: Sharing, intent: RenameKey | RemoveField, *, keeps_v
     if (hidden := document.shadowed(path)) is not None:
         owner = document.paths.get(hidden.owner)
         places += [] if owner is None else [(*owner, path[-1])]
-        is_alike = owner is not None and (keeps_value or _is_same(document.value(path), document.value(places[-1])))
+        is_alike = owner is not None and (keeps_value or is_same(document.value(path), document.value(places[-1])))
         if not is_alike or not sharing.is_used(places[-1]):
             line = document.source.position(document.key_start(hidden)).line
             raise ObstacleError(
                 f"the `{path[-1]}` of line {line} would take its place, by a merge key; change both by hand"
             )
-    if isinstance(intent, RemoveField) and intent.beside:
-        own = document.value((*path[:-1], intent.beside))
-        for user in sharing.users(path):
-            other = document.value(user)
-            if intent.beside not in other and sharing.is_only_merged(user):
-                continue
-            if intent.beside not in other or not _is_same(other[intent.beside], own):
-                line = document.source.position(document.span(user, Part.ENTRY).start).line
-                raise ObstacleError(f"line {line} shares it without the same `{intent.beside}`; change it by hand")
+    beside = intent.beside if isinstance(intent, RemoveField) else ""
+    if beside and (odd := sharing.find_odd(path, beside)) is not None:
+        line = document.source.position(document.span(odd, Part.ENTRY).start).line
+        raise ObstacleError(f"line {line} shares it without the same `{beside}`; change it by hand")
     for place in places:
         if (
             isinstance(intent, RenameKey)
@@ -169,10 +163,6 @@ def _check_merging(sharing: Sharing, intent: RenameKey | RemoveField, *, keeps_v
         ):
             line = document.source.position(document.span(rival, Part.ENTRY).start).line
             raise ObstacleError(f"line {line} merges it beside its own `{intent.name}`; keep one of the two there")
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
 
 
 def _check_key(sharing: Sharing, path: Path) -> None:

@@ -52,9 +52,27 @@ class Sharing:
         nodes = [owner, *self._merging.get((owner, step), ())]
         return [self.document.paths[node] for node in nodes if node in self.document.paths]
 
-    def is_only_merged(self, path: Path) -> bool:
-        """Return whether the mapping at `path` is a definition that is used by merge keys only."""
-        return bool(path) and self.is_definition(path) and self.document.child(path).node not in self._aliased
+    def find_odd(self, path: Path, name: str) -> Path | None:
+        """Return the path of a mapping that has the field at `path` but not the same field `name` as the others.
+
+        A definition without it that is used by merge keys only does not count.
+        """
+        owner, step = self.field(path)
+        if (owner, step, name) not in self._odd:
+            own = self.document.value(path[:-1])[name]
+            users = ((user, self.document.value(user)) for user in self.users(path))
+            odd = (user for user, fields in users if not is_same(fields.get(name), own))
+            self._odd[owner, step, name] = next((each for each in odd if not self._is_merged(each, name)), None)
+        return self._odd[owner, step, name]
+
+    @cached_property
+    def _odd(self) -> dict[tuple[Any, str | int, str], Path | None]:
+        return {}
+
+    def _is_merged(self, path: Path, name: str) -> bool:
+        """Return whether the mapping at `path` is a definition without `name` that is used by merge keys only."""
+        is_defined = bool(path) and self.is_definition(path) and name not in self.document.value(path)
+        return is_defined and self.document.child(path).node not in self._aliased
 
     def heirs(self, path: Path) -> list[Any]:
         """Return the mappings that merge fields of the one at `path`."""
@@ -174,6 +192,11 @@ class Sharing:
                 if (node, step) not in self._definitions:
                     outside.setdefault(self.field((*path, step)), (*path, step))
         return outside
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two values are equal and of one type."""
+    return type(one) is type(other) and bool(one == other)
 
 
 def _walk(document: Document, doors: frozenset[_Field]) -> Iterator[tuple[Any, Path]]:
