@@ -18,8 +18,6 @@ from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
 from rubric_lint.messages import join_words
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span
 
@@ -208,18 +206,15 @@ class _Step:
     def _named(self) -> list[tuple[int, int, _Name]]:
         return sorted((*edit.span, name) for name, change in self._changes if name for edit in change.edits)
 
-    def list_around(self, at: int) -> list[Span]:
-        """Return the extents of the criterion at an offset and of what it is in, from the innermost outwards."""
-        number = bisect_right(self._entries, at, key=lambda entry: entry[0].start) - 1
-        extent, document, path = self._entries[number] if number >= 0 else (Span(0, 0), None, ())
-        around = [find_extent(document, path[:depth]) for depth in range(len(path), 0, -1)] if document else []
-        is_in = extent.start <= at <= extent.end
-        return [*(around if is_in else []), Span(0, len(self.examined.result.source.text))]
+    def find_entry(self, at: int) -> Span | None:
+        """Return the extent of the criterion at an offset."""
+        number = bisect_right(self._entries, at, key=itemgetter(0)) - 1
+        return self._entries[number] if number >= 0 and at <= self._entries[number].end else None
 
     @cached_property
-    def _entries(self) -> list[tuple[Span, Document, Path]]:
+    def _entries(self) -> list[Span]:
         found = ((document, entry.path) for document, rubric in self.examined.rubrics for entry in rubric.entries)
-        return sorted(((find_extent(document, path), document, path) for document, path in found), key=itemgetter(0))
+        return sorted(find_extent(document, path) for document, path in found)
 
 
 class _Trial(NamedTuple):
@@ -245,21 +240,22 @@ class _Trial(NamedTuple):
         Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
         """
         steps = self.steps[-1:] if self.is_broken else self.steps
-        places = [(step, *span) for span in doubt.places for step, span in _trace(steps, span)]
-        for step, start, end in places:
-            if found := dict.fromkeys(name for name in step.find_touching(start, end) if name not in proven):
-                return list(found), True
-        around = [(step, step.list_around(start)) for step, start, _ in places]
-        innermost = tuple(spans[0] for _, spans in around)
-        if innermost in seen:
+        places = [each for span in doubt.places for each in _trace(steps, span)]
+        if touching := _find_unproven(places, proven):
+            return touching, True
+        entries = [(step, entry) for step, span in places if (entry := step.find_entry(span.start))]
+        key = tuple(entry for _, entry in entries)
+        if key in seen:
             return [], False
-        seen.add(innermost)
-        for depth in range(max((len(spans) for _, spans in around), default=0)):
-            spans = ((step, spans[depth]) for step, spans in around if depth < len(spans))
-            found = dict.fromkeys(name for step, span in spans for name in step.find_touching(*span))
-            if suspects := [name for name in found if name not in proven]:
-                return suspects, False
-        return [name for step in steps for name in step.names if name not in proven], False
+        seen.add(key)
+        everywhere = [name for step in steps for name in step.names if name not in proven]
+        return _find_unproven(entries, proven) or everywhere, False
+
+
+def _find_unproven(places: Iterable[tuple[_Step, Span]], proven: Collection[_Name]) -> list[_Name]:
+    """Return the fixes that touch one of some places, without those that are proven."""
+    found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span))
+    return [name for name in found if name not in proven]
 
 
 def _trace(steps: Sequence[_Step], span: Span) -> Iterator[tuple[_Step, Span]]:
@@ -289,7 +285,7 @@ class _Search:
     """The search for the fixes that pass the proof together.
 
     All are tried at once. If that fails, each doubt has a place: the fixes that touch it, or else those of its
-    criterion, rubric or file, are suspected. One suspect is refused; of several, half wait until the others are proved.
+    criterion or of the file, are suspected. One suspect is refused; of several, half wait until the others are proved.
     So fixes of different criteria do not cost each other, and many doubts take hardly more trials than one.
     """
 
@@ -348,12 +344,14 @@ class _Search:
         if is_strict and not all(is_there for *_, is_there in found):
             return False
         waiting: dict[_Name, None] = {}
+        kept: set[_Name] = set()  # something has to be left to try
         refused: dict[_Name, str] = {}
         for doubt, suspects, _ in sorted(found, key=lambda each: len(each[1])):
             if len(suspects) == 1:
                 refused.setdefault(suspects[0], doubt.reason)
             elif refused.keys().isdisjoint(suspects):
-                waiting |= dict.fromkeys(suspects[len(suspects) // 2 :])
+                kept |= {name for name in suspects[: len(suspects) // 2] if name not in waiting}
+                waiting |= dict.fromkeys(name for name in suspects[len(suspects) // 2 :] if name not in kept)
         self._refused |= refused
         if waiting:
             self._waiting.append(list(waiting))

@@ -89,13 +89,13 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
         is_different = False
         for path in find_differences(then, now, added):
-            yield Doubt(f"the value at `{pointer(path)}` would not be as intended", (find_extent(then, path),))
+            yield Doubt(f"the value at `{pointer(path)}` would not be as intended", _find_places(then, path))
             is_different = True
         if is_different:
             continue
         if all(change.safe for change in mine) and models[place] != after.models[place]:
             for path in _find_rescored(models[place], after.models[place]):
-                yield Doubt("a rubric would be scored differently", (find_extent(then, path),))
+                yield Doubt("a rubric would be scored differently", _find_places(then, path))
         copies = [-1] if expected else []
         for data, copy in zip(expected, copies, strict=True):
             for path in _find_differences(data, after.documents[copy].data, frozenset(), frozenset()):
@@ -106,13 +106,26 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
             yield Doubt("some criteria would not be recognised as those of a rubric any more")
 
 
+def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
+    """Return where the value at a path is written, and the mappings of which merge keys bring fields into it."""
+    while path and not _is_written(document, path):
+        path = path[:-1]
+    owners = {owner: None for _, owner in document.merged_fields(path)}
+    merged = [document.extent(found) for owner in owners if (found := document.paths.get(owner))]
+    return (find_extent(document, path), *merged)
+
+
+def _is_written(document: Document, path: Path) -> bool:
+    with suppress(KeyError, IndexError, AttributeError):
+        return document.child(path) is not None
+    return False
+
+
 def find_extent(document: Document, path: Path) -> Span:
     """Return the extent of the innermost value on the way to a path that is written in the document."""
-    while path:
-        with suppress(KeyError, IndexError, AttributeError):
-            return document.extent(path)
+    while path and not _is_written(document, path):
         path = path[:-1]
-    return Span(0, len(document.source.text))
+    return document.extent(path) if path else Span(0, len(document.source.text))
 
 
 def _find_rescored(before: Any, after: Any) -> Iterator[Path]:
