@@ -275,12 +275,12 @@ def _find_differences(expected: Any, found: Any, merging: frozenset[int], added:
             if one.keys() != other.keys() or (in_order and _order(one, added) != _order(other, added)):
                 yield path
             else:
-                stack += reversed([((*path, key), value, other[key]) for key, value in one.items()])
+                stack += [((*path, key), value, other[key]) for key, value in one.items()]
         elif isinstance(one, list):
             if len(one) != len(other):
                 yield path
             else:
-                stack += reversed([((*path, index), value, other[index]) for index, value in enumerate(one)])
+                stack += [((*path, index), value, other[index]) for index, value in enumerate(one)]
         elif one != other and not (isinstance(one, float) and math.isnan(one) and math.isnan(other)):
             yield path
 
