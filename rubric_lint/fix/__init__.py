@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severity
 from rubric_lint.fix.following import DataChange, Known, find_old, move, name_findings
-from rubric_lint.fix.proof import Doubt, adds_document, find_doubts, find_extent, renumber
+from rubric_lint.fix.proof import Doubt, adds_document, find_doubts, renumber
 from rubric_lint.fix.reading import Reading
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
@@ -68,6 +68,10 @@ class Note(NamedTuple):
     at: int | None = None
 
 
+Refused = Mapping[tuple[str, str], str]
+"""Why fixes were refused, by the rule and the JSON Pointer of their finding."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """The outcome of fixing one file; with a `doubt`, the text is unchanged and nothing may be written.
@@ -85,7 +89,7 @@ class Fixed:
     applied: tuple[Applied, ...] = ()
     doubt: str = ""
     left_out: str = ""
-    refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    refused: Refused = field(default_factory=dict)
     unmet: tuple[Left, ...] = ()
     notes: tuple[Note, ...] = ()
     doubt_at: int | None = None
@@ -151,21 +155,20 @@ def fix(
         return Fixed(source, data, result)
     if source.to_bytes(source.text) != data and any(map(wish.pick, result.findings)):
         return Fixed(source, data, result, doubt="its bytes cannot be reproduced exactly")
-    reading: Reading | None
-    examined, applied, reading = first, list[Applied](), Reading(source, settings, first)
+    examined, applied, unused = first, list[Applied](), [Reading(source, settings, first)]
     for _ in range(MAX_ROUNDS):
         claims = [*_renew_claims(examined.result.source, settings)] if examined.rubrics else []
         try:
-            found = _Search(examined, settings, SAFE, {}, reading).run(claims)
-            left_out, done = found.left_out, found.applied
+            trial, refused, left_out = _Search(examined, settings, SAFE, unused).run(claims, {})
+            done = trial.applied
             if wish != SAFE:  # on top of the safe fixes, so that no unsafe one can cost any of these
-                found = _Search(found.examined, settings, wish, found.refused, found.reading).run([])
-                done = [*done, *found.applied]
+                trial, refused, _ = _Search(trial.examined, settings, wish, trial.unused).run([], refused)
+                done = [*done, *trial.applied]
         except _StoppedError:
             return Fixed(source, data, result, doubt="the time limit was reached before its fixes were proved")
-        examined, applied, reading = found.examined, applied + done, found.reading
-        if not (done and (found.refused or left_out)):  # otherwise one of them may have become possible
-            return Fixed(source, data, examined.result, tuple(applied), left_out=left_out, refused=found.refused)
+        examined, applied, unused = trial.examined, applied + done, trial.unused
+        if not (done and (refused or left_out)):  # otherwise one of them may have become possible
+            return Fixed(source, data, examined.result, tuple(applied), left_out=left_out, refused=refused)
     return Fixed(source, data, result, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
 
 
@@ -181,18 +184,22 @@ class _Name(NamedTuple):
     pointer: str
 
 
-class _Step:
-    """One round: what was examined before it, and the changes, those of fixes with their names."""
+_Change = tuple[Applied, _Name | None, DataChange]
+"""A fix, its name, which the change of a claim has not, and what it does."""
 
-    def __init__(self, examined: Examined, changes: "list[tuple[_Name | None, DataChange]]") -> None:
+
+class _Step:
+    """One round: what was examined before it, and the changes."""
+
+    def __init__(self, examined: Examined, changes: Sequence[_Change]) -> None:
         self.examined = examined
-        self.names = [name for name, _ in changes if name]
+        self.names = [name for _, name, _ in changes if name]
         self._changes = changes
 
     @cached_property
     def edits(self) -> list[Edit]:
         """All edits, in order."""
-        return sorted((edit for _, change in self._changes for edit in change.edits), key=attrgetter("span"))
+        return sorted((edit for *_, change in self._changes for edit in change.edits), key=attrgetter("span"))
 
     def find_touching(self, start: int, end: int) -> Iterator[_Name]:
         """Find the fixes with an edit that overlaps a span or touches it."""
@@ -204,7 +211,7 @@ class _Step:
 
     @cached_property
     def _named(self) -> list[tuple[int, int, _Name]]:
-        return sorted((*edit.span, name) for name, change in self._changes if name for edit in change.edits)
+        return sorted((*edit.span, name) for _, name, change in self._changes if name for edit in change.edits)
 
     def find_entry(self, at: int) -> Span | None:
         """Return the extent of the criterion at an offset."""
@@ -213,15 +220,15 @@ class _Step:
 
     @cached_property
     def _entries(self) -> list[Span]:
-        found = ((document, entry.path) for document, rubric in self.examined.rubrics for entry in rubric.entries)
-        return sorted(find_extent(document, path) for document, path in found)
+        rubrics = self.examined.rubrics
+        return sorted(document.extent(entry.path) for document, rubric in rubrics for entry in rubric.entries)
 
 
 class _Trial(NamedTuple):
     """What some fixes came to: the rounds, what is examined after them, and the doubts.
 
     `left` are the places afterwards of the fixes that were left out. The places of doubts are in the text before the
-    last round, and with `is_broken` about this round only.
+    last round, and with `is_broken` about this round only. `unused` has what is examined if no proof has used it up.
     """
 
     steps: list[_Step]
@@ -229,27 +236,45 @@ class _Trial(NamedTuple):
     applied: list[Applied]
     left: dict[tuple[str, str], _Name]
     doubts: list[Doubt]
+    unused: list[Reading]
     is_broken: bool = False
-    reading: Reading | None = None
 
-    def find_suspects(
-        self, doubt: Doubt, proven: Collection[_Name], seen: set[tuple[Span, ...]]
-    ) -> tuple[list[_Name], bool]:
-        """Return the fixes that may be the cause of a doubt, and whether they touch its very place.
+    def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, None]]:
+        """Return the fixes that are to be refused for the doubts, and those that are to wait until others are proved.
+
+        If it `is_strict`, only fixes that touch the place of a doubt are, and none if any doubt has no such fix.
+        """
+        seen = set[tuple[Span, ...]]()
+        found = [(doubt, self._find_suspects(doubt, proven, seen, is_strict=is_strict)) for doubt in self.doubts]
+        refused, waiting = dict[_Name, str](), dict[_Name, None]()
+        if is_strict and not all(suspects for _, suspects in found):
+            return refused, waiting
+        kept: set[_Name] = set()  # something has to be left to try
+        for doubt, suspects in sorted(found, key=lambda each: len(each[1])):
+            if len(suspects) == 1:
+                refused.setdefault(suspects[0], doubt.reason)
+            elif refused.keys().isdisjoint(suspects):
+                kept |= {name for name in suspects[: len(suspects) // 2] if name not in waiting}
+                waiting |= dict.fromkeys(name for name in suspects[len(suspects) // 2 :] if name not in kept)
+        return refused, waiting
+
+    def _find_suspects(
+        self, doubt: Doubt, proven: Collection[_Name], seen: set[tuple[Span, ...]], *, is_strict: bool
+    ) -> list[_Name]:
+        """Return the fixes that touch the place of a doubt, or else those of its criterion, or else all.
 
         Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
         """
         steps = self.steps[-1:] if self.is_broken else self.steps
         places = [each for span in doubt.places for each in _trace(steps, span)]
-        if touching := _find_unproven(places, proven):
-            return touching, True
+        if (touching := _find_unproven(places, proven)) or is_strict:
+            return touching
         entries = [(step, entry) for step, span in places if (entry := step.find_entry(span.start))]
         key = tuple(entry for _, entry in entries)
         if key in seen:
-            return [], False
+            return []
         seen.add(key)
-        everywhere = [name for step in steps for name in step.names if name not in proven]
-        return _find_unproven(entries, proven) or everywhere, False
+        return _find_unproven(entries, proven) or [name for step in steps for name in step.names if name not in proven]
 
 
 def _find_unproven(places: Iterable[tuple[_Step, Span]], proven: Collection[_Name]) -> list[_Name]:
@@ -265,23 +290,7 @@ def _trace(steps: Sequence[_Step], span: Span) -> Iterator[tuple[_Step, Span]]:
         span = Span(*(find_old(at, steps[number - 1].edits) for at in span)) if number else span
 
 
-class _Found(NamedTuple):
-    """The outcome of a search: what is examined after the fixes, and what was refused; see `Fixed`.
-
-    `reading` is what was examined, to prove further fixes from, unless a proof has changed its data.
-    """
-
-    examined: Examined
-    reading: Reading | None
-    applied: list[Applied]
-    refused: dict[tuple[str, str], str]
-    left_out: str = ""
-
-
-_Claims = list[tuple[Applied, DataChange]]
-
-
-class _Search:
+class _Search(NamedTuple):
     """The search for the fixes that pass the proof together.
 
     All are tried at once. If that fails, each doubt has a place: the fixes that touch it, or else those of its
@@ -289,136 +298,100 @@ class _Search:
     So fixes of different criteria do not cost each other, and many doubts take hardly more trials than one.
     """
 
-    def __init__(
-        self,
-        first: Examined,
-        settings: FileSettings,
-        wish: Wish,
-        refused: Mapping[tuple[str, str], str],
-        reading: Reading | None,
-    ) -> None:
-        self._first = first
-        self._settings = settings
-        self._wish = wish
-        self._given = {_Name(0, *name): reason for name, reason in refused.items()}
-        self._refused = dict(self._given)
-        self._waiting: list[list[_Name]] = []
-        self._proof = reading
+    first: Examined
+    settings: FileSettings
+    wish: Wish
+    unused: list[Reading]
 
-    def run(self, claims: _Claims) -> _Found:
-        """Try sets of fixes until all that are left have either passed the proof or been refused."""
+    def run(self, claims: Sequence[_Change], given: Refused) -> tuple[_Trial, Refused, str]:
+        """Try sets of fixes until all that are left have either passed the proof or been refused.
+
+        Return the last trial that passed, what was refused, besides what is `given`, and why `claims` were left out.
+        """
+        known = {_Name(0, *name): reason for name, reason in given.items()}
+        refused, waiting = dict(known), list[dict[_Name, None]]()
         best: tuple[frozenset[_Name], _Trial] | None = None
         left_out = ""
         for _ in range(MAX_TRIALS):
-            excluded = frozenset(self._refused).union(*self._waiting)
+            excluded = frozenset(refused).union(*waiting)
             trial = best[1] if best and best[0] == excluded else self._try(excluded, claims)
             if not trial.doubts:
                 best = excluded, trial
-                if not self._waiting:
-                    return self._report(trial, left_out)
-                self._waiting.pop()
-            elif not self._suspect(trial, best[1] if best else None, is_strict=bool(claims)):
-                if not claims:
+                if not waiting:
                     break
-                claims, left_out = [], trial.doubts[0].reason
-                best, self._refused, self._waiting = None, dict(self._given), []
-        trial = best[1] if best else _Trial([], self._first, [], {}, [])
+                waiting.pop()
+                continue
+            proven = {name for step in best[1].steps for name in step.names} if best else set[_Name]()
+            causes, doubtful = trial.suspect(proven, is_strict=bool(claims))
+            refused |= causes
+            waiting += [doubtful] if doubtful else []
+            if causes or doubtful:
+                continue
+            if not claims:
+                break
+            claims, left_out = (), trial.doubts[0].reason
+            best, refused, waiting = None, dict(known), []
+        if not best:
+            fixable = [each for each in self.first.result.findings if self.wish.pick(each)]
+            names = frozenset(_Name(0, each.rule, each.pointer) for each in fixable)
+            best = names, self._try(names, ())
         reason = f"no set of its fixes passed the proof in {MAX_TRIALS} trials"
-        left = _list_fixable(trial.examined.result.findings, self._wish)
-        return _Found(
-            trial.examined, trial.reading or self._proof, trial.applied, dict.fromkeys(left, reason), left_out
-        )
+        return best[1], {place: refused.get(name, reason) for place, name in best[1].left.items()}, left_out
 
-    def _report(self, trial: _Trial, left_out: str) -> _Found:
-        refused = {place: self._refused[name] for place, name in trial.left.items()}
-        return _Found(trial.examined, trial.reading or self._proof, trial.applied, refused, left_out)
-
-    def _suspect(self, trial: _Trial, best: _Trial | None, *, is_strict: bool) -> bool:
-        """Refuse fixes that may be the cause of the doubts, or let them wait; return whether there are any.
-
-        If it `is_strict`, only fixes that touch the place of a doubt are suspected.
-        """
-        proven = {name for step in best.steps for name in step.names} if best else set()
-        seen = set[tuple[Span, ...]]()
-        found = [(doubt, *trial.find_suspects(doubt, proven, seen)) for doubt in trial.doubts]
-        if is_strict and not all(is_there for *_, is_there in found):
-            return False
-        waiting: dict[_Name, None] = {}
-        kept: set[_Name] = set()  # something has to be left to try
-        refused: dict[_Name, str] = {}
-        for doubt, suspects, _ in sorted(found, key=lambda each: len(each[1])):
-            if len(suspects) == 1:
-                refused.setdefault(suspects[0], doubt.reason)
-            elif refused.keys().isdisjoint(suspects):
-                kept |= {name for name in suspects[: len(suspects) // 2] if name not in waiting}
-                waiting |= dict.fromkeys(name for name in suspects[len(suspects) // 2 :] if name not in kept)
-        self._refused |= refused
-        if waiting:
-            self._waiting.append(list(waiting))
-        return bool(refused or waiting)
-
-    def _try(self, excluded: frozenset[_Name], claims: _Claims) -> _Trial:
+    def _try(self, excluded: frozenset[_Name], claims: Sequence[_Change]) -> _Trial:
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
-        first, wish, settings = self._first.result, self._wish, self._settings
-        examined, reading = self._first, None
+        first, wish = self.first.result, self.wish
+        examined, reading = self.first, None
         known, left = name_findings(first.findings), dict[tuple[str, str], _Name]()
         steps, applied = list[_Step](), list[Applied]()
         for number in range(MAX_ROUNDS):
             result = examined.result
             left |= {(name.rule, name.pointer): name for name in excluded if name.round == number}
             findings = [each for each in result.findings if (each.rule, each.pointer) not in left]
-            chosen = [
+            chosen = claims or [
                 (
                     Applied(finding.rule, fix.title),
                     _Name(number, finding.rule, finding.pointer),
                     DataChange(finding.pointer, fix.intents, fix.edits, fix.safe),
                 )
-                for finding, fix in (() if claims and not number else choose(findings, wish))
+                for finding, fix in choose(findings, wish)
             ]
-            new_claims = [(each, None, change) for each, change in claims] if not number else []
-            if not (chosen or new_claims):
+            claims = ()
+            if not chosen:
                 break
-            changes = [change for *_, change in [*new_claims, *chosen]]
-            steps.append(_Step(examined, [(name, change) for _, name, change in [*new_claims, *chosen]]))
+            changes = [change for *_, change in chosen]
+            steps.append(_Step(examined, chosen))
             text = splice(result.source.text, steps[-1].edits)
-            examined = examine(result.source._replace(text=text), settings)
+            examined = examine(result.source._replace(text=text), self.settings)
             if examined.result.is_stopped:
                 raise _StoppedError
-            if reading is None:  # a proof changes the data that it starts from, so only one can have what was linted
-                reading, self._proof = self._proof or Reading(first.source, settings), None
-            after = Reading(examined.result.source, settings, examined)
-            if doubts := [*_find_lost_mark(text), *find_doubts(reading, after, changes)]:
-                return _Trial(steps, examined, applied, left, doubts, is_broken=True)
+            if reading is None:  # a proof changes the data that it starts from
+                reading = self.unused.pop() if self.unused else Reading(first.source, self.settings)
+            after = Reading(examined.result.source, self.settings, examined)
+            if doubts := [*find_doubts(reading, after, changes)]:
+                return _Trial(steps, examined, applied, left, doubts, [], is_broken=True)
             reading, known, left = after, move(known, changes), _move_all(left, changes)
-            applied += [each for each, *_ in [*new_claims, *chosen]]
+            applied += [each for each, *_ in chosen]
         else:
-            return _Trial(steps, examined, applied, left, [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")])
+            doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
+            return _Trial(steps, examined, applied, left, doubts, [])
         edits = steps[-1].edits if steps else []
         doubts = [
             Doubt(_word_new(examined.result, finding), tuple(_find_places(finding, edits)))
             for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
         ]
-        return _Trial(steps, examined, applied, left, doubts, reading=reading)
+        unused = [reading] if reading else self.unused
+        return _Trial(steps, examined, applied, left, doubts, unused)
 
 
 class _StoppedError(Exception):
     """The time limit was reached while the fixes were proved."""
 
 
-def _find_lost_mark(text: str) -> Iterator[Doubt]:
-    """Yield a doubt if the first character of a text would be read as the byte order mark of the file."""
-    if text[:1] == "\ufeff":
-        yield Doubt("a byte order mark would become the first character of the file", (Span(0, 0),))
-
-
 def _find_places(finding: Finding, edits: list[Edit]) -> Iterator[Span]:
     """Yield the places of a finding in the text before some edits."""
     for span in [finding.span, *(each.span for each in finding.related if each.source is None)]:
         yield Span(*(find_old(at, edits) for at in span))
-
-
-def _list_fixable(findings: Iterable[Finding], wish: Wish) -> list[tuple[str, str]]:
-    return [(finding.rule, finding.pointer) for finding in findings if wish.pick(finding)]
 
 
 def _move_all(left: Mapping[tuple[str, str], _Name], changes: Sequence[DataChange]) -> dict[tuple[str, str], _Name]:
@@ -461,7 +434,7 @@ DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
 _VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
 
 
-def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Applied, DataChange]]:
+def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
     """Find the changes that make the documents of a file name the schema of the current version."""
     if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= DEPRECATIONS):
         return
@@ -476,6 +449,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Appl
         edits = (Edit(Span(*version.span()), CURRENT),)
         yield (
             Applied("schema", f"follow {CURRENT}"),
+            None,
             DataChange(f"/{document.number or 0}/$schema", intents, edits, safe=True),
         )
 

@@ -56,6 +56,9 @@ def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) 
         starts = (find_old(fault.span.start, edits) for fault in after.faults[:1])
         yield Doubt("it would have a syntax error", tuple(Span(at, at) for at in starts))
         return
+    if after.source.text[:1] == "\ufeff":
+        yield Doubt("a byte order mark would become the first character of the file", (Span(0, 0),))
+        return
     added = sum(map(adds_document, changes))
     if len(before.documents) + added != len(after.documents):
         yield Doubt("the number of documents would change")
@@ -124,20 +127,13 @@ def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
         path = path[:-1]
     owners = {owner: None for _, owner in document.merged_fields(path)}
     merged = [document.extent(found) for owner in owners if (found := document.paths.get(owner))]
-    return (find_extent(document, path), *merged)
+    return (document.extent(path) if path else Span(0, len(document.source.text)), *merged)
 
 
 def _is_written(document: Document, path: Path) -> bool:
     with suppress(KeyError, IndexError, AttributeError):
         return document.child(path) is not None
     return False
-
-
-def find_extent(document: Document, path: Path) -> Span:
-    """Return the extent of the innermost value on the way to a path that is written in the document."""
-    while path and not _is_written(document, path):
-        path = path[:-1]
-    return document.extent(path) if path else Span(0, len(document.source.text))
 
 
 def _find_rescored(before: Any, after: Any) -> Iterator[Path]:
