@@ -89,7 +89,7 @@ class Fixed:
     applied: tuple[Applied, ...] = ()
     doubt: str = ""
     left_out: str = ""
-    refused: Refused = field(default_factory=dict)
+    refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
     unmet: tuple[Left, ...] = ()
     notes: tuple[Note, ...] = ()
     doubt_at: int | None = None
