@@ -32,9 +32,13 @@ class ReplaceValue(NamedTuple):
 
 
 class RemoveField(NamedTuple):
-    """Intent: remove the field at `path`, keeping its comments."""
+    """Intent: remove the field at `path`, keeping its comments.
+
+    If it repeats the field `beside` it, it goes only if that is so in every mapping that has both from this text.
+    """
 
     path: Path
+    beside: str = ""
 
 
 class AddField(NamedTuple):

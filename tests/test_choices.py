@@ -11,8 +11,10 @@ from ruamel.yaml import YAML
 from test_fix_properties import read
 
 import rubric_lint
+from rubric_lint.finding import ReplaceValue
 from rubric_lint.fix import fix, splice
 from rubric_lint.fix.single import find_trouble
+from rubric_lint.format.outcome_repairs import write_placeholder
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import RULES
@@ -243,6 +245,29 @@ def test_of_three_criteria_with_one_id_each_gets_its_own():
     ]
     for choice, ids in {"rename-later": ["a", "a-2", "a-3"], "rename-earlier": ["a-2", "a-3", "a"]}.items():
         assert re.findall("id: (.*?),", fix("a.yaml", text.encode(), OURS, choices=[choice]).text) == ids
+
+
+@pytest.mark.parametrize(
+    "ranges", [((0, 3), (6, 8), (6, 10)), ((0, 3), (2, 3), (6, 10))], ids=["two begin behind it", "two end before it"]
+)
+def test_a_gap_next_to_two_bands_has_no_choice(ranges):
+    bands = (f"      - {{score_range: [{low}, {high}], expected_outcome: Is {low}}}\n" for low, high in ranges)
+    found = lint("a.yaml", f"{HEAD}{''.join(bands)}".encode(), OURS).findings
+    assert [(each.fix, each.choices) for each in found if each.rule == "coverage"] == [(None, ())]
+
+
+@pytest.mark.parametrize(
+    ("at", "place", "name"),
+    [
+        ((), ("expected_outcome",), "criterion"),
+        (("rubrics", "a"), ("rubrics", "a", "expected_outcome"), "criterion"),
+        (("rubrics", 1), ("rubrics", 1), "criterion 2"),
+    ],
+    ids=["the whole document", "in a mapping", "in a list"],
+)
+def test_a_placeholder_names_the_criterion_by_its_number_if_it_has_one(at, place, name):
+    repair = write_placeholder({}, at, place)
+    assert repair.intents == (ReplaceValue(place, f"TODO - say what an observer sees for {name}"),)
 
 
 def test_the_first_of_several_named_choices_wins():

@@ -176,12 +176,15 @@ def test_what_is_left_is_told_with_its_place_and_reason(program):
     assert file.read_text() == STUCK
 
 
-def test_a_file_in_doubt_is_left_alone_and_the_others_are_fixed(program, suite):
+def test_fixes_that_do_not_pass_the_proof_are_told_and_the_others_made(program, suite):
     doubtful = program.write("doubtful.yaml", DOUBTFUL)
     code, out, err = program()
-    assert (code, err) == (3, "")
-    assert out.startswith("doubtful.yaml: left unchanged: ")
-    assert out.endswith("\n1 file left unchanged because the proof of the fixes failed.\n")
+    assert (code, err) == (0, "")
+    assert [line.partition(" not fixed: ")[0] for line in out.splitlines() if "not fixed" in line] == [
+        "doubtful.yaml:2:42: deprecated-required",
+        "doubtful.yaml:3:47: deprecated-required",
+    ]
+    assert out.endswith("\n2 findings left to fix by hand.\n")
     assert (doubtful.read_text(), suite.read_text()) == (DOUBTFUL, NEW)
 
 
@@ -289,7 +292,7 @@ def test_only_the_selected_rules_fix(program, suite):
 
 def test_unsafe_fixes_are_made_on_request(program):
     file = program.write("suite.yaml", "rubrics:\n- {id: a, expected_outcome: It, wieght: 2}\n")
-    assert program() == (0, "Nothing to fix safely in 1 file.\n1 fixable with rubric-fix --unsafe-fixes.\n", "")
+    assert program() == (0, "Nothing to fix safely in 1 file.\nUp to 1 fixable with rubric-fix --unsafe-fixes.\n", "")
     assert program("--unsafe-fixes", "-q") == (0, "", "")
     assert file.read_text() == "rubrics:\n- {id: a, expected_outcome: It, weight: 2}\n"
 

@@ -10,6 +10,7 @@ from rubric_lint.finding import (
     AddField,
     Edit,
     Fix,
+    MoveField,
     NestField,
     RemoveField,
     RenameKey,
@@ -453,3 +454,14 @@ def test_a_field_in_a_flow_mapping_goes_with_its_comma_and_leaves_comments():
         "{\nx: 1, # c\n y: 2}\n": "{\n# c\n y: 2}\n",
     }
     assert {text: apply(text, RemoveField(("x",))) for text in texts} == texts
+
+
+@pytest.mark.parametrize("value", ["x y", '"x, y"', "'x'", "x:y"])
+def test_a_value_that_every_style_reads_alike_moves_between_brackets(value):
+    assert apply(f"a: {value}\nb: {{c: 1}}\n", MoveField(("a",), ("b",))) == f"b: {{c: 1, a: {value}}}\n"
+
+
+@pytest.mark.parametrize("sign", ",[]{}#&*!|>%@`\"'")
+def test_a_value_that_brackets_may_change_does_not_move_between_them(sign):
+    with pytest.raises(ObstacleError, match="written in another style"):
+        plan(f"a: x{sign}y\nb: {{c: 1}}\n", MoveField(("a",), ("b",)))

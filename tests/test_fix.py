@@ -8,12 +8,23 @@ from itertools import product
 import pytest
 from pages import read_pages
 
-from rubric_lint.finding import Edit, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
-from rubric_lint.fix import DEPRECATIONS, SAFE, Fixed, choose, fix, splice
+from rubric_lint.finding import (
+    Edit,
+    Finding,
+    Fix,
+    RemoveField,
+    RenameKey,
+    Reorder,
+    Repair,
+    Replace,
+    ReplaceValue,
+    Severity,
+)
+from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix, splice
 from rubric_lint.fix.following import DataChange, move
-from rubric_lint.fix.proof import find_doubt
+from rubric_lint.fix.proof import Doubt, find_doubt, find_doubts
 from rubric_lint.lint.edits import Sharing, make_fix
-from rubric_lint.lint.engine import lint
+from rubric_lint.lint.engine import examine, lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
@@ -311,6 +322,62 @@ def test_what_cannot_be_fixed_stays_and_the_reason_is_told(text, reason):
     assert reasons(text) == (text, [("deprecated-required", reason)])
 
 
+MERGED = {
+    "another criterion that merges it has both": (
+        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Names it}\n- {<<: *s, id: z}\n",
+        {"/rubrics/0/description": "keep `expected_outcome`", "/rubrics/1/description": "line 3 merges it"},
+    ),
+    "a gate that another criterion sets itself": (
+        (
+            "shared: &s {required: true}\nrubrics:\n- {<<: *s, id: x, expected_outcome: It, required_min_score: 7}\n"
+            "- {<<: *s, id: z, expected_outcome: Names it}\n"
+        ),
+        {"/rubrics/0/required": "keep `required_min_score`", "/rubrics/1/required": "line 3 merges it"},
+    ),
+    "the field that it overrides cannot be renamed": (
+        (
+            "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
+            "- {<<: *b, id: c1, expected_outcome: Is it}\n"
+        ),
+        {"/rubrics/0/description": "line 4 merges it", "/rubrics/1/description": "keep `expected_outcome`"},
+    ),
+    "the field that it overrides has no finding": (
+        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n",
+        {"/rubrics/0/description": "the `description` of line 1"},
+    ),
+    "the field that it overrides says something else": (
+        (
+            "rubrics:\n- &a {id: a, expected_outcome: It, required: true}\n"
+            "- {<<: *a, id: b, expected_outcome: Is it, required: false}\n"
+        ),
+        {"/rubrics/1/required": "the `required` of line 2", "/rubrics/0/required": "the value at `/rubrics/1`"},
+    ),
+    "the field that it overrides is written in the merge key": (
+        "rubrics:\n- {<<: {description: Cites it}, id: a, description: Names it}\n",
+        {"/rubrics/0/description": "the `description` of line 2"},
+    ),
+    "what is said twice in one criterion is all that another one has": (
+        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Cites it}\n- {<<: *s, id: z}\n",
+        {"/rubrics/0/description": "line 4 shares it without", "/rubrics/1/description": "line 3 merges it"},
+    ),
+}
+
+
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+@pytest.mark.parametrize(("text", "reasons"), MERGED.values(), ids=MERGED)
+def test_no_fix_changes_what_a_merge_key_brings_into_another_criterion(text, reasons, unsafe):
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=unsafe)
+    assert (fixed.text, fixed.doubt) == (text, "")
+    left = {each.finding.pointer: each.reason for each in fixed.left(unsafe=unsafe)}
+    assert left.keys() == reasons.keys()
+    assert all(reason in left[place] for place, reason in reasons.items())
+
+
+def test_fields_that_override_each_other_by_merge_keys_are_renamed_together():
+    text = "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: a, description: Names it}\n- {<<: *b, id: c}\n"
+    assert fixed_text(text) == text.replace("description", "expected_outcome")
+
+
 def test_a_conflict_stays_and_is_told():
     text = "rubrics:\n- {id: a, expected_outcome: Cites it, description: Names it}\n"
     after, left = reasons(text)
@@ -397,20 +464,93 @@ rubrics:
     assert left.reason.startswith("line 3 would be a new finding, weight: ")
 
 
-def test_after_twenty_trials_the_other_fixes_stay_with_what_refused_them_together():
-    sound = "rubrics:\n- {id: a, description: Names it}\n"
-    bad = "".join(f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(20))
-    fixed = fix("suite.yaml", (sound + bad).encode(), OURS, unsafe=True)
-    assert fixed.text == sound.replace("description", "expected_outcome") + bad
-    reasons = [left.reason for left in fixed.left(unsafe=True)]
-    lines = [int(re.match(r"line (\d+) would be a new finding, weight: ", reason)[1]) for reason in reasons]
-    assert lines == [3, 4, 5, 6, 7, 8, 9, 10, 11, *[12] * 11]
+def count_lints(monkeypatch):
+    """The texts that are linted while a file is fixed."""
+    linted = []
+
+    def record(source, *args, **named):
+        linted.append(source.text)
+        return examine(source, *args, **named)
+
+    monkeypatch.setattr("rubric_lint.fix.examine", record)
+    return linted
 
 
-def test_fixes_without_an_end_are_a_doubt(monkeypatch):
+def test_each_refused_fix_has_its_own_reason_and_many_take_no_more_lints_than_one(monkeypatch):
+    def write(count):
+        return "".join(
+            f"- {{id: b{number}, expected_outcome: Cites {number}, wieght: -2}}\n" for number in range(count)
+        )
+
+    counts = []
+    for count in (1, 60):
+        linted = count_lints(monkeypatch)
+        sound = "rubrics:\n- {id: a, description: Names it}\n"
+        fixed = fix("suite.yaml", (sound + write(count)).encode(), OURS, unsafe=True)
+        assert fixed.text == sound.replace("description", "expected_outcome") + write(count)
+        reasons = [left.reason for left in fixed.left(unsafe=True)]
+        lines = [int(re.match(r"line (\d+) would be a new finding, weight: ", reason)[1]) for reason in reasons]
+        assert lines == list(range(3, count + 3))
+        counts.append(len(linted))
+    assert counts == [3, 3]
+
+
+def test_a_text_is_read_once_for_each_time_that_it_is_linted(monkeypatch):
+    read = []
+
+    def record(source):
+        read.append(source.text)
+        return read_documents(source)
+
+    for module in ("rubric_lint.lint.engine", "rubric_lint.fix.reading"):
+        monkeypatch.setattr(f"{module}.read_documents", record)
+    linted = count_lints(monkeypatch)
+    face = r"\ud83d\ude00"
+    text = f'rubrics:\n- {{id: a, description: "Names it {face}", requird_min_score: 10}}\n'
+    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
+    assert fixed.text == text.replace("description", "expected_outcome").replace("requird", "required")
+    assert read == [text, *linted]
+    assert len(linted) == 2
+
+
+UNPROVABLE = {
+    "its own criterion": "- {id: z, expected_outcome: Cites it, wieght: -2}\n",
+    "the next criterion": "- {id: z, expcted_outcome: Names 3, weight: 2}\n- {id: y, expcted_outcome: Names 3}\n",
+}
+
+
+@pytest.mark.parametrize("bad", UNPROVABLE.values(), ids=UNPROVABLE)
+def test_unsafe_fixes_never_cost_a_safe_one(bad):
+    sound = "".join(f"- {{id: a{number}, description: Names {number}}}\n" for number in range(40))
+    text = f"rubrics:\n{sound}{bad}"
+    plain, unsafe = (fix("suite.yaml", text.encode(), OURS, unsafe=unsafe) for unsafe in (False, True))
+    assert [each.applied.count(plain.applied[0]) for each in (plain, unsafe)] == [40, 40]
+    assert "description" not in unsafe.text
+
+
+def test_a_doubt_without_a_place_costs_only_the_fixes_that_cause_it(monkeypatch):
+    def refuse(before, after, changes):
+        yield from find_doubts(before, after, changes)
+        if {"/rubrics/7/description", "/rubrics/31/description"} & {change.pointer for change in changes}:
+            yield Doubt("it goes wrong")
+
+    monkeypatch.setattr("rubric_lint.fix.find_doubts", refuse)
+    linted = count_lints(monkeypatch)
+    text = "rubrics:\n" + "".join(f"- {{id: a{number}, description: Names {number}}}\n" for number in range(40))
+    fixed = fix("suite.yaml", text.encode(), OURS)
+    assert [(left.finding.pointer, left.reason) for left in fixed.left()] == [
+        ("/rubrics/7/description", "it goes wrong"),
+        ("/rubrics/31/description", "it goes wrong"),
+    ]
+    assert fixed.text.count("expected_outcome") == 38
+    assert len(linted) < 30
+
+
+def test_fixes_without_an_end_are_refused(monkeypatch):
     monkeypatch.setattr("rubric_lint.fix.MAX_ROUNDS", 1)
     fixed = fix("suite.yaml", b"rubrics:\n- {id: a, description: Cites it}\n", OURS)
-    assert (fixed.applied, fixed.doubt) == ((), "its fixes do not converge in 1 rounds")
+    assert fixed.applied == ()
+    assert [left.reason for left in fixed.left()] == ["its fixes do not converge in 1 rounds"]
 
 
 BANDS = "rubrics:\n  - id: a\n    score_ranges:\n"
@@ -646,16 +786,6 @@ def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one(unsaf
     assert fixed.left_out.startswith("line 2 would be a new finding, deprecated-description")
 
 
-def test_an_overridden_gate_of_a_merged_criterion_is_a_doubt_and_the_file_stays():
-    text = (
-        "rubrics:\n- &a {id: a, expected_outcome: Cites it, required: true}\n"
-        "- {<<: *a, id: b, expected_outcome: Names it, required: false}\n"
-    )
-    fixed = fix("suite.yaml", text.encode(), OURS)
-    assert (fixed.text, fixed.is_changed) == (text, False)
-    assert fixed.doubt
-
-
 def test_one_awkward_place_does_not_keep_the_others_from_their_fixes():
     awkward = (
         "rubrics:\n- &a {id: a, expected_outcome: Cites it, required: true}\n"
@@ -775,20 +905,19 @@ def test_a_gate_at_zero_decides_something_among_levels_alone(shape, gate, doubt)
     assert find_doubt(Source("a.yaml", old), Source("a.yaml", new), [change], OURS) == doubt
 
 
-def test_what_was_left_out_is_the_reason_for_the_unsafe_fixes_that_are_left():
-    data = b"rubrics:\n- {id: a, expected_outcom: Cites it}\n- {id: b, description: Names it}\n"
-    result = lint("suite.yaml", data, OURS)
-    left = Fixed(result.source, data, result, left_out="it would go wrong").left(unsafe=True)
-    assert [(each.finding.rule, each.reason) for each in left] == [
-        ("unknown-field", "it would go wrong"),
-        ("deprecated-description", "it conflicts with another fix"),
-    ]
-
-
 def test_fixes_that_touch_the_same_text_wait_for_the_next_round():
     result = lint("suite.yaml", b"rubrics:\n- {id: a, description: It, expected_outcome: It, required: true}\n", OURS)
     chosen = [finding.rule for finding, _ in choose([*result.findings, *result.findings], SAFE)]
     assert chosen == ["conflicting-field", "deprecated-required"]
+
+
+def test_a_fix_with_one_edit_in_text_that_is_taken_waits_as_a_whole():
+    def find(rule, *starts):
+        edits = tuple(Edit(Span(start, start + 2), "") for start in starts)
+        return Finding(rule, Severity.ERROR, "", Span(0, 1), "", fix=Fix("cut", edits, safe=True))
+
+    found = [find("first", 0, 10), find("second", 5, 11), find("third", 7, 12)]
+    assert [finding.rule for finding, _ in choose(found, SAFE)] == ["first", "third"]
 
 
 def test_splice_puts_in_and_takes_out():

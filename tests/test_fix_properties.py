@@ -1,11 +1,13 @@
 import json
 import random
 import re
+from collections import Counter
 from difflib import SequenceMatcher
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from merged_suites import list_comments, tell_all, write_suite
 from ruamel.yaml import YAML
 from styled_suites import json_suites, yaml_suites
 
@@ -16,6 +18,7 @@ from rubric_lint.scoring import score
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source
 
+OURS = FileSettings(claimed=True)
 SUITES = yaml_suites() | json_suites()
 # All that a migration may take out of a text, token by token, and put in.
 TAKEN = {"description", "required", "true", "false", "bool", "!", ":", ",", "?", '"', "'", ""}
@@ -132,3 +135,27 @@ def test_implied_gates_are_written_out_so_that_the_setting_can_go(suite, seed):
     assert (fixed.doubt, list_left(fixed)) == ("", [])
     assert [judge(suite.name, fixed.data, seed, how) for how in (implicit, DEFAULTS)] == [before, before]
     assert fix(suite.name, fixed.data, implicit).applied == ()
+
+
+HOWS = {"safe": {}, "unsafe": {"unsafe": True}, "chosen": {"unsafe": True, "choices": ["rename-later", "placeholder"]}}
+
+
+@pytest.mark.parametrize("how", HOWS.values(), ids=HOWS)
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(60, 2000), marks=pytest.mark.slow)], ids=["some", "many"]
+)
+def test_shared_fields_are_fixed_once_and_mean_what_they_meant(seeds, how):
+    changed = 0
+    for seed in seeds:
+        text = write_suite(random.Random(seed))  # noqa: S311 (a generator of files)
+        fixed = fix("a.rubric.yaml", text.encode(), OURS, **how)
+        assert fixed.doubt == "", seed
+        assert all(left.reason for left in fixed.left(**how)), seed
+        assert list_comments(fixed.text) == list_comments(text), seed
+        assert fix("a.rubric.yaml", fixed.data, OURS, **how).data == fixed.data, seed
+        safe = fix("a.rubric.yaml", text.encode(), OURS)
+        assert Counter(safe.applied) <= Counter(fixed.applied), seed
+        if "choices" not in how:
+            assert tell_all(fixed.text) == tell_all(text), seed
+        changed += fixed.is_changed
+    assert changed > len(seeds) * 0.8

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from itertools import pairwise
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
 import pytest
@@ -220,6 +220,24 @@ def test_keys_bands_and_ranges_are_in_order_and_the_rest_stays(text, expected, e
     assert formatted(text) == expected
     assert formatted(expected) == expected
     assert format_file("a.rubric.yaml", expected.encode()).applied == ()
+
+
+RANGES = ((0, 5), (3, 6), (4, 10), (2, 9), (5, 10), (0, 3))
+
+
+@pytest.mark.parametrize("ranges", [*combinations(RANGES, 3), RANGES[:4]], ids=str)
+def test_sorting_bands_adds_no_overlap_in_whatever_order_they_are(ranges):
+    def write(order):
+        bands = (f"  - {{score_range: [{low}, {high}], expected_outcome: Is {low}{high}}}\n" for low, high in order)
+        return "rubrics:\n- id: a\n  score_ranges:\n" + "".join(bands)
+
+    def count(data):
+        return Counter(finding.rule for finding in lint("a.rubric.yaml", data).findings if finding.rule != "band-order")
+
+    expected = count(write(sorted(ranges)).encode())
+    for order in permutations(ranges):
+        fixed = format_file("a.rubric.yaml", write(order).encode())
+        assert (fixed.doubt, count(fixed.data), count(write(order).encode())) == ("", expected, expected)
 
 
 JSON = """\

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from rubric_lint.finding import Finding, Severity
+from rubric_lint.fix import fix
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.ignore_comments import apply_ignores, find_ignores
 from rubric_lint.text.reading import read_documents
@@ -31,6 +32,32 @@ def reach(text, length):
     found = [start for start in range(len(text) + 1 - length) if is_silenced(text, start, start + length)]
     assert found == list(range(found[0], found[-1] + 1))
     return found[0], found[-1]
+
+
+REMARKS = {
+    "of its own": ("id: a  # rubric-lint: ignore[weight] # see the ticket", "id: a  # see the ticket"),
+    "behind a dash": ("id: a # rubric-lint: ignore[weight] - from the course", "id: a # from the course"),
+    "behind a reason": ("id: a # rubric-lint: ignore[weight] as agreed  #why", "id: a #why"),
+    "of another tool above": ("id: a # noqa # rubric-lint: ignore[weight] # x - y", "id: a # noqa # x - y"),
+    "before another ignore comment": (
+        "id: a # rubric-lint: ignore[weight] # x # rubric-lint: ignore[levels] # y",
+        "id: a # x # y",
+    ),
+    "none, only a reason": ("id: a # rubric-lint: ignore[weight] as agreed", "id: a"),
+    "none, only a dash": ("id: a # rubric-lint: ignore[weight] -", "id: a"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), REMARKS.values(), ids=REMARKS)
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_a_remark_of_the_author_stays_when_an_unused_ignore_comment_goes(before, after, end):
+    text = f"rubrics:\n- {before}\n  expected_outcome: Names it\n".replace("\n", end)
+    assert fix("a.rubric.yaml", text.encode()).text == text.replace(before, after)
+
+
+def test_a_remark_alone_on_its_line_stays_there():
+    text = "rubrics:\n# rubric-lint: ignore[weight] # about a\n- id: a\n  expected_outcome: Names it\n"
+    assert fix("a.rubric.yaml", text.encode()).text == text.replace("rubric-lint: ignore[weight] # ", "")
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 5])

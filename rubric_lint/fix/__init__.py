@@ -1,18 +1,20 @@
 """Fix a file: apply fixes until nothing changes, and prove that nothing else has changed."""
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import product
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severity
-from rubric_lint.fix.following import DataChange, Known, move, name_findings
-from rubric_lint.fix.proof import adds_document, find_doubt, renumber
+from rubric_lint.fix.following import DataChange, Known, find_old, move, name_findings
+from rubric_lint.fix.proof import Doubt, adds_document, find_doubts, renumber
+from rubric_lint.fix.reading import Reading
 from rubric_lint.format.schema_files import CURRENT
-from rubric_lint.lint.engine import DEFAULTS, lint
+from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
 from rubric_lint.messages import join_words
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
@@ -66,16 +68,17 @@ class Note(NamedTuple):
     at: int | None = None
 
 
-Refused = Mapping[str, Known]
-"""The findings that are not fixed because of doubt, by the reason."""
+Refused = Mapping[tuple[str, str], str]
+"""Why fixes were refused, by the rule and the JSON Pointer of their finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """The outcome of fixing one file; with a `doubt`, the text is unchanged and nothing may be written.
 
-    `original` are the bytes as read, `result` is the lint result after the fixes. `left_out` says why some fixes were
-    not tried: with them there would have been doubt. `refused` are the findings that this was true of one by one.
+    `original` are the bytes as read, `result` is the lint result after the fixes. `left_out` says why the file keeps
+    naming the schema of an older version. `refused` has the reason for each finding, by its rule and its JSON Pointer,
+    whose fix was tried and did not pass the proof.
     `unmet` is what a target cannot express or load. `notes` are assumptions of a rewriting. `doubt_at` is
     the offset of the cause of the doubt, if it is known.
     """
@@ -86,7 +89,7 @@ class Fixed:
     applied: tuple[Applied, ...] = ()
     doubt: str = ""
     left_out: str = ""
-    refused: Refused = field(default_factory=dict)
+    refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
     unmet: tuple[Left, ...] = ()
     notes: tuple[Note, ...] = ()
     doubt_at: int | None = None
@@ -116,7 +119,8 @@ class Fixed:
         yield from self.unmet
         for finding in self.result.findings:
             if wish.pick(finding):
-                yield Left(finding, self.doubt or self._refusal(finding) or "it conflicts with another fix")
+                reason = self.doubt or self.refused.get((finding.rule, finding.pointer))
+                yield Left(finding, reason or "it conflicts with another fix")
             elif finding.fix or (finding.choices and not wish.unsafe):
                 continue
             elif finding.choices:
@@ -124,11 +128,6 @@ class Fixed:
                 yield Left(finding, f"only you can choose: {join_words(answers, 'or')}")
             elif finding.obstacle or BY_NAME[finding.rule].fix == "safe":
                 yield Left(finding, finding.obstacle or finding.message)
-
-    def _refusal(self, finding: Finding) -> str:
-        name = (finding.rule, finding.pointer)
-        reason = next((reason for reason, names in self.refused.items() if name in names), "")
-        return reason or ("" if finding.fix and finding.fix.safe else self.left_out)
 
 
 @without_collections()
@@ -150,104 +149,266 @@ def fix(
     Raises:
         RuleError: if a rule crashes, which no `data` should cause.
     """
-    first, wish = lint(name, data, settings), Wish(unsafe, tuple(choices))
-    if first.is_stopped:  # without all findings, nothing proves that a fix causes no new one
-        return Fixed(first.source, data, first)
-    claims = list(_renew_claims(first.source, settings)) if first.rubrics else []
-    attempts = product([claims, []] if claims else [[]], [SAFE] if wish == SAFE else [wish, SAFE])
-    fixed = _fix_until_stable(first, data, settings, *next(attempts))
-    if fixed.doubt and wish != SAFE:
-        fixed = _fix_in_part(first, data, settings, fixed, claims, wish=wish)
-    for attempt in attempts:
-        if not fixed.doubt:
-            break
-        fixed = replace(_fix_until_stable(first, data, settings, *attempt), left_out=fixed.left_out or fixed.doubt)
-    return _fix_in_part(first, data, settings, fixed, [], wish=SAFE) if fixed.doubt else fixed
-
-
-MAX_TRIALS = 20
-"""The maximum number of subsets of the fixes of a file that are tried if all of them together are refused."""
-
-
-_Claims = list[tuple[Applied, DataChange]]
-
-
-def _fix_in_part(
-    first: Result, data: bytes, settings: FileSettings, whole: Fixed, claims: "_Claims", *, wish: Wish
-) -> Fixed:
-    """Apply the fixes without those that cause doubt, found by bisection; return `whole` if none is left."""
-    names = [(finding.rule, finding.pointer) for finding in first.findings if wish.pick(finding)]
-    parts: list[tuple[Sequence[tuple[str, str]], str]] = [(list(dict.fromkeys(names)), whole.doubt)]
-    kept, is_useful = frozenset[tuple[str, str]](), False
-    refused: dict[str, Known] = {}
-    for _ in range(MAX_TRIALS):
-        while parts and len(parts[-1][0]) < 2 and parts[-1][1]:
-            part, doubt = parts.pop()
-            refused[doubt] = refused.get(doubt, frozenset()) | frozenset(part)
-        if not parts:
-            break
-        part, doubt = parts.pop()
-        if doubt:
-            middle = len(part) // 2
-            parts += [(part[middle:], ""), (part[:middle], "")]
-            part, doubt = parts.pop()
-        trial = kept.union(part)
-        others = {whole.doubt: frozenset(names) - trial}
-        fixed = _fix_until_stable(first, data, settings, claims, wish, refused=others)
-        if fixed.doubt:
-            parts.append((part, fixed.doubt))
-        else:
-            kept, is_useful = trial, is_useful or fixed.is_changed
-    for part, doubt in parts:  # not tried any more
-        reason = doubt or whole.doubt
-        refused[reason] = refused.get(reason, frozenset()) | frozenset(part)
-    if not is_useful:
-        return whole
-    fixed = _fix_until_stable(first, data, settings, claims, wish, refused=refused)
-    return replace(fixed, left_out=whole.left_out)
-
-
-def _fix_until_stable(
-    first: Result,
-    data: bytes,
-    settings: FileSettings,
-    claims: "_Claims",
-    wish: Wish,
-    *,
-    refused: Refused | None = None,
-) -> Fixed:
-    result, before = first, first.source
-    known, refused = name_findings(first.findings), refused or {}
-    applied: list[Applied] = []
+    first, wish = examine_file(name, data, settings), Wish(unsafe, tuple(choices))
+    source, result = first.result.source, first.result
+    if result.is_stopped:  # without all findings, nothing proves that a fix causes no new one
+        return Fixed(source, data, result)
+    if source.to_bytes(source.text) != data and any(map(wish.pick, result.findings)):
+        return Fixed(source, data, result, doubt="its bytes cannot be reproduced exactly")
+    examined, applied, unused = first, list[Applied](), [Reading(source, settings, first)]
     for _ in range(MAX_ROUNDS):
-        chosen = claims or [
-            (Applied(finding.rule, fix.title), DataChange(finding.pointer, fix.intents, fix.edits, fix.safe))
-            for finding, fix in choose(_without(result.findings, refused), wish)
+        claims = [*_renew_claims(examined.result.source, settings)] if examined.rubrics else []
+        try:
+            trial, refused, left_out = _Search(examined, settings, SAFE, unused).run(claims, {})
+            done = trial.applied
+            if wish != SAFE:  # on top of the safe fixes, so that no unsafe one can cost any of these
+                trial, refused, _ = _Search(trial.examined, settings, wish, trial.unused).run([], refused)
+                done = [*done, *trial.applied]
+        except _StoppedError:
+            return Fixed(source, data, result, doubt="the time limit was reached before its fixes were proved")
+        examined, applied, unused = trial.examined, applied + done, trial.unused
+        if not (done and (refused or left_out)):  # otherwise one of them may have become possible
+            return Fixed(source, data, examined.result, tuple(applied), left_out=left_out, refused=refused)
+    return Fixed(source, data, result, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
+
+
+MAX_TRIALS = 100
+"""The maximum number of sets of fixes that are tried. Each trial that fails refuses some, or halves those in doubt."""
+
+
+class _Name(NamedTuple):
+    """The name of an applied fix: the round in which it was applied, and its finding then."""
+
+    round: int
+    rule: str
+    pointer: str
+
+
+_Change = tuple[Applied, _Name | None, DataChange]
+"""A fix, its name, which the change of a claim has not, and what it does."""
+
+
+class _Step:
+    """One round: what was examined before it, and the changes."""
+
+    def __init__(self, examined: Examined, changes: Sequence[_Change]) -> None:
+        self.examined = examined
+        self.names = [name for _, name, _ in changes if name]
+        self._changes = changes
+
+    @cached_property
+    def edits(self) -> list[Edit]:
+        """All edits, in order."""
+        return sorted((edit for *_, change in self._changes for edit in change.edits), key=attrgetter("span"))
+
+    def find_touching(self, start: int, end: int) -> Iterator[_Name]:
+        """Find the fixes with an edit that overlaps a span or touches it."""
+        for at in range(bisect_right(self._named, (end, len(self.examined.result.source.text) + 1)) - 1, -1, -1):
+            *_, stop, name = self._named[at]
+            if stop < start:
+                return
+            yield name
+
+    @cached_property
+    def _named(self) -> list[tuple[int, int, _Name]]:
+        return sorted((*edit.span, name) for _, name, change in self._changes if name for edit in change.edits)
+
+    def find_entry(self, at: int) -> Span | None:
+        """Return the extent of the criterion at an offset."""
+        number = bisect_right(self._entries, at, key=itemgetter(0)) - 1
+        return self._entries[number] if number >= 0 and at <= self._entries[number].end else None
+
+    @cached_property
+    def _entries(self) -> list[Span]:
+        rubrics = self.examined.rubrics
+        return sorted(document.extent(entry.path) for document, rubric in rubrics for entry in rubric.entries)
+
+
+class _Trial(NamedTuple):
+    """What some fixes came to: the rounds, what is examined after them, and the doubts.
+
+    `left` are the places afterwards of the fixes that were left out. The places of doubts are in the text before the
+    last round, and with `is_broken` about this round only. `unused` has what is examined if no proof has used it up.
+    """
+
+    steps: list[_Step]
+    examined: Examined
+    applied: list[Applied]
+    left: dict[tuple[str, str], _Name]
+    doubts: list[Doubt]
+    unused: list[Reading]
+    is_broken: bool = False
+
+    def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, None]]:
+        """Return the fixes that are to be refused for the doubts, and those that are to wait until others are proved.
+
+        If it `is_strict`, only fixes that touch the place of a doubt are, and none if any doubt has no such fix.
+        """
+        seen = set[tuple[Span, ...]]()
+        found = [(doubt, self._find_suspects(doubt, proven, seen, is_strict=is_strict)) for doubt in self.doubts]
+        refused, waiting = dict[_Name, str](), dict[_Name, None]()
+        if is_strict and not all(suspects for _, suspects in found):
+            return refused, waiting
+        kept: set[_Name] = set()  # something has to be left to try
+        for doubt, suspects in sorted(found, key=lambda each: len(each[1])):
+            if len(suspects) == 1:
+                refused.setdefault(suspects[0], doubt.reason)
+            elif refused.keys().isdisjoint(suspects):
+                kept |= {name for name in suspects[: len(suspects) // 2] if name not in waiting}
+                waiting |= dict.fromkeys(name for name in suspects[len(suspects) // 2 :] if name not in kept)
+        return refused, waiting
+
+    def _find_suspects(
+        self, doubt: Doubt, proven: Collection[_Name], seen: set[tuple[Span, ...]], *, is_strict: bool
+    ) -> list[_Name]:
+        """Return the fixes that touch the place of a doubt, or else those of its criterion, or else all.
+
+        Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
+        """
+        steps = self.steps[-1:] if self.is_broken else self.steps
+        places = [each for span in doubt.places for each in _trace(steps, span)]
+        if (touching := _find_unproven(places, proven)) or is_strict:
+            return touching
+        entries = [(step, entry) for step, span in places if (entry := step.find_entry(span.start))]
+        key = tuple(entry for _, entry in entries)
+        if key in seen:
+            return []
+        seen.add(key)
+        return _find_unproven(entries, proven) or [name for step in steps for name in step.names if name not in proven]
+
+
+def _find_unproven(places: Iterable[tuple[_Step, Span]], proven: Collection[_Name]) -> list[_Name]:
+    """Return the fixes that touch one of some places, without those that are proven."""
+    found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span))
+    return [name for name in found if name not in proven]
+
+
+def _trace(steps: Sequence[_Step], span: Span) -> Iterator[tuple[_Step, Span]]:
+    """Yield each step, from the last to the first, with a span of the text before the last one traced back to it."""
+    for number in range(len(steps) - 1, -1, -1):
+        yield steps[number], span
+        span = Span(*(find_old(at, steps[number - 1].edits) for at in span)) if number else span
+
+
+class _Search(NamedTuple):
+    """The search for the fixes that pass the proof together.
+
+    All are tried at once. If that fails, each doubt has a place: the fixes that touch it, or else those of its
+    criterion or of the file, are suspected. One suspect is refused; of several, half wait until the others are proved.
+    So fixes of different criteria do not cost each other, and many doubts take hardly more trials than one.
+    """
+
+    first: Examined
+    settings: FileSettings
+    wish: Wish
+    unused: list[Reading]
+
+    def run(self, claims: Sequence[_Change], given: Refused) -> tuple[_Trial, Refused, str]:
+        """Try sets of fixes until all that are left have either passed the proof or been refused.
+
+        Return the last trial that passed, what was refused, besides what is `given`, and why `claims` were left out.
+        """
+        known = {_Name(0, *name): reason for name, reason in given.items()}
+        refused, waiting = dict(known), list[dict[_Name, None]]()
+        best: tuple[frozenset[_Name], _Trial] | None = None
+        left_out = ""
+        for _ in range(MAX_TRIALS):
+            excluded = frozenset(refused).union(*waiting)
+            trial = best[1] if best and best[0] == excluded else self._try(excluded, claims)
+            if not trial.doubts:
+                best = excluded, trial
+                if not waiting:
+                    break
+                waiting.pop()
+                continue
+            proven = {name for step in best[1].steps for name in step.names} if best else set[_Name]()
+            causes, doubtful = trial.suspect(proven, is_strict=bool(claims))
+            refused |= causes
+            waiting += [doubtful] if doubtful else []
+            if causes or doubtful:
+                continue
+            if not claims:
+                break
+            claims, left_out = (), trial.doubts[0].reason
+            best, refused, waiting = None, dict(known), []
+        if not best:
+            fixable = [each for each in self.first.result.findings if self.wish.pick(each)]
+            names = frozenset(_Name(0, each.rule, each.pointer) for each in fixable)
+            best = names, self._try(names, ())
+        reason = f"no set of its fixes passed the proof in {MAX_TRIALS} trials"
+        return best[1], {place: refused.get(name, reason) for place, name in best[1].left.items()}, left_out
+
+    def _try(self, excluded: frozenset[_Name], claims: Sequence[_Change]) -> _Trial:
+        """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
+        first, wish = self.first.result, self.wish
+        examined, reading = self.first, None
+        known, left = name_findings(first.findings), dict[tuple[str, str], _Name]()
+        steps, applied = list[_Step](), list[Applied]()
+        for number in range(MAX_ROUNDS):
+            result = examined.result
+            left |= {(name.rule, name.pointer): name for name in excluded if name.round == number}
+            findings = [each for each in result.findings if (each.rule, each.pointer) not in left]
+            chosen = claims or [
+                (
+                    Applied(finding.rule, fix.title),
+                    _Name(number, finding.rule, finding.pointer),
+                    DataChange(finding.pointer, fix.intents, fix.edits, fix.safe),
+                )
+                for finding, fix in choose(findings, wish)
+            ]
+            claims = ()
+            if not chosen:
+                break
+            changes = [change for *_, change in chosen]
+            steps.append(_Step(examined, chosen))
+            text = splice(result.source.text, steps[-1].edits)
+            examined = examine(result.source._replace(text=text), self.settings)
+            if examined.result.is_stopped:
+                raise _StoppedError
+            if reading is None:  # a proof changes the data that it starts from
+                reading = self.unused.pop() if self.unused else Reading(first.source, self.settings)
+            after = Reading(examined.result.source, self.settings, examined)
+            if doubts := [*find_doubts(reading, after, changes)]:
+                return _Trial(steps, examined, applied, left, doubts, [], is_broken=True)
+            reading, known, left = after, move(known, changes), _move_all(left, changes)
+            applied += [each for each, *_ in chosen]
+        else:
+            doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
+            return _Trial(steps, examined, applied, left, doubts, [])
+        edits = steps[-1].edits if steps else []
+        doubts = [
+            Doubt(_word_new(examined.result, finding), tuple(_find_places(finding, edits)))
+            for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
         ]
-        claims = []
-        if not chosen:
-            break
-        if not applied and before.to_bytes(before.text) != data:
-            return Fixed(before, data, first, doubt="its bytes cannot be reproduced exactly")
-        changes = [change for _, change in chosen]
-        source = result.source
-        text = splice(source.text, (edit for change in changes for edit in change.edits))
-        new = Source(source.name, text, source.encoding, source.bom)
-        if doubt := find_doubt(source, new, changes, settings):
-            return Fixed(before, data, first, doubt=doubt)
-        result = lint(source.name, new.to_bytes(text), settings)
-        known = move(known, changes)
-        refused = {reason: move(names, changes) for reason, names in refused.items()}
-        applied += [each for each, _ in chosen]
-    else:
-        return Fixed(before, data, first, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
-    if doubt := find_new(first, result, known, is_safe=wish == SAFE):
-        return Fixed(before, data, first, doubt=doubt)
-    return Fixed(before, data, result, tuple(applied), refused=refused)
+        unused = [reading] if reading else self.unused
+        return _Trial(steps, examined, applied, left, doubts, unused)
+
+
+class _StoppedError(Exception):
+    """The time limit was reached while the fixes were proved."""
+
+
+def _find_places(finding: Finding, edits: list[Edit]) -> Iterator[Span]:
+    """Yield the places of a finding in the text before some edits."""
+    for span in [finding.span, *(each.span for each in finding.related if each.source is None)]:
+        yield Span(*(find_old(at, edits) for at in span))
+
+
+def _move_all(left: Mapping[tuple[str, str], _Name], changes: Sequence[DataChange]) -> dict[tuple[str, str], _Name]:
+    """Return the places of fixes that were left out after the changes."""
+    names = list(left.values())
+    places = frozenset((str(number), place) for number, (_, place) in enumerate(left))
+    moved = ((number, place) for number, place in move(places, changes) if number.isdecimal())
+    return {(names[int(number)].rule, place): names[int(number)] for number, place in moved}
 
 
 def find_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> str:
-    """Return the first finding after some fixes that is not `known`, in words; empty if there is none.
+    """Return the first finding after some fixes that is not `known`, in words; empty if there is none."""
+    return next((_word_new(after, finding) for finding in _list_new(before, after, known, is_safe=is_safe)), "")
+
+
+def _list_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> Iterator[Finding]:
+    """Find what is not `known` among the findings after some fixes.
 
     An error that unsafe fixes remove may have hidden a warning.
     """
@@ -257,25 +418,23 @@ def find_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> s
             continue
         # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
         if finding.rule != "syntax" and (finding.rule, finding.pointer) not in known:
-            line = after.source.position(finding.span.start).line
-            return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
-    return ""
+            yield finding
+
+
+def _word_new(after: Result, finding: Finding) -> str:
+    line = after.source.position(finding.span.start).line
+    return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
 
 
 def _count_errors(result: Result) -> int:
     return sum(finding.severity is Severity.ERROR for finding in result.findings)
 
 
-def _without(findings: Iterable[Finding], refused: Refused) -> list[Finding]:
-    names = frozenset[tuple[str, str]]().union(*refused.values())
-    return [finding for finding in findings if (finding.rule, finding.pointer) not in names]
-
-
 DEPRECATIONS = frozenset({"deprecated-description", "deprecated-required"})
 _VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
 
 
-def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Applied, DataChange]]:
+def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
     """Find the changes that make the documents of a file name the schema of the current version."""
     if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= DEPRECATIONS):
         return
@@ -290,6 +449,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[tuple[Appl
         edits = (Edit(Span(*version.span()), CURRENT),)
         yield (
             Applied("schema", f"follow {CURRENT}"),
+            None,
             DataChange(f"/{document.number or 0}/$schema", intents, edits, safe=True),
         )
 

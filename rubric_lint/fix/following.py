@@ -196,3 +196,25 @@ def _find_placeholders(intent: Intent, change: DataChange) -> Iterator[tuple[str
         value = read_scalar(text)
         if isinstance(value, str) and is_placeholder(value):
             yield "placeholder", _point(path, change)
+
+
+def find_old(at: int, edits: Sequence[Edit], text: str = "") -> int:
+    """Return the offset before some sorted edits of an offset after them.
+
+    In what an edit writes, that is where the edit begins, or the place in `text` from where the rest of the line moved.
+    """
+    shift = 0
+    for (start, end), new in edits:
+        if at < start + shift:
+            break
+        if at < start + shift + len(new):
+            return _find_moved(new, at - start - shift, text, edits) or start
+        shift += len(new) - (end - start)
+    return at - shift
+
+
+def _find_moved(new: str, at: int, text: str, edits: Sequence[Edit]) -> int | None:
+    """Return where the rest of a line that was written at an offset has been taken from; None if it is new."""
+    rest = new[at:].partition("\n")[0].strip()
+    places = [text.find(rest, *span) for span, _ in edits] if rest else []
+    return next((place for place in places if place >= 0), None)

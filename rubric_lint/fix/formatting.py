@@ -246,15 +246,15 @@ def _make_change(sharing: Sharing, step: _Step) -> DataChange:
 def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> str:
     """Return why the findings differ apart from those about order; empty if they do not.
 
-    A finding about two bands, such as an overlap, is at the later of them, so another one may have it afterwards.
+    A finding about two bands, such as one outcome twice, is at the later of them, which may be another one afterwards.
     """
     lists = frozenset(change.pointer for change in changes if any(map(_sorts_bands, change.intents)))
-    pairs = _find_pairs(before.findings, lists)
+    pairs = {(finding.rule, within) for finding in before.findings if (within := _find_list(finding, lists))}
     kept = [finding for finding in after.findings if (finding.rule, _find_list(finding, lists)) in pairs]
     known = move(name_findings(before.findings), changes) | name_findings(kept)
     if doubt := find_new(before, after, known, is_safe=True):
         return doubt
-    then, now = (_count(result.findings, lists) for result in (before, after))
+    then, now = (Counter(finding.rule for finding in result.findings) for result in (before, after))
     if new := sorted(now - then):
         return f"there would be a new finding of {new[0]}"
     lost = sorted(set(then - now) - _ORDER_RULES)
@@ -269,14 +269,3 @@ def _find_list(finding: Finding, lists: frozenset[str]) -> str:
     """Return which of the lists of bands a finding about two places is in; empty if none."""
     within = (each for each in list_above(finding.pointer) if finding.related and each in lists)
     return next(within, "")
-
-
-def _find_pairs(findings: Sequence[Finding], lists: frozenset[str]) -> set[tuple[str, str]]:
-    """Return the rules of the findings about two bands, with their lists."""
-    return {(finding.rule, within) for finding in findings if (within := _find_list(finding, lists))}
-
-
-def _count(findings: Sequence[Finding], lists: frozenset[str]) -> Counter[str]:
-    """Count findings by rule; those about two bands once for each list, as their number depends on the order."""
-    single = Counter(finding.rule for finding in findings if not _find_list(finding, lists))
-    return single + Counter(rule for rule, _ in _find_pairs(findings, lists))

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from contextlib import suppress
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from rubric_lint.finding import (
     AddField,
@@ -17,7 +19,7 @@ from rubric_lint.finding import (
     WrapText,
     pointer,
 )
-from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.following import DataChange, find_old
 from rubric_lint.fix.reading import Reading, describe
 from rubric_lint.fix.restructured_data import REORDERS_COMMENTS, prepare, split_off
 from rubric_lint.format.criterion import Criterion
@@ -37,18 +39,39 @@ def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings
 
 def compare(before: Reading, after: Reading, changes: Sequence[DataChange]) -> str:
     """Return why `after` is not what `changes` should make of `before`, whose data they change; empty if it is."""
+    return next((doubt.reason for doubt in find_doubts(before, after, changes)), "")
+
+
+class Doubt(NamedTuple):
+    """Why changes must not be made, and the places in the text before them that this is about, if they are known."""
+
+    reason: str
+    places: tuple[Span, ...] = ()
+
+
+def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+    """Find the reasons why `after` is not what `changes` should make of `before`, whose data they change."""
     if _lines(before) != _lines(after):
-        return "it would have a syntax error"
+        edits = sorted((edit for change in changes for edit in change.edits), key=attrgetter("span"))
+        starts = (find_old(fault.span.start, edits) for fault in after.faults[:1])
+        yield Doubt("it would have a syntax error", tuple(Span(at, at) for at in starts))
+        return
+    if after.source.text[:1] == "\ufeff":
+        yield Doubt("a byte order mark would become the first character of the file", (Span(0, 0),))
+        return
     added = sum(map(adds_document, changes))
     if len(before.documents) + added != len(after.documents):
-        return "the number of documents would change"
+        yield Doubt("the number of documents would change")
+        return
     comments = _edited_comments(before, changes), [after.source.slice(span) for span in _comments(after)]
     is_moved = any(isinstance(intent, REORDERS_COMMENTS) for change in changes for intent in change.intents)
     if comments[0] != comments[1] and not (is_moved and sorted(comments[0]) == sorted(comments[1])):
-        return "a comment would be lost"
+        yield Doubt("a comment would be lost")
+        return
     if after.outdented > before.outdented:
-        return "a line between brackets would be too far left for strict readers of YAML"
-    return _compare_all(before, after, changes)
+        yield Doubt("a line between brackets would be too far left for strict readers of YAML")
+        return
+    yield from _compare_all(before, after, changes)
 
 
 def adds_document(change: Fix | DataChange) -> bool:
@@ -65,31 +88,62 @@ def renumber(fix: Fix, others: int) -> Fix:
     return fix._replace(intents=tuple(intents))
 
 
-def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> str:
-    """Return why the documents, or a new one, are not what the changes should make of them; empty if they are."""
+def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+    """Find where the documents, or a new one, are not what the changes should make of them."""
     parts = _part(changes) if len(before.documents) > 1 else {}
     models = before.models if parts or all(change.safe for change in changes) else []  # before the data changes
     for place, then in enumerate(before.documents):
         now, mine = after.documents[place], changes if then.number is None else parts.get(then.number, ())
         moves = [intent for change in mine for intent in change.intents if isinstance(intent, MoveItems)]
         wanted = [*_describe_parts(before.rubrics[place], moves)] if moves else []
-        copies = [intent.number for intent in moves if not intent.holder]
-        expected = [split_off(then, intent) for intent in moves if not intent.holder]
+        adding = [intent for intent in moves if not intent.holder]
+        expected = [split_off(then, intent) for intent in adding]
         intents = [intent for change in mine for intent in change.intents]
         _apply(then, intents)
         added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
-        if (path := find_difference(then, now, added)) is not None:
-            return f"the value at `{pointer(path)}` would not be as intended"
+        is_different = False
+        for path in find_differences(then, now, added):
+            yield Doubt(f"the value at `{pointer(path)}` would not be as intended", _find_places(then, path))
+            is_different = True
+        if is_different:
+            continue
         if all(change.safe for change in mine) and models[place] != after.models[place]:
-            return "a rubric would be scored differently"
-        for data, copy in zip(expected, copies, strict=True):
-            if (path := _find_difference(data, after.documents[copy].data, frozenset(), frozenset())) is not None:
-                return f"the value at `{pointer(path)}` of the new document would not be as intended"
+            for path in _find_rescored(models[place], after.models[place]):
+                yield Doubt("a rubric would be scored differently", _find_places(then, path))
+        for data, intent in zip(expected, adding, strict=True):
+            for path in _find_differences(data, after.documents[intent.number].data, frozenset(), frozenset()):
+                reason = f"the value at `{pointer(path)}` of the new document would not be as intended"
+                yield Doubt(reason, _find_places(then, intent.path))
+        copies = (intent.number for intent in adding)
         rubrics = [rubric for each in (place, *copies) for rubric in after.rubrics[each]] if moves else []
         found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
         if any(each not in found for each in wanted):
-            return "some criteria would not be recognised as those of a rubric any more"
-    return ""
+            yield Doubt("some criteria would not be recognised as those of a rubric any more")
+
+
+def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
+    """Return where the value at a path is written, and the mappings of which merge keys bring fields into it."""
+    while path and not _is_written(document, path):
+        path = path[:-1]
+    owners = {owner: None for _, owner in document.merged_fields(path)}
+    merged = [document.extent(found) for owner in owners if (found := document.paths.get(owner))]
+    return (document.extent(path) if path else Span(0, len(document.source.text)), *merged)
+
+
+def _is_written(document: Document, path: Path) -> bool:
+    with suppress(KeyError, IndexError, AttributeError):
+        return document.child(path) is not None
+    return False
+
+
+def _find_rescored(before: Any, after: Any) -> Iterator[Path]:
+    """Yield the paths of the criteria that are scored differently, or of a rubric that is, or of the document."""
+    if len(before) != len(after):
+        yield ()
+        return
+    for (path, _, entries), (*_, others) in zip(before, after, strict=True):
+        differing = [entry for entry, other in zip(entries, others, strict=False) if entry != other]
+        yield from [entry[0] for entry in differing] or [path]
 
 
 def _describe_parts(rubrics: Iterable[Rubric], moves: Iterable[MoveItems]) -> Iterator[Any]:
@@ -194,9 +248,9 @@ def _change(mapping: dict[str, Any] | list[Any], intent: RenameKey | ReplaceValu
         return
     match intent:
         case RenameKey(_, name):
+            if name in mapping:  # a mapping that merges the field must not lose it
+                return
             fields = [(name if field == key else field, value) for field, value in mapping.items()]
-            if name in mapping:  # a field of its own overrides a merged one
-                fields = [(field, value) for field, value in mapping.items() if field != key]
             mapping.clear()
             mapping.update(fields)
         case ReplaceValue(_, text):
@@ -205,19 +259,20 @@ def _change(mapping: dict[str, Any] | list[Any], intent: RenameKey | ReplaceValu
             del mapping[key]
 
 
-def find_difference(expected: Document, found: Document, added: frozenset[str]) -> Path | None:
-    """Return where the data of two documents differs: in a value, its type, or the order of fields except `added`."""
+def find_differences(expected: Document, found: Document, added: frozenset[str]) -> Iterator[Path]:
+    """Find where the data of two documents differs: in a value, its type, or the order of fields except `added`."""
     merging = frozenset(id(value) for document in (expected, found) for value in document.merging.values())
-    return _find_difference(expected.data, found.data, merging, added)
+    return _find_differences(expected.data, found.data, merging, added)
 
 
-def _find_difference(expected: Any, found: Any, merging: frozenset[int], added: frozenset[str]) -> Path | None:
+def _find_differences(expected: Any, found: Any, merging: frozenset[int], added: frozenset[str]) -> Iterator[Path]:
     stack: list[tuple[Path, Any, Any]] = [((), expected, found)]
     seen: set[tuple[int, int]] = set()
     while stack:
         path, one, other = stack.pop()
         if type(one) is not type(other):
-            return path
+            yield path
+            continue
         if isinstance(one, dict | list):
             if (id(one), id(other)) in seen:
                 continue
@@ -226,15 +281,16 @@ def _find_difference(expected: Any, found: Any, merging: frozenset[int], added: 
             # The order of merged keys depends on which mapping is merged first, so it means nothing.
             in_order = id(one) not in merging and id(other) not in merging
             if one.keys() != other.keys() or (in_order and _order(one, added) != _order(other, added)):
-                return path
-            stack += [((*path, key), value, other[key]) for key, value in one.items()]
+                yield path
+            else:
+                stack += [((*path, key), value, other[key]) for key, value in one.items()]
         elif isinstance(one, list):
             if len(one) != len(other):
-                return path
-            stack += [((*path, index), value, other[index]) for index, value in enumerate(one)]
+                yield path
+            else:
+                stack += [((*path, index), value, other[index]) for index, value in enumerate(one)]
         elif one != other and not (isinstance(one, float) and math.isnan(one) and math.isnan(other)):
-            return path
-    return None
+            yield path
 
 
 def _order(mapping: dict[str, Any], added: frozenset[str]) -> list[str]:

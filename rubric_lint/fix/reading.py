@@ -9,7 +9,7 @@ from rubric_lint.format.bands import LOWEST
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.edits.removal import line_start
-from rubric_lint.lint.engine import build_rubrics
+from rubric_lint.lint.engine import Examined, build_rubrics
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part
@@ -21,12 +21,19 @@ from rubric_lint.text.tree import SyntaxFaultError
 class Reading:
     """A text with its documents and syntax errors. A proof changes the data of the text that it starts from."""
 
-    def __init__(self, source: Source, settings: FileSettings) -> None:
+    def __init__(self, source: Source, settings: FileSettings, examined: Examined | None = None) -> None:
         self.source = source
         self.settings = settings
         self.documents: Sequence[Document]
         self.faults: Sequence[SyntaxFaultError]
-        self.documents, self.faults = read_documents(source)
+        if examined is None:
+            self.documents, self.faults = read_documents(source)
+        else:  # it was read to be linted
+            self.documents, self.faults = examined.documents, examined.faults
+            by_document: dict[int, list[Rubric]] = {id(document): [] for document in self.documents}
+            for document, rubric in examined.rubrics:
+                by_document[id(document)].append(rubric)
+            self.rubrics = list(by_document.values())
 
     @cached_property
     def rubrics(self) -> list[list[Rubric]]:
@@ -37,7 +44,7 @@ class Reading:
     def models(self) -> list[Any]:
         """For each document all that scores and verdicts depend on, in a comparable form."""
         return [
-            [(rubric.path, rubric.shape, [*map(describe, rubric.entries)]) for rubric in rubrics]
+            [(each.path, each.shape, [(entry.path, describe(entry)) for entry in each.entries]) for each in rubrics]
             for rubrics in self.rubrics
         ]
 

@@ -9,7 +9,7 @@ from itertools import islice
 from rubric_lint.finding import Edit, Finding, Result
 from rubric_lint.fix import Left, splice
 from rubric_lint.fix.comment_places import CommentPlace, Places
-from rubric_lint.fix.proof import find_difference
+from rubric_lint.fix.proof import find_differences
 from rubric_lint.lint.edits import NEVER_REWRITTEN
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.project.settings import FileSettings
@@ -206,7 +206,7 @@ def only_comments_differ(old: Source, new: Source) -> bool:
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if faults or new_faults or len(before) != len(after):
         return False
-    if any(find_difference(one, other, frozenset()) is not None for one, other in zip(before, after, strict=True)):
+    if any(True for pair in zip(before, after, strict=True) for _ in find_differences(*pair, frozenset())):
         return False
     return [document.tree.code.split() for document in before[:1]] == [
         document.tree.code.split() for document in after[:1]

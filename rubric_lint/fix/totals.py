@@ -86,7 +86,7 @@ class FixTotals:
         read = counted(self.files, "file")
         doubts = self.faults - self.crashes
         more = [
-            (self.unsafe, f"{self.unsafe} fixable with rubric-fix --unsafe-fixes"),
+            (self.unsafe, f"up to {self.unsafe} fixable with rubric-fix --unsafe-fixes"),  # not proved yet
             (self.open, f"{self.open} fixable with rubric-fix --choose NAME"),
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
             *word_skipped(self.skipped),
@@ -106,4 +106,4 @@ class FixTotals:
             text = f"Nothing fixed in {read}."
         else:
             text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
-        return text + (f"\n{notes}." if notes else "")
+        return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")

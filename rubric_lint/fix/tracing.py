@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Edit, Replace
 from rubric_lint.fix import Left, splice
-from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.following import DataChange, find_old
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.path import Part
@@ -26,7 +26,7 @@ class Trouble(NamedTuple):
 def trace_back(at: int, history: Steps) -> int:
     """Return the offset in the text before all steps of an offset after them."""
     for text, edits in reversed(history):
-        at = _find_old(at, text, edits)
+        at = find_old(at, edits, text)
     return at
 
 
@@ -34,24 +34,6 @@ def trace_left(left: Left, history: Steps) -> Left:
     """Return a reason with its place in the text before all steps."""
     start, end = (trace_back(at, history) for at in left.finding.span)
     return left._replace(finding=left.finding._replace(span=Span(start, max(start, end))))
-
-
-def _find_old(at: int, text: str, edits: Sequence[Edit]) -> int:
-    shift = 0
-    for (start, end), new in edits:
-        if at < start + shift:
-            break
-        if at < start + shift + len(new):
-            return _find_moved(new, at - start - shift, text, edits) or start
-        shift += len(new) - (end - start)
-    return at - shift
-
-
-def _find_moved(new: str, at: int, text: str, edits: Sequence[Edit]) -> int | None:
-    """Return where the rest of a line that was written at an offset has been taken from; None if it is new."""
-    rest = new[at:].partition("\n")[0].strip()
-    places = [text.find(rest, *span) for span, _ in edits] if rest else []
-    return next((place for place in places if place >= 0), None)
 
 
 def find_cause(source: Source, changes: Sequence[DataChange], settings: FileSettings) -> int:

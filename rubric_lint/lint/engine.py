@@ -43,11 +43,12 @@ class RuleError(Exception):
 
 
 class Examined(NamedTuple):
-    """The result for one text, with its documents and their rubrics."""
+    """The result for one text, with its documents, their rubrics, and the errors of the parts that cannot be read."""
 
     result: Result
     documents: list[Document]
     rubrics: list[tuple[Document, Rubric]]
+    faults: Sequence[SyntaxFaultError] = ()
 
 
 DEFAULTS = FileSettings()
@@ -109,7 +110,7 @@ def examine(
             check_time()
     if faults and not documents:
         result = report_faults(source, [(fault.message, fault.span) for fault in faults], settings)
-        return Examined(result, documents, [])
+        return Examined(result, documents, [], faults)
     if also is not None:
         found.extend(also(rubrics, found))
     with clock.phase():
@@ -128,7 +129,7 @@ def examine(
         unread=tuple(held.unread),
         tests=count_tests(documents) if settings.is_test_file else 0,
     )
-    return Examined(_stop(result, clock, settings) if clock.is_over else result, documents, rubrics)
+    return Examined(_stop(result, clock, settings) if clock.is_over else result, documents, rubrics, faults)
 
 
 def _is_of_rubrics(source: Source, fault: SyntaxFaultError, *, among: Sequence[object]) -> bool:

@@ -40,6 +40,8 @@ class Ignore:
 _IGNORE = re.compile(r"#\s*rubric-lint:\s*(?P<kind>ignore-file|ignore)\s*\[(?P<names>[^\]]*)\]", re.IGNORECASE)
 _BEGINS = re.compile(r"#\s*rubric-lint:", re.IGNORECASE)
 _NAME = re.compile(r"[^\s,]+")
+_REMARK = re.compile(r"\][ \t]*(?:[-\u2013\u2014]+[ \t]+(?=[^ \t#])|.*?(?<![^ \t\]])(?=#))")
+"""What stands between the names of an ignore comment and a remark: a dash, or all that is before a second `#`."""
 
 
 def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
@@ -222,13 +224,17 @@ def _find_idle(ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: 
 
 
 def _make_fix(source: Source, ignore: Ignore, idle: set[str]) -> Fix:
-    """Remove the idle names, or the whole comment if no name is left."""
+    """Remove the idle names, or the whole comment if no name is left; a remark of the author behind it stays."""
     needed = [name.text for name in ignore.names if name.text not in idle]
     if needed:
         names = Span(ignore.names[0].span.start, ignore.names[-1].span.end)
         return Fix("remove the unused names from the comment", (Edit(names, ", ".join(needed)),), safe=True)
     text = source.text
     start, end = ignore.comment
+    bracket = text.index("]", ignore.names[-1].span.end)
+    if (remark := _REMARK.match(text, bracket, end)) and remark.end() < end:
+        mark = "" if text[remark.end()] == "#" else "# "
+        return Fix("remove the comment up to the remark", (Edit(Span(start, remark.end()), mark),), safe=True)
     line = source.line_span(source.position(start).line)
     if text[line.start : start].strip():
         start = line.start + len(text[line.start : start].rstrip())

@@ -28,7 +28,7 @@ def _compare(mapping: Mapping[str, Any], path: Path, field: str, replacement: Re
     related = (Place(f"`{name}` is here", (*path, name), Part.KEY),)
     if _say_the_same(mapping[field], mapping[name], replacement):
         message = f"`{field}` repeats `{name}` (line {OTHER_LINE}); remove `{field}`"
-        repair = Repair(f"remove `{field}`", (RemoveField((*path, field)),), safe=True)
+        repair = Repair(f"remove `{field}`", (RemoveField((*path, field), beside=name),), safe=True)
         return Problem(message, (*path, field), Part.KEY, related, repair)
     message = f"`{field}` contradicts `{name}` (line {OTHER_LINE}); keep `{name}` with what you mean, remove `{field}`"
     return Problem(message, (*path, field), Part.KEY, related)

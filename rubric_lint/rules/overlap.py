@@ -11,7 +11,7 @@ from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Compare each band with the bands before it."""
+    """Compare each band with those that start at a lower score, in whatever order the bands are written."""
     for scale in rubric.flawed_scales:
         if not _is_ascending(scale):
             yield from _compare(scale)
@@ -30,7 +30,7 @@ def _is_ascending(scale: Scale) -> bool:
 
 def _compare(scale: Scale) -> Iterator[Problem]:
     earlier: list[Band] = []
-    for band in scale.bands:
+    for band in sorted(scale.bands, key=lambda band: (band.scores.start, band.scores.stop)):
         told: set[int] = set()
         for other in earlier:
             shared = set(band.scores) & set(other.scores)

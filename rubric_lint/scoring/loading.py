@@ -162,7 +162,7 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
     Raises:
         RubricError: as `load_rubrics`.
     """
-    result, documents, rubrics = examined
+    result, documents, rubrics, _ = examined
     if faults := tuple(_word_errors(result)):
         raise InvalidRubricError(*faults)
     if not rubrics:

@@ -190,6 +190,10 @@ class Document:
         start = node_start(self.source.text, node)
         return Span(start, max(start, node_end(self.source.text, node)))
 
+    def key_start(self, child: Child) -> int:
+        """Return where the key of a field begins."""
+        return self._key_span(child.key).start
+
     def _key_span(self, key: Any) -> Span:
         return _mark_span(key) if type(key) is AliasNode else self._node_span(key)
 
@@ -276,6 +280,14 @@ class Document:
             for step, field in child.branch(self._reader).children.items():
                 if field.owner is not child.node:
                     yield step, field.owner
+
+    def shadowed(self, path: Path) -> Child | None:
+        """Return the field of a merge key that the one at `path` overrides where it is written."""
+        owner = self.child(path).owner
+        bases = _split(self._reader, owner)[1] if self.merging and type(owner) is MappingNode else []
+        return next(
+            (fields[path[-1]] for base in bases if path[-1] in (fields := Branch(self._reader, base).children)), None
+        )
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""

@@ -37,7 +37,7 @@ from rubric_lint.lint.edits.nesting import nest_field
 from rubric_lint.lint.edits.order import reorder
 from rubric_lint.lint.edits.removal import ObstacleError, remove_field
 from rubric_lint.lint.edits.rewriting_values import escape_text, insert_field, unwrap_value, wrap_value
-from rubric_lint.lint.edits.sharing import Sharing
+from rubric_lint.lint.edits.sharing import Sharing, is_same
 from rubric_lint.lint.edits.splitting import complete_move, move_items
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import Kind
@@ -109,6 +109,8 @@ def _spread(sharing: Sharing, intent: Intent, repair: Repair) -> Iterator[Intent
             _check_outsider(sharing, sharing.outsider_of(path))
         case WrapText(path):
             _check_outsider(sharing, sharing.outsider_of(path[:-1]))
+    if isinstance(intent, RenameKey | RemoveField):
+        _check_merging(sharing, intent, keeps_value=all(isinstance(each, RenameKey) for each in repair.intents))
     if isinstance(intent, ReplaceValue | RemoveField):
         for other in _check_sharers(sharing, intent):
             is_definition = sharing.is_definition(other)
@@ -125,6 +127,8 @@ def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
             return RenameKey(path, name)
         case ReplaceValue(_, text):
             return ReplaceValue(path, text)
+        case RemoveField(_, beside):
+            return RemoveField(path, beside)
         case _:
             return RemoveField(path)
 
@@ -132,6 +136,33 @@ def _turn_to(sharing: Sharing, path: Path, intent: Intent) -> Intent:
 def _check_field(sharing: Sharing, path: Path) -> None:
     _check_outsider(sharing, sharing.outsider(path))
     _check_key(sharing, path)
+
+
+def _check_merging(sharing: Sharing, intent: RenameKey | RemoveField, *, keeps_value: bool) -> None:
+    """Refuse what would change a mapping that merges the field in more than the field, or let a merged one count."""
+    document, path = sharing.document, intent.path
+    places = [path]
+    if (hidden := document.shadowed(path)) is not None:
+        owner = document.paths.get(hidden.owner)
+        places += [] if owner is None else [(*owner, path[-1])]
+        is_alike = owner is not None and (keeps_value or is_same(document.value(path), document.value(places[-1])))
+        if not is_alike or not sharing.is_used(places[-1]):
+            line = document.source.position(document.key_start(hidden)).line
+            raise ObstacleError(
+                f"the `{path[-1]}` of line {line} would take its place, by a merge key; change both by hand"
+            )
+    beside = intent.beside if isinstance(intent, RemoveField) else ""
+    if beside and (odd := sharing.find_odd(path, beside)) is not None:
+        line = document.source.position(document.span(odd, Part.ENTRY).start).line
+        raise ObstacleError(f"line {line} shares it without the same `{beside}`; change it by hand")
+    for place in places:
+        if (
+            isinstance(intent, RenameKey)
+            and (rival := sharing.find_rival(place, intent.name)) is not None
+            and rival != path[:-1]
+        ):
+            line = document.source.position(document.span(rival, Part.ENTRY).start).line
+            raise ObstacleError(f"line {line} merges it beside its own `{intent.name}`; keep one of the two there")
 
 
 def _check_key(sharing: Sharing, path: Path) -> None:

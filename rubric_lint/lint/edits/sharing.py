@@ -50,14 +50,57 @@ class Sharing:
 
     def holders(self, path: Path) -> list[Any]:
         """Return the mappings that have the field at `path`: the one that contains it, and those that merge it."""
+        return [self.document.value(user) for user in self.users(path)] or [self.locate(path)[0]]
+
+    def users(self, path: Path) -> list[Path]:
+        """Return the paths of the mappings that have the field at `path`."""
         owner, step = self.field(path)
         nodes = [owner, *self._merging.get((owner, step), ())]
-        found = [self.document.value(self.document.paths[node]) for node in nodes if node in self.document.paths]
-        return found or [self.locate(path)[0]]
+        return [self.document.paths[node] for node in nodes if node in self.document.paths]
+
+    def find_odd(self, path: Path, name: str) -> Path | None:
+        """Return the path of a mapping that has the field at `path` but not the same field `name` as the others.
+
+        A definition without it that is used by merge keys only does not count.
+        """
+        owner, step = self.field(path)
+        if (owner, step, name) not in self._odd:
+            own = self.document.value(path[:-1])[name]
+            users = ((user, self.document.value(user)) for user in self.users(path))
+            odd = (user for user, fields in users if not is_same(fields.get(name), own))
+            self._odd[owner, step, name] = next((each for each in odd if not self._is_merged(each, name)), None)
+        return self._odd[owner, step, name]
+
+    @cached_property
+    def _odd(self) -> dict[tuple[Any, str | int, str], Path | None]:
+        return {}
+
+    def _is_merged(self, path: Path, name: str) -> bool:
+        """Return whether the mapping at `path` is a definition without `name` that is used by merge keys only."""
+        is_defined = bool(path) and self.is_definition(path) and name not in self.document.value(path)
+        return is_defined and self.document.child(path).node not in self._aliased
 
     def heirs(self, path: Path) -> list[Any]:
         """Return the mappings that merge fields of the one at `path`."""
         return [self.document.merging[heir] for heir in self._heirs(self.document.child(path).node)]
+
+    def find_rival(self, path: Path, name: str) -> Path | None:
+        """Return the path of a mapping that has the field at `path`, perhaps by a merge key, and a field `name`."""
+        owner, step = self.field(path)
+        if (owner, step, name) not in self._rivals:
+            users = self.users(path)
+            self._rivals[owner, step, name] = next((at for at in users if name in self.document.value(at)), None)
+        return self._rivals[owner, step, name]
+
+    @cached_property
+    def _rivals(self) -> dict[tuple[Any, str | int, str], Path | None]:
+        return {}
+
+    def is_used(self, path: Path) -> bool:
+        """Return whether the field at `path` counts in the mapping where it is written or in one that merges it."""
+        in_rubric = not self.rubrics or any(path[: len(rubric)] == rubric for rubric in self.rubrics)
+        owner, step = self.field(path)
+        return in_rubric or owner in self._aliased or bool(self._merging.get((owner, step)))
 
     def sharers(self, path: Path) -> list[Path]:
         """Return the other fields and items whose value is the one at `path`, by anchor and alias."""
@@ -168,6 +211,11 @@ class Sharing:
                 if (node, step) not in self._definitions:
                     outside.setdefault(self.field((*path, step)), (*path, step))
         return outside
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two values are equal and of one type."""
+    return type(one) is type(other) and bool(one == other)
 
 
 def _walk(document: Document, doors: frozenset[_Field]) -> Iterator[tuple[Any, Path]]:
