@@ -843,3 +843,13 @@ def test_findings_that_move_to_where_others_were_are_all_kept():
     known = frozenset(("coverage", f"/tests/{number}/rubrics/0") for number in range(20))
     moved = move(known, [DataChange("", (MoveItems(("tests", 0, "rubrics"), (1,), ("tests", 0)),), (), safe=False)])
     assert moved == {("coverage", f"/tests/{number}/rubrics/0") for number in (0, *range(2, 21))}
+
+
+def test_of_many_documents_those_that_cannot_be_split_each_have_their_own_reason():
+    sound = "---\nrubrics:\n- {id: a, expected_outcome: Names it}\n- {id: b, score_ranges: {0: No, 5: Half, 9: All}}\n"
+    weightless = sound.replace("id: b,", "id: b, weight: 0,")
+    fixed = fix("a.rubric.yaml", (sound + weightless + sound + weightless).encode(), choices=(OWN,))
+    assert [fixed.text.count(each.removeprefix("---\n")) for each in (sound, weightless)] == [0, 2]
+    assert (len(fixed.applied), fixed.text.count("---\n")) == (2, 6)
+    assert sorted(place for _, place in fixed.refused) == ["/1/rubrics/1", "/3/rubrics/1"]
+    assert len(set(fixed.refused.values())) == 2

@@ -213,6 +213,15 @@ class _Step:
     def _named(self) -> list[tuple[int, int, _Name]]:
         return sorted((*edit.span, name) for _, name, change in self._changes if name for edit in change.edits)
 
+    def find_old(self, span: Span, length: int) -> Span:
+        """Return a span of the text after the step, of a length, before it; in a new document, what goes there."""
+        for *_, change in reversed(self._changes):
+            if adds_document(change):
+                length -= len(change.edits[-1].text)
+                if span.start >= length:
+                    return change.edits[0].span
+        return Span(*(find_old(at, self.edits) for at in span))
+
     def find_entry(self, at: int) -> Span | None:
         """Return the extent of the criterion at an offset."""
         number = bisect_right(self._entries, at, key=itemgetter(0)) - 1
@@ -287,7 +296,7 @@ def _trace(steps: Sequence[_Step], span: Span) -> Iterator[tuple[_Step, Span]]:
     """Yield each step, from the last to the first, with a span of the text before the last one traced back to it."""
     for number in range(len(steps) - 1, -1, -1):
         yield steps[number], span
-        span = Span(*(find_old(at, steps[number - 1].edits) for at in span)) if number else span
+        span = steps[number - 1].find_old(span, len(steps[number].examined.result.source.text)) if number else span
 
 
 class _Search(NamedTuple):
@@ -375,9 +384,12 @@ class _Search(NamedTuple):
         else:
             doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
             return _Trial(steps, examined, applied, left, doubts, [])
-        edits = steps[-1].edits if steps else []
+        length = len(examined.result.source.text)
         doubts = [
-            Doubt(_word_new(examined.result, finding), tuple(_find_places(finding, edits)))
+            Doubt(
+                _word_new(examined.result, finding),
+                tuple(steps[-1].find_old(span, length) for span in _list_spans(finding)),
+            )
             for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
         ]
         unused = [reading] if reading else self.unused
@@ -388,10 +400,8 @@ class _StoppedError(Exception):
     """The time limit was reached while the fixes were proved."""
 
 
-def _find_places(finding: Finding, edits: list[Edit]) -> Iterator[Span]:
-    """Yield the places of a finding in the text before some edits."""
-    for span in [finding.span, *(each.span for each in finding.related if each.source is None)]:
-        yield Span(*(find_old(at, edits) for at in span))
+def _list_spans(finding: Finding) -> list[Span]:
+    return [finding.span, *(each.span for each in finding.related if each.source is None)]
 
 
 def _move_all(left: Mapping[tuple[str, str], _Name], changes: Sequence[DataChange]) -> dict[tuple[str, str], _Name]:
