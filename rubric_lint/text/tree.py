@@ -82,11 +82,15 @@ class Tree:
 
     @cached_property
     def scalars(self) -> list[Span]:
-        """The spans where `#` does not begin a comment: scalars, without the header line of block scalars."""
-        text, found = self.source.text, []
+        """The spans of scalars, without the header line of block scalars."""
+        return list(self._find_scalars(""))
+
+    def _find_scalars(self, sign: str) -> Iterator[Span]:
+        """Yield the spans of the scalars that have a sign in their text."""
+        text = self.source.text
         for root in self.roots:
             for node in walk_nodes(root.node):
-                if type(node) is ScalarNode:
+                if type(node) is ScalarNode and sign in node.value:
                     start, end = node.start_mark.index, node.end_mark.index
                     if properties := PROPERTIES.match(text, start, end):
                         start = properties.end()
@@ -94,8 +98,7 @@ class Tree:
                         header = _LINE.match(text, start, end)
                         start = header.end() if header else end
                     if start < end:
-                        found.append(Span(start, end))
-        return found
+                        yield Span(start, end)
 
     @cached_property
     def comments(self) -> list[Span]:
@@ -106,7 +109,7 @@ class Tree:
         if self.find_comments is not None:
             return list(self.find_comments())
         found, before = [], 0
-        for start, end in [*self.scalars, Span(len(text), len(text))]:
+        for start, end in [*self._find_scalars("#"), Span(len(text), len(text))]:  # in others, no `#` begins a comment
             found += [Span(*comment.span()) for comment in _COMMENT.finditer(text, before, start)]
             before = max(before, end)
         return found
