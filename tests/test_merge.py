@@ -17,7 +17,7 @@ from rubric_lint.cli.score import cli
 from rubric_lint.scoring.cluster.folder import Folder
 from rubric_lint.scoring.cluster.plan import make_plan
 from rubric_lint.scoring.cluster.work import Worker
-from rubric_lint.scoring.records import RESERVED
+from rubric_lint.scoring.inputs.mapping import RESERVED
 
 SUITE = """\
 cases:

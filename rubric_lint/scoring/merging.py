@@ -11,8 +11,9 @@ from rubric_lint.scoring.compare.other_results import OtherResult, is_result, re
 from rubric_lint.scoring.decoding import read_again
 from rubric_lint.scoring.extract import OutputError, refuse_flaws
 from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.inputs.mapping import RESERVED
 from rubric_lint.scoring.output import Judged, Known, Reader, render
-from rubric_lint.scoring.records import RESERVED, Entry, OtherVersionError, Outcome, find_rubric
+from rubric_lint.scoring.records import Entry, OtherVersionError, Outcome, find_rubric
 from rubric_lint.scoring.scorer import Scorer, Unclear
 
 _TABLED = frozenset({"points", "full", "gates_missed"})

@@ -8,22 +8,8 @@ from rubric_lint.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.ids import make_key
+from rubric_lint.scoring.inputs.mapping import HELD, RESERVED
 from rubric_lint.scoring.output import Judged, render
-
-RESERVED = frozenset({
-    *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
-    *("verdicts", "stable", "independent_votes_at_most", "panel"),
-})  # fmt: skip
-"""The fields of a result; a record's own fields must not overwrite them."""
-
-COVERING = RESERVED - {"rubric", "rubric_hash"}
-"""The fields of a result that a record must not have. A record may have the others: they say how it was judged."""
-
-HELD = frozenset({"output", "outputs"})
-"""The fields of a record with the judge's output or outputs for one answer."""
-
-SHOWN = ("answer", "question", "reference")
-"""The fields of a record with the judge's input; an object in them is not a verdict."""
 
 _JUDGEMENTS = ("checks", "score")
 _TAKEN = RESERVED | HELD | {"id"}

@@ -9,7 +9,8 @@ from rubric_lint.scoring.decoding import read_entry
 from rubric_lint.scoring.extract import OutputError, refuse_flaws
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.records import RESERVED, find_rubric
+from rubric_lint.scoring.inputs.mapping import RESERVED
+from rubric_lint.scoring.records import find_rubric
 
 _KEPT = frozenset({"rubric", "rubric_hash"})
 

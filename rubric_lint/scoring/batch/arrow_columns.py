@@ -6,7 +6,7 @@ from typing import Any
 from rubric_lint.messages import list_names
 from rubric_lint.scoring.batch.arrow import pa
 from rubric_lint.scoring.batch.items import refuse_repeated
-from rubric_lint.scoring.records import HELD
+from rubric_lint.scoring.inputs.mapping import HELD
 
 _SPARK = {
     "bool": "boolean",

@@ -5,8 +5,8 @@ from math import isnan
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.messages import list_names
+from rubric_lint.scoring.inputs.mapping import HELD, SHOWN
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.records import HELD, SHOWN
 from rubric_lint.scoring.scorer import Scorer
 
 READ = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")

@@ -13,8 +13,7 @@ from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.batch.arrow_mapping import MapBatches
 from rubric_lint.scoring.blocks import InputError
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.inputs.mapping import rename_columns
-from rubric_lint.scoring.records import COVERING
+from rubric_lint.scoring.inputs.mapping import COVERING, rename_columns
 
 ROWS = 250_000
 """The rows from which a part has enough: a few seconds of work, which a worker that dies loses."""

@@ -8,7 +8,21 @@ from json.encoder import encode_basestring_ascii as quote
 from rubric_lint.messages import find_near, list_names
 from rubric_lint.scoring.blocks import Block, Entry, InputError, join_entries
 from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.records import COVERING, HELD, SHOWN
+
+RESERVED = frozenset({
+    *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
+    *("verdicts", "stable", "independent_votes_at_most", "panel"),
+})  # fmt: skip
+"""The fields of a result; a record's own fields must not overwrite them."""
+
+COVERING = RESERVED - {"rubric", "rubric_hash"}
+"""The fields of a result that a record must not have. A record may have the others: they say how it was judged."""
+
+HELD = frozenset({"output", "outputs"})
+"""The fields of a record with the judge's output or outputs for one answer."""
+
+SHOWN = ("answer", "question", "reference")
+"""The fields of a record with the judge's input; an object in them is not a verdict."""
 
 FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
 """The fields of a record that have a meaning."""

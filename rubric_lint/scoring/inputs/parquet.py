@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 from rubric_lint.scoring.arrow_values import list_values
 from rubric_lint.scoring.blocks import Block, Entry, InputError, Part, join_entries
 from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.inputs.mapping import Mapped, rename_columns
-from rubric_lint.scoring.records import HELD, SHOWN
+from rubric_lint.scoring.inputs.mapping import HELD, SHOWN, Mapped, rename_columns
 
 try:
     import pyarrow as pa

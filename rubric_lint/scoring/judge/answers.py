@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from rubric_lint.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.extract import OutputError, decode
 from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.inputs.mapping import RESERVED
 from rubric_lint.scoring.judge.conversation import is_conversation, write_conversation
 from rubric_lint.scoring.judge.fields import Fields
 from rubric_lint.scoring.judge.prompt import JudgedCase
-from rubric_lint.scoring.records import RESERVED
 from rubric_lint.scoring.streams import read_entries
 
 _FIELDS = Fields()

@@ -10,13 +10,13 @@ from typing import Any
 from rubric_lint.messages import join_words
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import open_whole
+from rubric_lint.scoring.inputs.mapping import HELD
 from rubric_lint.scoring.judge.answers import Answer
 from rubric_lint.scoring.judge.asking import Plan
 from rubric_lint.scoring.judge.journal import encode
 from rubric_lint.scoring.judge.parts import keep_criteria
 from rubric_lint.scoring.judge.prompt import JudgedCase
 from rubric_lint.scoring.panels import read_panel
-from rubric_lint.scoring.records import HELD
 from rubric_lint.scoring.testing.recordings import HASHES, hold, name_check, read_checks, read_outputs, read_recordings
 from rubric_lint.scoring.testing.running import Needed, Tested
 
