@@ -52,7 +52,7 @@ _LINT = """
 import atexit, sys
 ours = lambda: sum(name.partition(".")[0] == "rubric_lint" for name in sys.modules)
 atexit.register(lambda: print(ours(), file=sys.stderr))
-from rubric_lint.cli.lint import main
+from rubric_lint.cli.lint.lint import main
 main()
 """
 

@@ -17,7 +17,7 @@ from batch import RUBRIC, least, mix
 from score import table
 
 from rubric_lint import load_rubrics, score_batch
-from rubric_lint.scoring.sql import compile_rubric
+from rubric_lint.engines.sql import compile_rubric
 
 
 def read(line: bytes) -> dict[str, str]:

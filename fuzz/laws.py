@@ -29,9 +29,9 @@ from rubric_lint import (
     score,
     show_source,
 )
-from rubric_lint.cli.convert import convert
-from rubric_lint.cli.diff import diff
-from rubric_lint.cli.score import score as score_command
+from rubric_lint.cli.lint.convert import convert
+from rubric_lint.cli.lint.diff import diff
+from rubric_lint.cli.score.score import score as score_command
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.fix.silence import silence
 from rubric_lint.messages import visible
@@ -188,7 +188,7 @@ def edits(data: bytes) -> None:
     """Changes in an editor, in any of its encodings, give the text that a plain splice gives."""
     from lsprotocol import types  # noqa: PLC0415
 
-    from rubric_lint.lsp.positions import Text  # noqa: PLC0415
+    from rubric_lint.lsp.server.positions import Text  # noqa: PLC0415
 
     encoding, body = _choose(data, ("utf-8", "utf-16", "utf-32"))
     text = body.decode("utf-8", "replace").replace("\ufeff", "")

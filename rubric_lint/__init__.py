@@ -11,17 +11,18 @@ from rubric_lint.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, import_source, lint_source, show_source
+    from rubric_lint.engines.batch import score_batch, score_batches
+    from rubric_lint.engines.batch.rows import RowError
+    from rubric_lint.engines.batch.scored import ScoredBatch, ScoredRow
     from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left, Note
     from rubric_lint.format.criterion import Shape
+    from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
     from rubric_lint.lint.engine import RuleError
     from rubric_lint.lint.importing import Imported, ImportMessage
     from rubric_lint.project.settings import FileSettings
     from rubric_lint.project.settings_file import SettingsError
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
-    from rubric_lint.scoring.batch import score_batch, score_batches
-    from rubric_lint.scoring.batch.rows import RowError
-    from rubric_lint.scoring.batch.scored import ScoredBatch, ScoredRow
     from rubric_lint.scoring.grading import (
         CriterionResult,
         Grade,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         ScoringRubric,
         Verdict,
     )
-    from rubric_lint.scoring.judge.prompt import JudgedCase, Message, output_schema, write_prompt
     from rubric_lint.scoring.output import parse_output
     from rubric_lint.scoring.samples import combine_samples
     from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
@@ -116,10 +116,10 @@ _HOMES = {
         "ScoringRubric",
         "Verdict",
     ),
-    "scoring.batch": ("score_batch", "score_batches"),
-    "scoring.batch.rows": ("RowError",),
-    "scoring.batch.scored": ("ScoredBatch", "ScoredRow"),
-    "scoring.judge.prompt": ("JudgedCase", "Message", "output_schema", "write_prompt"),
+    "engines.batch": ("score_batch", "score_batches"),
+    "engines.batch.rows": ("RowError",),
+    "engines.batch.scored": ("ScoredBatch", "ScoredRow"),
+    "judge.prompt": ("JudgedCase", "Message", "output_schema", "write_prompt"),
     "scoring.output": ("parse_output",),
     "scoring.samples": ("combine_samples",),
     "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),

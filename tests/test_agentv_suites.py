@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from node import install_package
 from styled_suites import yaml_suites
 
-from rubric_lint.fix.target import rewrite
+from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.nunjucks import escape, find_broken
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source

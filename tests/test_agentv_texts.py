@@ -6,10 +6,10 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from rubric_lint.cli.convert import convert
+from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects.search.locate import locate
-from rubric_lint.fix.target import rewrite
 from rubric_lint.lint.engine import lint
+from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raters import CHECK, SCORES, measure, records
 
-from rubric_lint.scoring.agreement import bootstrap, coefficients
-from rubric_lint.scoring.agreement.analysis import Plan
-from rubric_lint.scoring.agreement.coefficients import as_fraction
-from rubric_lint.scoring.agreement.figures import Draws
-from rubric_lint.scoring.agreement.pass_rate import Chosen, PassCounts, correct_pass_rate
-from rubric_lint.scoring.agreement.proportions import Share, Sides, find_needed
-from rubric_lint.scoring.agreement.scales import Kind, Scale
+from rubric_lint.agree import bootstrap, coefficients
+from rubric_lint.agree.analysis import Plan
+from rubric_lint.agree.coefficients import as_fraction
+from rubric_lint.agree.figures import Draws
+from rubric_lint.agree.pass_rate import Chosen, PassCounts, correct_pass_rate
+from rubric_lint.agree.proportions import Share, Sides, find_needed
+from rubric_lint.agree.scales import Kind, Scale
 
 SCALES = {
     "check": Scale(Kind.CHECK, (0, 1), ("no", "yes")),

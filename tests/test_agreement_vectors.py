@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from raters import RUBRICS, measure, records
 
-from rubric_lint.scoring.agreement.analysis import Plan
-from rubric_lint.scoring.agreement.bootstrap import evaluate, find_interval, random_words, resample
-from rubric_lint.scoring.agreement.coefficients import (
+from rubric_lint.agree.analysis import Plan
+from rubric_lint.agree.bootstrap import evaluate, find_interval, random_words, resample
+from rubric_lint.agree.coefficients import (
     alpha_interval,
     alpha_nominal,
     as_fraction,
@@ -20,10 +20,10 @@ from rubric_lint.scoring.agreement.coefficients import (
     independent_votes,
     kappa,
 )
-from rubric_lint.scoring.agreement.figures import Draws
-from rubric_lint.scoring.agreement.pass_rate import PassCounts, estimate_by_calibration, estimate_by_labels
-from rubric_lint.scoring.agreement.proportions import Share, Sides, find_needed
-from rubric_lint.scoring.agreement.scales import Kind, Scale
+from rubric_lint.agree.figures import Draws
+from rubric_lint.agree.pass_rate import PassCounts, estimate_by_calibration, estimate_by_labels
+from rubric_lint.agree.proportions import Share, Sides, find_needed
+from rubric_lint.agree.scales import Kind, Scale
 
 VECTORS = json.loads((Path(__file__).parent / "data/agreement.json").read_text("utf-8"))
 DATA = VECTORS["data"]

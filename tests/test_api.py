@@ -40,7 +40,11 @@ def test_who_names_a_type_loads_no_library():
 
 def test_who_lints_does_not_load_the_scorer():
     loaded = modules_after(f"import rubric_lint\nrubric_lint.lint_source('a.yaml', {SUITE!r})")
-    assert not [name for name in loaded if name.startswith(("rubric_lint.scoring", "rubric_lint.cli", "click"))]
+    assert not [
+        name
+        for name in loaded
+        if name.startswith(("rubric_lint.scoring", "rubric_lint.outputs", "rubric_lint.cli", "click"))
+    ]
 
 
 def test_type_checkers_and_python_see_the_same_names():

@@ -7,9 +7,9 @@ from email.utils import format_datetime
 import pytest
 from chat_server import CUT, DRIP, Response, completion, serving
 
-from rubric_lint.scoring.judge.endpoint import Call, Endpoint, UnansweredError
-from rubric_lint.scoring.judge.prompt import Message
-from rubric_lint.scoring.judge.reply import Reply, Tokens
+from rubric_lint.judge.endpoint import Call, Endpoint, UnansweredError
+from rubric_lint.judge.prompt import Message
+from rubric_lint.outputs.reply import Reply, Tokens
 
 KEY = "sk-secret-0123456789"
 MESSAGES = (Message("system", "Grade."), Message("user", "This."))

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from chat_server import Response, completion, serving
 
-from rubric_lint.scoring.candidates import Extract
-from rubric_lint.scoring.judge.answers import AnswersError, check_answers, read_answers
-from rubric_lint.scoring.judge.asking import Plan
-from rubric_lint.scoring.judge.endpoint import Call, Endpoint
-from rubric_lint.scoring.judge.journal import Journal, JournalError
-from rubric_lint.scoring.judge.panel import Panel
-from rubric_lint.scoring.judge.reply import Tokens
-from rubric_lint.scoring.judge.resuming import Earlier, StaleError, check_journal
-from rubric_lint.scoring.judge.run import JudgeRun, JudgeTally, StoppedError
-from rubric_lint.scoring.judge.samples import to_json
+from rubric_lint.judge.answers import AnswersError, check_answers, read_answers
+from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.endpoint import Call, Endpoint
+from rubric_lint.judge.journal import Journal, JournalError
+from rubric_lint.judge.panel import Panel
+from rubric_lint.judge.resuming import Earlier, StaleError, check_journal
+from rubric_lint.judge.run import JudgeRun, JudgeTally, StoppedError
+from rubric_lint.judge.samples import to_json
+from rubric_lint.outputs.candidates import Extract
+from rubric_lint.outputs.reply import Tokens
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_told
 from rubric_lint.scoring.output import parse_output
@@ -511,7 +511,7 @@ def test_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
 
 def test_names_of_fields_are_compared_once_for_all_answers_that_have_them(monkeypatch):
     compared = []
-    monkeypatch.setattr("rubric_lint.scoring.judge.answers.find_near", lambda *what: compared.append(what) or ())
+    monkeypatch.setattr("rubric_lint.judge.answers.find_near", lambda *what: compared.append(what) or ())
     assert check_answers(lines(*(answer(number, batch=1) for number in range(1000))), RUBRICS) == 1000
     assert len(compared) <= 2
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rubric_lint.scoring.judge.call import Call
-from rubric_lint.scoring.judge.endpoint import Exchange
-from rubric_lint.scoring.judge.reply import Reply, Tokens
-from rubric_lint.scoring.judge.store import NAME, ReplyStore, make_key
+from rubric_lint.judge.call import Call
+from rubric_lint.judge.endpoint import Exchange
+from rubric_lint.judge.store import NAME, ReplyStore, make_key
+from rubric_lint.outputs.reply import Reply, Tokens
 
 EXCHANGE = Exchange(Reply("8", None, Tokens(100, 10, 90), "m-1"), datetime(2026, 11, 18, 11, 6, 40, 5, UTC), 0.25)
 

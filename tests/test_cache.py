@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from styled_suites import json_suites, yaml_suites
 
-from rubric_lint.cli.lint import cli
+from rubric_lint.cli.lint.lint import cli
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 def run(*arguments, package=None):
     """Standard output of a whole process, without the summary where something is found."""
-    code = "from rubric_lint.cli.lint import main; main()"
+    code = "from rubric_lint.cli.lint.lint import main; main()"
     command = [sys.executable, "-c", code, "--format", "concise", *arguments]
     if package is None:
         done = warm.run(command, text=True)
@@ -251,7 +251,7 @@ def test_a_kept_result_is_the_result(suite):
 
 def test_it_is_cleared_by_one_command():
     run("a.yaml")
-    ask = [sys.executable, "-c", "from rubric_lint.cli.lint import main; main()", "cache"]
+    ask = [sys.executable, "-c", "from rubric_lint.cli.lint.lint import main; main()", "cache"]
     said = [
         subprocess.run([*ask, word], check=True, capture_output=True, text=True).stdout for word in ("dir", "clear")
     ]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.cli.lint import cli
-from rubric_lint.cli.score import score
+from rubric_lint.cli.lint.lint import cli
+from rubric_lint.cli.score.score import score
 from rubric_lint.project.files import File, read
 from rubric_lint.project.opening import RefusedError, open_stream, read_file
 from rubric_lint.project.settings import FileSettings
@@ -22,16 +22,16 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs pipes and dev
 
 OURS = {  # what is opened elsewhere, none of it a user's file to read
     "project/opening.py": "the one place",
-    "scoring/cluster/folder.py: os.open": "a folder of results, to lock it",
-    "scoring/judge/journal.py: os.open": "the results of a run, opened to be appended to",
+    "engines/cluster/folder.py: os.open": "a folder of results, to lock it",
+    "judge/journal.py: os.open": "the results of a run, opened to be appended to",
     "run/cache.py: open": "a cache file that was just created, to be written",
     "format/schema_files.py: read_text": "schemas of the package",
     "cli/exits.py: open": "the null device",
     "cli/exits.py: os.open": "the null device",
-    "cli/init.py: open": "a new file, to be written",
-    "cli/schema.py: read_text": "schemas of the package",
-    "cli/skill.py: read_bytes": "the skill of the package",
-    "cli/skill.py: read_text": "the skill of the package",
+    "cli/lint/init.py: open": "a new file, to be written",
+    "cli/lint/schema.py: read_text": "schemas of the package",
+    "cli/lint/skill.py: read_bytes": "the skill of the package",
+    "cli/lint/skill.py: read_text": "the skill of the package",
     "mcp/tools.py: open": "a new file, to be written",
     "project/writing.py: os.open": "files to be written, and a folder to be synchronized",
     "report/markup.py: read_text": "a template of the package",
@@ -155,6 +155,6 @@ def test_a_cache_file_with_a_sound_checksum_and_another_body_is_a_miss(tmp_path,
 def test_a_settings_file_of_dots_takes_little_memory(tmp_path):
     (tmp_path / "pyproject.toml").write_text("a." * 20_000 + "a = 1\n")
     code = "import resource; resource.setrlimit(resource.RLIMIT_AS, (400 << 20,) * 2)\n"
-    code += "from rubric_lint.cli.lint import main; main()"
+    code += "from rubric_lint.cli.lint.lint import main; main()"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 2

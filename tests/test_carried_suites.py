@@ -12,7 +12,7 @@ from random_rubrics import SHAPES
 from ruamel.yaml import YAML
 
 from rubric_lint import import_source
-from rubric_lint.cli.convert import convert
+from rubric_lint.cli.lint.convert import convert
 
 FOLDER = Path(__file__).parent
 AGENTV = """\

@@ -12,11 +12,11 @@ from jsonschema import Draft7Validator
 from raters import CHECK, LEVELS, SCORES, lines, record, records
 from steps import steps
 
+from rubric_lint.agree.analysis import Plan, analyse
+from rubric_lint.agree.figures import Draws
+from rubric_lint.agree.reading import OTHER_MEANING, TWICE, Reader
 from rubric_lint.report.agreement import Findings, as_text
 from rubric_lint.report.visible import width
-from rubric_lint.scoring.agreement.analysis import Plan, analyse
-from rubric_lint.scoring.agreement.figures import Draws
-from rubric_lint.scoring.agreement.reading import OTHER_MEANING, TWICE, Reader
 from rubric_lint.scoring.loading import load_rubrics
 
 ROOT = Path(__file__).parent.parent

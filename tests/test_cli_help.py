@@ -14,11 +14,11 @@ from chat_server import completion, serving
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
-from rubric_lint.cli.fix import fix
-from rubric_lint.cli.lint import cli as lint
+from rubric_lint.cli.fix.fix import fix
+from rubric_lint.cli.lint.lint import cli as lint
 from rubric_lint.cli.near import OPTIONS, WORDS
-from rubric_lint.cli.score import cli as score
-from rubric_lint.cli.test import cli as rubric_test
+from rubric_lint.cli.score.score import cli as score
+from rubric_lint.cli.test.test import cli as rubric_test
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = {"rubric-lint": lint, "rubric-fix": fix, "rubric-score": score, "rubric-test": rubric_test}

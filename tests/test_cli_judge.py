@@ -16,8 +16,8 @@ import warm
 from chat_server import Response, completion, serving, without_scores
 from click.testing import CliRunner
 
-from rubric_lint.cli.score import cli
-from rubric_lint.scoring.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
+from rubric_lint.cli.score.score import cli
+from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
 
 KEY = "sk-secret-0123456789"
@@ -643,7 +643,7 @@ def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
 
 # Stopped runs
 
-CODE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
+CODE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 PROGRAM = [sys.executable, "-W", "error", "-c", CODE]
 
 

@@ -28,7 +28,7 @@ from lint_command import (  # noqa: F401 (a fixture)
     folder,
 )
 
-from rubric_lint.cli.lint import cli
+from rubric_lint.cli.lint.lint import cli
 from rubric_lint.report import REPORTERS
 from rubric_lint.rules import RULES
 
@@ -274,7 +274,7 @@ def test_a_file_that_cannot_be_read_is_reported_whatever_rules_run(settings, opt
 
 
 @pytest.mark.parametrize(
-    "program", [PROGRAM, PROGRAM.replace("cli.lint", "cli.fix")], ids=["rubric-lint", "rubric-fix"]
+    "program", [PROGRAM, PROGRAM.replace("cli.lint.lint", "cli.fix.fix")], ids=["rubric-lint", "rubric-fix"]
 )
 def test_a_selection_that_is_ignored_is_refused(program):
     output, errors, code = call("--select=overlap", "--ignore=weight,overlap", program=program)

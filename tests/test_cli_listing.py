@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.cli.lint import cli
+from rubric_lint.cli.lint.lint import cli
 from rubric_lint.rules import BY_NAME
 
 RUBRIC = "rubrics:\n- id: a\n  expected_outcome: Names the refund window\n"

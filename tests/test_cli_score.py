@@ -15,11 +15,11 @@ import pytest
 import warm
 from accuracy_depth import RUBRIC, output
 
+from rubric_lint.outputs.streams import LIMIT
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.streams import LIMIT
 
 ROOT = Path(__file__).parents[1]
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
+PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 
 
 def record(name, accuracy, depth, **more):

@@ -11,8 +11,8 @@ from chat_server import completion, serving
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
-from rubric_lint.cli.lint import cli as lint_cli
-from rubric_lint.cli.test import NO_TESTS, cli
+from rubric_lint.cli.lint.lint import cli as lint_cli
+from rubric_lint.cli.test.test import NO_TESTS, cli
 from rubric_lint.fix import fix
 from rubric_lint.format.schema_files import newest, schemas_root
 from rubric_lint.lint.engine import lint

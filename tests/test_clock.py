@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.cli.fix import fix as fix_command
-from rubric_lint.cli.lint import cli
+from rubric_lint.cli.fix.fix import fix as fix_command
+from rubric_lint.cli.lint.lint import cli
 from rubric_lint.fix import fix
 from rubric_lint.fix.silence import silence
 from rubric_lint.format.schema_files import load

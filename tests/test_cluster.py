@@ -15,9 +15,9 @@ from random_outputs import cases, load
 
 from rubric_lint import Totals, load_rubrics, score_batch
 from rubric_lint.arrow import map_batches
-from rubric_lint.scoring.cluster.folder import Folder, FolderError
-from rubric_lint.scoring.cluster.plan import make_plan
-from rubric_lint.scoring.cluster.work import Worker
+from rubric_lint.engines.cluster.folder import Folder, FolderError
+from rubric_lint.engines.cluster.plan import make_plan
+from rubric_lint.engines.cluster.work import Worker
 from rubric_lint.scoring.stored_totals import restore_totals, store_totals
 
 PROGRAM = Path(sys.executable).with_name("rubric-score")

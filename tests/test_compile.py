@@ -14,9 +14,9 @@ from engines import find_java, needs_engines, run
 from random_tables import NAMES, join_pieces, make_structs, make_tables
 
 from rubric_lint import RubricError, load_rubrics, score_batch
+from rubric_lint.engines.sql import DIALECTS, FieldError, compile_rubric
 from rubric_lint.format.criterion import Shape
-from rubric_lint.scoring.candidates import Extract
-from rubric_lint.scoring.sql import DIALECTS, FieldError, compile_rubric
+from rubric_lint.outputs.candidates import Extract
 from rubric_lint.version import __version__
 
 ROOT = Path(__file__).parent.parent

@@ -9,9 +9,9 @@ from test_lsp_text import offer
 
 from rubric_lint.format.criterion import SHAPE_FIELDS
 from rubric_lint.format.schema import schema_for
-from rubric_lint.lsp.analysis import State
-from rubric_lint.lsp.completion import complete
-from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.complete.completion import complete
+from rubric_lint.lsp.server.analysis import State
+from rubric_lint.lsp.server.positions import Text
 from rubric_lint.rules import BY_NAME
 
 YAML, JSON = "/a.rubric.yaml", "/a.rubric.json"

@@ -13,9 +13,9 @@ from test_lsp_text import offer
 from rubric_lint.format.schema import schema_for
 from rubric_lint.format.schema_files import load
 from rubric_lint.lint.engine import lint
-from rubric_lint.lsp.analysis import analyse
-from rubric_lint.lsp.completion import complete
-from rubric_lint.lsp.hover import make_hover
+from rubric_lint.lsp.answers.hover import make_hover
+from rubric_lint.lsp.complete.completion import complete
+from rubric_lint.lsp.server.analysis import analyse
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source

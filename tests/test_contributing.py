@@ -168,7 +168,7 @@ def test_a_field_needs_its_schema(copy):
 TELL = """
 import json, sys
 from rubric_lint import load_rubrics
-from rubric_lint.scoring.judge.prompt import JudgedCase, as_text, write_prompt
+from rubric_lint.judge.prompt import JudgedCase, as_text, write_prompt
 for path in sys.argv[1:]:
     rubric = load_rubrics("a.rubric.yaml", open(path, "rb").read())["a"]
     print(json.dumps([rubric.hash, as_text(write_prompt(rubric, JudgedCase("So.")))]))

@@ -16,9 +16,9 @@ from ruamel.yaml import YAML
 from rubric_lint.dialects.export import TARGETS, load_target
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.dialects.export.texts import to_json, to_yaml, write_decimal
-from rubric_lint.fix.agentv_reading import read_suite
-from rubric_lint.fix.target import rewrite
 from rubric_lint.lint.engine import lint
+from rubric_lint.migrate.agentv_reading import read_suite
+from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source

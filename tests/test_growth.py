@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lint.engine import examine, lint
-from rubric_lint.lsp.actions import Abilities, make_actions
-from rubric_lint.lsp.analysis import State, analyse
-from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.answers.actions import Abilities, make_actions
+from rubric_lint.lsp.server.analysis import State, analyse
+from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.run.filters.changed_lines import ChangedLinesFilter
 from rubric_lint.run.filters.git_changes import ChangedLines, Changes
-from rubric_lint.scoring.compare.rubrics import compare, pair_rubrics
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source
 
@@ -446,7 +446,7 @@ def test_a_file_of_190_kb_takes_at_most_four_seconds_and_300_mb(name, tmp_path):
         "    used = resource.getrusage(resource.RUSAGE_SELF)\n"
         "    print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)\n"
         "atexit.register(tell)\n"
-        "from rubric_lint.cli.lint import main\n"
+        "from rubric_lint.cli.lint.lint import main\n"
         "main()\n"
     )
     command = [sys.executable, "-c", program, "--no-cache", file]

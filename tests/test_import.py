@@ -549,7 +549,7 @@ def test_the_row_of_the_header_is_named():
     assert import_file("r.csv", text, "--header-row", "9")[2] == "r.csv:1:1: --header-row 9: the file has 4 lines\n"
 
 
-PROGRAM = "from rubric_lint.cli.lint import main; main()"
+PROGRAM = "from rubric_lint.cli.lint.lint import main; main()"
 
 
 @pytest.mark.slow

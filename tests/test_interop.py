@@ -13,7 +13,7 @@ from pages import DIALECTS as FOLDER
 from pages import apply_fixes, read_pages, report
 
 from rubric_lint import Severity, import_source
-from rubric_lint.cli.convert import convert
+from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects import DIALECTS, load_dialect
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.scoring.agreement.beta import (
+from rubric_lint.agree.beta import (
     incomplete_beta,
     lower_bound,
     lower_tail,
@@ -15,15 +15,15 @@ from rubric_lint.scoring.agreement.beta import (
     upper_bound,
     upper_tail,
 )
-from rubric_lint.scoring.agreement.coefficients import alpha_interval, alpha_nominal, alpha_ordinal
-from rubric_lint.scoring.agreement.scales import Kind, Scale
-from rubric_lint.scoring.judged.budget import bound_absent, count_needed, level_of
-from rubric_lint.scoring.judged.decision import Decision, Spot, Untested
-from rubric_lint.scoring.judged.disagreement import find_disagreement, jackknife
-from rubric_lint.scoring.judged.relations import correlate_with_rest, find_cut, find_inverse, find_redundant
-from rubric_lint.scoring.judged.spread import find_constant, find_unused
-from rubric_lint.scoring.judged.stability import find_unstable
-from rubric_lint.scoring.judged.table import Flips, Table, make_columns
+from rubric_lint.agree.coefficients import alpha_interval, alpha_nominal, alpha_ordinal
+from rubric_lint.agree.judged.budget import bound_absent, count_needed, level_of
+from rubric_lint.agree.judged.decision import Decision, Spot, Untested
+from rubric_lint.agree.judged.disagreement import find_disagreement, jackknife
+from rubric_lint.agree.judged.relations import correlate_with_rest, find_cut, find_inverse, find_redundant
+from rubric_lint.agree.judged.spread import find_constant, find_unused
+from rubric_lint.agree.judged.stability import find_unstable
+from rubric_lint.agree.judged.table import Flips, Table, make_columns
+from rubric_lint.agree.scales import Kind, Scale
 from rubric_lint.scoring.loading import load_rubrics
 
 DATA = Path(__file__).parent / "data"

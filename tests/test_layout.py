@@ -19,8 +19,13 @@ FLOORS = """
     report
     api arrow rewards
     show
+    migrate
     fix
+    testing
+    agree
+    engines judge
     scoring
+    outputs
     run
     lint
     project

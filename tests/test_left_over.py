@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from rubric_lint.cli.convert import convert
+from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects import DIALECTS
 
 SAMPLES = YAML(typ="safe").load((Path(__file__).parent / "data/left_over.yaml").read_text("utf-8"))

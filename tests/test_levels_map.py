@@ -7,16 +7,16 @@ from textwrap import dedent
 import pytest
 from exports import load_text, write
 
+from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.dialects.export.target import ExportError
+from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.lint.engine import lint
-from rubric_lint.lsp.analysis import State, analyse
-from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.symbols import make_outline
+from rubric_lint.lsp.answers.symbols import make_outline
+from rubric_lint.lsp.server.analysis import State, analyse
+from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import OutputError, score
-from rubric_lint.scoring.compare.rubrics import compare, pair_rubrics
-from rubric_lint.scoring.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from exports import text_of
 
-from rubric_lint.cli.convert import convert
+from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects.export import TARGETS
 
 ROOT = Path(__file__).parent.parent

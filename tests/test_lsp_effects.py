@@ -5,8 +5,8 @@ import textwrap
 import pytest
 from test_lsp_text import SUITE, state_of
 
-from rubric_lint.lsp.analysis import analyse
-from rubric_lint.lsp.hover import make_hover
+from rubric_lint.lsp.answers.hover import make_hover
+from rubric_lint.lsp.server.analysis import analyse
 
 USUAL = "Pass from 0.8, borderline from 0.6."
 

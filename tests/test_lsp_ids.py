@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.uris import to_fs_path
 
-from rubric_lint.cli.test import cli as rubric_test
+from rubric_lint.cli.test.test import cli as rubric_test
 from rubric_lint.scoring.loading import read_rubrics
 from rubric_lint.scoring.meaning import hash_told
 

@@ -12,14 +12,14 @@ import pytest
 from editor import start, uri_of
 from lsprotocol import types
 
-from rubric_lint.lsp.open_documents import OpenDocuments
-from rubric_lint.lsp.options import Options
-from rubric_lint.lsp.threads import WorkerThreads
-from rubric_lint.lsp.workspace import build_workspace
+from rubric_lint.lsp.server.open_documents import OpenDocuments
+from rubric_lint.lsp.server.options import Options
+from rubric_lint.lsp.server.threads import WorkerThreads
+from rubric_lint.lsp.server.workspace import build_workspace
 
 LAUNCH = """
 from rubric_lint.cli.exits import launch
-from rubric_lint.cli.lint import cli
+from rubric_lint.cli.lint.lint import cli
 launch(cli, "rubric-lint")
 """
 

@@ -3,10 +3,10 @@
 import pytest
 from lsprotocol import types
 
-from rubric_lint.lsp.analysis import State, analyse
-from rubric_lint.lsp.completion import complete
-from rubric_lint.lsp.hover import make_hover
-from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.answers.hover import make_hover
+from rubric_lint.lsp.complete.completion import complete
+from rubric_lint.lsp.server.analysis import State, analyse
+from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import SettingsFinder
 
 NAME = "/a.rubric-test.yaml"

@@ -11,12 +11,12 @@ from steps import steps
 
 from rubric_lint.format.criterion import SHAPE_FIELDS
 from rubric_lint.format.schema import schema_for
-from rubric_lint.lsp.analysis import State, analyse
-from rubric_lint.lsp.completion import complete
-from rubric_lint.lsp.diagnostics import write_diagnostics
-from rubric_lint.lsp.hover import make_hover
-from rubric_lint.lsp.positions import Text
-from rubric_lint.lsp.symbols import make_folds, make_outline, write_outline
+from rubric_lint.lsp.answers.hover import make_hover
+from rubric_lint.lsp.answers.symbols import make_folds, make_outline, write_outline
+from rubric_lint.lsp.complete.completion import complete
+from rubric_lint.lsp.server.analysis import State, analyse
+from rubric_lint.lsp.server.diagnostics import write_diagnostics
+from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.rules import RULES
 

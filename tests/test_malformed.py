@@ -7,16 +7,16 @@ from exports import write
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.fix import fix
 from rubric_lint.format.schema import schema_for
+from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import RULES
 from rubric_lint.scoring import RubricError, load_rubrics
-from rubric_lint.scoring.compare.rubrics import compare, pair_rubrics
-from rubric_lint.scoring.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.scoring.loading import load_models
 
 CLAIMED = FileSettings(claimed=True)

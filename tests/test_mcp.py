@@ -88,7 +88,7 @@ def test_near_misses_are_told_beside_rubrics():
 def test_fix_writes_nothing_unless_it_is_told_to():
     text, data = ask("fix", paths=["old.yaml"])
     report = {name: data[name] for name in ("version", "summary", "files")}
-    program = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix import main; main()"
+    program = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
     assert report == json.loads(call("--check", "--format=json", "old.yaml", program=program)[0])
     diff = "--- a/old.yaml\n+++ b/old.yaml\n@@ -1,3 +1,3 @@\n rubrics:\n   - id: a\n"
     diff += "-    description: States the result.\n+    expected_outcome: States the result.\n"
@@ -128,7 +128,7 @@ def test_fix_of_a_text_returns_it():
 def test_fix_of_a_text_reports_what_the_command_reports_of_stdin(text):
     said, data = ask("fix", text=text, name="x.yaml")
     report = {name: data[name] for name in ("version", "summary", "files")}
-    program = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix import main; main()"
+    program = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
     args = ("--check", "--stdin-filename=x.yaml", "-")
     out, err, _ = call(*args, "--format=json", stdin=text.encode(), program=program)
     assert report == json.loads(out)
@@ -154,7 +154,7 @@ def test_show_reports_what_the_command_reports():
 def test_score_reports_what_the_command_reports():
     Path("outputs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in OUTPUTS[:1]), "utf-8")
     text, data = ask("score", rubric="good.yaml", outputs=OUTPUTS)
-    program = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
+    program = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
     command = ("good.yaml", "outputs.jsonl", "--format=json")
     assert ask("score", rubric="good.yaml", outputs_path="outputs.jsonl")[1] == json.loads(
         call(*command, program=program)[0]

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.cli.score import cli
-from rubric_lint.cli.test import cli as rubric_test
-from rubric_lint.scoring.judge.prompt import JudgedCase, as_text, write_prompt
+from rubric_lint.cli.score.score import cli
+from rubric_lint.cli.test.test import cli as rubric_test
+from rubric_lint.judge.prompt import JudgedCase, as_text, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import score_entry
 

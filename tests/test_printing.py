@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from rubric_lint.cli.fix import fix
-from rubric_lint.cli.lint import cli
-from rubric_lint.cli.prompt import prompt, schema
-from rubric_lint.cli.score import score
+from rubric_lint.cli.fix.fix import fix
+from rubric_lint.cli.lint.lint import cli
+from rubric_lint.cli.score.prompt import prompt, schema
+from rubric_lint.cli.score.score import score
 from rubric_lint.report import REPORTERS
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.cli.lint import cli
+from rubric_lint.cli.lint.lint import cli
 
 ROOT = Path(__file__).parents[1]
 MATCHER, WATCH = json.loads((ROOT / "vscode/package.json").read_text("utf-8"))["contributes"]["problemMatchers"]

@@ -417,7 +417,7 @@ def test_a_named_program_without_rubrics_is_explained():
     assert (out, err, code) == ("0 rubrics found in 1 file.\n", told, 0)
 
 
-FIX = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix import main; main()"
+FIX = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
 
 
 def test_programs_are_never_rewritten_and_rubric_fix_says_so():

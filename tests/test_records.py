@@ -4,12 +4,12 @@ import json
 import pytest
 
 from rubric_lint.format.criterion import Shape
+from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.streams import CHUNK, LIMIT, read_entries
 from rubric_lint.scoring import plain
-from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer, score_entry
-from rubric_lint.scoring.streams import CHUNK, LIMIT, read_entries
 
 SUITE = """\
 tests:

@@ -17,14 +17,14 @@ from click.testing import CliRunner
 from node import node
 from report_pictures import CHROMIUM
 
-from rubric_lint.cli.score import cli
+from rubric_lint.cli.score.score import cli
 from rubric_lint.messages import visible
+from rubric_lint.outputs.streams import Block
 from rubric_lint.report.html import Extras, HtmlReport
 from rubric_lint.run.progress import Progress
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.scoring.scorer import Scorer, score_entry
-from rubric_lint.scoring.streams import Block
 from rubric_lint.scoring.totals import Totals
 
 ROOT = Path(__file__).parent.parent

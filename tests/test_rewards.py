@@ -590,7 +590,11 @@ def test_wrong_columns_are_errors(options, columns, message):
 def test_the_import_is_light():
     loaded = modules_after("import rubric_lint.rewards")
     assert not [
-        name for name in loaded if name.startswith(("rubric_lint.scoring", "trl", "torch", "verifiers", "openai"))
+        name
+        for name in loaded
+        if name.startswith(
+            ("rubric_lint.scoring", "rubric_lint.outputs", "rubric_lint.judge", "trl", "torch", "verifiers", "openai")
+        )
     ]
 
 

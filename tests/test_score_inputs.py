@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_lint.cli.score import score
-from rubric_lint.scoring.blocks import LIMIT
-from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.streams import CHUNK, Asked, read_entries
+from rubric_lint.cli.score.score import score
+from rubric_lint.outputs.blocks import LIMIT
+from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.streams import CHUNK, Asked, read_entries
 
 RUBRIC = """\
 rubrics:

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.cli.score import score
-from rubric_lint.scoring.blocks import Block
-from rubric_lint.scoring.candidates import Extract
+from rubric_lint.cli.score.score import score
+from rubric_lint.outputs.blocks import Block
+from rubric_lint.outputs.candidates import Extract
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.sharing import Crew, Task
 
@@ -29,7 +29,7 @@ rubrics:
   - {score_range: [0, 4], expected_outcome: Wrong}
   - {score_range: [5, 10], expected_outcome: Right}
 """
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
+PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 ROWS = 6_000
 FIELDS = ("uid", "response", "notes")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and process groups")

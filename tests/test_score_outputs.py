@@ -20,9 +20,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rubric_lint
-from rubric_lint.cli.score import cli, score
+from rubric_lint.cli.score.score import cli, score
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score import main; main()"
+PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
 RECORDS = [
     {"id": "a", "output": output(10, 7), "notes": "kept"},

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_outputs import FENCES, cases, load, spell
 
+from rubric_lint.outputs.decoding import IS_INSTALLED
+from rubric_lint.outputs.streams import Block
 from rubric_lint.scoring import OutputError, score
-from rubric_lint.scoring.decoding import IS_INSTALLED
 from rubric_lint.scoring.scorer import Run, Scorer, score_entry
-from rubric_lint.scoring.streams import Block
 
 
 def reckon(shape, entries, output):
@@ -153,8 +153,8 @@ def test_lines_of_the_very_form_are_read_at_once(lines):
 def tell_strictly(scorer, entry):
     """The outcome of an entry where msgspec is not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("decoding", "plain"):
-            patch.setattr(f"rubric_lint.scoring.{module}.IS_INSTALLED", False)
+        for module in ("outputs.decoding", "scoring.plain"):
+            patch.setattr(f"rubric_lint.{module}.IS_INSTALLED", False)
         return scorer.tell(entry, 1)
 
 

@@ -13,7 +13,7 @@ PROGRAM = """
 import atexit, sys, click
 before = set(sys.modules)
 atexit.register(lambda: print(*sorted(set(sys.modules) - before), file=sys.stderr))
-from rubric_lint.cli.lint import main
+from rubric_lint.cli.lint.lint import main
 main()
 """
 

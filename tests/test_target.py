@@ -11,12 +11,12 @@ import pytest
 from node import install_package
 
 from rubric_lint.dialects.search.locate import locate
-from rubric_lint.fix.agentv import TARGETS
-from rubric_lint.fix.agentv_reading import Read, read_suite
-from rubric_lint.fix.target import rewrite
 from rubric_lint.format.rubric import build_rubric
 from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.engine import lint
+from rubric_lint.migrate.agentv import TARGETS
+from rubric_lint.migrate.agentv_reading import Read, read_suite
+from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 

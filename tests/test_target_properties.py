@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from styled_suites import Suite, json_suites, yaml_suites
 
-from rubric_lint.fix.agentv import TARGETS
-from rubric_lint.fix.target import rewrite
 from rubric_lint.lint.engine import lint
+from rubric_lint.migrate.agentv import TARGETS
+from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import score
 from rubric_lint.scoring.loading import load_rubrics

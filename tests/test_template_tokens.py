@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.scoring.chat_tokens import TEMPLATE_TOKEN, break_tokens, escape_tokens
-from rubric_lint.scoring.judge.prompt import JudgedCase, write_prompt
+from rubric_lint.judge.prompt import JudgedCase, write_prompt
+from rubric_lint.outputs.chat_tokens import TEMPLATE_TOKEN, break_tokens, escape_tokens
 from rubric_lint.scoring.loading import load_rubrics
 
 # The special tokens of the published tokenizers of these families

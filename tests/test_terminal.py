@@ -4,9 +4,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.cli.fix import fix
-from rubric_lint.cli.lint import cli as lint
-from rubric_lint.cli.score import cli as score
+from rubric_lint.cli.fix.fix import fix
+from rubric_lint.cli.lint.lint import cli as lint
+from rubric_lint.cli.score.score import cli as score
 from rubric_lint.cli.terminal import wants_color
 
 PROGRAMS = {"rubric-lint": lint, "rubric-fix": fix, "rubric-score": score}

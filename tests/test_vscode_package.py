@@ -16,7 +16,7 @@ from node import node
 from ruamel.yaml import YAML
 
 from rubric_lint import __version__
-from rubric_lint.cli.lint import cli
+from rubric_lint.cli.lint.lint import cli
 
 ROOT = Path(__file__).parents[1]
 EXTENSION = ROOT / "vscode"

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import warm
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint import main; main()"
+PROGRAM = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint.lint import main; main()"
 COMMAND = [sys.executable, "-W", "error", "-c", PROGRAM]
 PATIENCE = 30  # seconds; only a failing test waits so long
 
@@ -386,7 +386,7 @@ def test_rubric_tests_run_again_when_their_rubric_or_their_outputs_change(folder
     outputs.write_text(record % "true", "utf-8")
     tests = "rubric: rubrics/a.yaml\noutputs: outputs/a.jsonl\ntests:\n  - {id: right, expect: {gates: {day: met}}}\n"
     (folder / "a.rubric-test.yaml").write_text(tests, "utf-8")
-    command = [*COMMAND[:-1], PROGRAM.replace("rubric-lint", "rubric-test").replace("cli.lint", "cli.test")]
+    command = [*COMMAND[:-1], PROGRAM.replace("rubric-lint", "rubric-test").replace("cli.lint.lint", "cli.test.test")]
     watching = Watching("--format", "concise", "-q", command=command)
     try:
         assert watching.more() == "[time] Checking everything.\n[time] Watching 1 file; press Ctrl+C to stop.\n"

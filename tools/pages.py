@@ -11,6 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rubric_lint.agree.judged.review import Reviewer
+from rubric_lint.agree.judged.run import JudgedRun
+from rubric_lint.agree.judged.sources import Shelf
 from rubric_lint.finding import Result
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.files import File
@@ -18,11 +21,8 @@ from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.report import REPORTERS, Look
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules import RULES as RULES_TABLE
-from rubric_lint.scoring.judged.review import Reviewer
-from rubric_lint.scoring.judged.run import JudgedRun
-from rubric_lint.scoring.judged.sources import Shelf
-from rubric_lint.scoring.testing.reviewing import review
-from rubric_lint.scoring.testing.running import Runner
+from rubric_lint.testing.reviewing import review
+from rubric_lint.testing.running import Runner
 
 RULES = Path(__file__).parent.parent / "rubric_lint/rules"
 DIALECTS = RULES.parent / "dialects"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from rubric_lint.cli.score import cli
+from rubric_lint.cli.score.score import cli
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ("examples/summary.rubric.yaml", "examples/summary.outputs.jsonl")

@@ -65,7 +65,7 @@ def record(source, *rest):
     compiled[source] = compile(source, *rest)
     return compiled[source]
 attr._make.compile = record
-import rubric_lint.lsp.server
+import rubric_lint.lsp.features
 assert compiled, "attrs compiles elsewhere now"
 marshal.dumps(compiled)
 `;

@@ -20,8 +20,8 @@ _UNNAMED = ""
 class DefaultGroup(Group):
     """A group that runs its `default` command when the first argument names none, and shows its help.
 
-    Each command in `late` is loaded on first use, from the module of `rubric_lint.cli` that it maps to, in which the
-    function has the module's name.
+    Each command in `late` is loaded on first use, from the module that it maps to in the folder of the default command;
+    its function has the module's name.
     """
 
     def __init__(self, *args: Any, default: Command, late: Mapping[str, str] | None = None, **kwargs: Any) -> None:
@@ -39,7 +39,8 @@ class DefaultGroup(Group):
         """Return the command with this name."""
         if cmd_name in self._late:
             module = self._late[cmd_name]
-            command: click.Command = getattr(import_module(f"rubric_lint.cli.{module}"), module)
+            folder = str(self.default.callback.__module__).rpartition(".")[0]
+            command: click.Command = getattr(import_module(f"{folder}.{module}"), module)
             return command
         return super().get_command(ctx, cmd_name)
 

@@ -35,7 +35,7 @@ def _start(program: str) -> "NoReturn":
     end_on_interrupt()
     from importlib import import_module  # noqa: PLC0415  (after Ctrl+C is taken care of)
 
-    import_module(f"rubric_lint.cli.{program}").main()
+    import_module(f"rubric_lint.cli.{program}.{program}").main()
     raise AssertionError  # `main` ends the process
 
 

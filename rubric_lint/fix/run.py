@@ -26,9 +26,8 @@ Rewrite = Callable[[str, bytes, FileSettings], Fixed]
 class FixRun:
     """Fixes the files at `paths` and calls `report` for each; `unsafe` and `choices` are those of `fix`.
 
-    With `is_dry`, nothing is written. `target` is the system to rewrite suites for, and `unsaid_is_required` an option
-    of that. With `rewrite`, each file is rewritten by that instead. stdin is fixed to standard output. `refuse` gets a
-    message for each file that cannot be read.
+    With `is_dry`, nothing is written. With `rewrite`, each file is rewritten by that instead. stdin is fixed to
+    stdout. `refuse` gets a message for each file that cannot be read.
     """
 
     def __init__(
@@ -39,8 +38,6 @@ class FixRun:
         is_dry: bool = False,
         unsafe: bool = False,
         choices: Sequence[str] = (),
-        target: str | None = None,
-        unsaid_is_required: bool = True,
         refuse: Callable[[str], object] = complain,
         report_crash: Callable[[Exception, str], object] = report_crash,
         find: Find = find,
@@ -50,8 +47,6 @@ class FixRun:
         self._progress = progress
         self._is_dry = is_dry
         self._wish = Wish(unsafe, tuple(choices))
-        self._target = target
-        self._unsaid_is_required = unsaid_is_required
         self._tell_refusal = refuse
         self._report_crash = report_crash
         self._find = find
@@ -114,18 +109,7 @@ class FixRun:
     def _fix(self, file: File, data: bytes) -> Fixed:
         if self._rewrite is not None:
             return self._rewrite(file.name, data, file.settings)
-        if self._target is None:
-            return fix(file.name, data, file.settings, **self._wish._asdict())
-        from rubric_lint.fix.target import rewrite  # noqa: PLC0415  (few runs have a target)
-
-        return rewrite(
-            file.name,
-            data,
-            self._target,
-            file.settings,
-            **self._wish._asdict(),
-            unsaid_is_required=self._unsaid_is_required,
-        )
+        return fix(file.name, data, file.settings, **self._wish._asdict())
 
     def _read(self, file: File) -> bytes | Unreadable:
         return read_stdin(file.name) if file is self._stdin else read(file)

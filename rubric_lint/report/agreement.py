@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from rubric_lint.agree.analysis import Agreement, Plan
+from rubric_lint.agree.conditions import Breach
+from rubric_lint.agree.disagreements import Disagreement, Listed
+from rubric_lint.agree.reading import Invalid, LeftOut
 from rubric_lint.messages import visible_json
 from rubric_lint.report.agreement_sections import LEGEND, choose_shown, describe, is_few, name_value, sections_of
 from rubric_lint.report.columns import draw, shorten_name, wrap
-from rubric_lint.scoring.agreement.analysis import Agreement, Plan
-from rubric_lint.scoring.agreement.conditions import Breach
-from rubric_lint.scoring.agreement.disagreements import Disagreement, Listed
-from rubric_lint.scoring.agreement.reading import Invalid, LeftOut
 
 VERSION = 1
 """The version of the JSON report, as `schemas/agreement/v1.json` describes it."""

@@ -3,6 +3,11 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from rubric_lint.agree.analysis import Agreement
+from rubric_lint.agree.comparison import Compared, Comparison
+from rubric_lint.agree.disagreements import Disagreement, Listed
+from rubric_lint.agree.reading import list_invalid
+from rubric_lint.agree.scales import Kind
 from rubric_lint.report.agreement import Findings
 from rubric_lint.report.agreement_sections import (
     INTERVAL,
@@ -15,11 +20,6 @@ from rubric_lint.report.agreement_sections import (
 )
 from rubric_lint.report.columns import Column
 from rubric_lint.report.markup import as_html, close_page, open_table, quote, render_heads, render_page
-from rubric_lint.scoring.agreement.analysis import Agreement
-from rubric_lint.scoring.agreement.comparison import Compared, Comparison
-from rubric_lint.scoring.agreement.disagreements import Disagreement, Listed
-from rubric_lint.scoring.agreement.reading import list_invalid
-from rubric_lint.scoring.agreement.scales import Kind
 
 _MOST_OPEN = 10
 """The most disagreements on a rubric to show at once; the others are folded up."""

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from rubric_lint.agree.analysis import LABEL, Agreement, PassRate
+from rubric_lint.agree.comparison import Between, Compared, Comparison
+from rubric_lint.agree.figures import FIRM, LEAST, LEAST_OFF, Figure, count_answers
+from rubric_lint.agree.panel import Contest, Flips, Votes
+from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.agree.proportions import Share
+from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.messages import join_words
 from rubric_lint.report.columns import Column, shorten_name
-from rubric_lint.scoring.agreement.analysis import LABEL, Agreement, PassRate
-from rubric_lint.scoring.agreement.comparison import Between, Compared, Comparison
-from rubric_lint.scoring.agreement.figures import FIRM, LEAST, LEAST_OFF, Figure, count_answers
-from rubric_lint.scoring.agreement.panel import Contest, Flips, Votes
-from rubric_lint.scoring.agreement.pass_rate import Chosen
-from rubric_lint.scoring.agreement.proportions import Share
-from rubric_lint.scoring.agreement.scales import Kind, Measure
 
 LEGEND = (
     "Checks and bands: kappa, nominal alpha, AC1. Scores, levels and verdicts: quadratic kappa, ordinal alpha, AC2.",

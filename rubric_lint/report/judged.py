@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from rubric_lint.agree.judged.decision import Untested
+from rubric_lint.agree.judged.review import NO_RESULTS, Review
+from rubric_lint.agree.judged.run import JudgedRun
+from rubric_lint.agree.reading import list_invalid
 from rubric_lint.messages import join_words, list_names, visible
 from rubric_lint.run.summary import counted
-from rubric_lint.scoring.agreement.reading import list_invalid
-from rubric_lint.scoring.judged.decision import Untested
-from rubric_lint.scoring.judged.review import NO_RESULTS, Review
-from rubric_lint.scoring.judged.run import JudgedRun
 
 _MOST = 10
 """The most lines of one kind about records; the rest is counted."""

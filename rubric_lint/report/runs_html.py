@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from rubric_lint.agree.compare.runs import CriterionPair, Flip, OtherRun
 from rubric_lint.messages import join_words
 from rubric_lint.report.answer_rows import name_id
 from rubric_lint.report.charts import name_answer
 from rubric_lint.report.markup import as_html, open_table, render_heads
 from rubric_lint.report.overview_html import format_score, label_criterion
-from rubric_lint.scoring.compare.runs import CriterionPair, Flip, OtherRun
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 
 _MOST_FAULTS = 5

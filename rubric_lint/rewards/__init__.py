@@ -175,9 +175,9 @@ def endpoint_judge(
     """
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
+    from rubric_lint.judge.call import RESPONSE_FORMATS, Call  # noqa: PLC0415
+    from rubric_lint.judge.urls import is_url  # noqa: PLC0415
     from rubric_lint.rewards.endpoint import EndpointJudge  # noqa: PLC0415  (loads the scorer)
-    from rubric_lint.scoring.judge.call import RESPONSE_FORMATS, Call  # noqa: PLC0415
-    from rubric_lint.scoring.judge.urls import is_url  # noqa: PLC0415
 
     if response_format not in RESPONSE_FORMATS:
         raise ValueError(f"response_format is {response_format!r}; expected one of {', '.join(RESPONSE_FORMATS)}")

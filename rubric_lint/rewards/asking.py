@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+from rubric_lint.judge.asking import correct
+from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
+from rubric_lint.outputs.candidates import read_quotable
+from rubric_lint.outputs.extract import OutputError
 from rubric_lint.rewards.options import Options, RewardError
 from rubric_lint.rewards.per_loop import PerLoop
-from rubric_lint.scoring.candidates import read_quotable
-from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
-from rubric_lint.scoring.judge.asking import correct
-from rubric_lint.scoring.judge.prompt import JudgedCase, Message, output_schema, write_prompt
 from rubric_lint.scoring.output import parse_output, reader_of
 
 Judge = Callable[..., str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rubric_lint.judge.call import Call
+from rubric_lint.judge.prompt import Message
+from rubric_lint.outputs.extract import OutputError
 from rubric_lint.project.api_key import KEY, ApiKeyError, read_key
 from rubric_lint.rewards.options import RewardError
 from rubric_lint.rewards.per_loop import PerLoop
-from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.judge.call import Call
-from rubric_lint.scoring.judge.prompt import Message
 
 if TYPE_CHECKING:
-    from rubric_lint.scoring.judge.endpoint import Endpoint
-    from rubric_lint.scoring.judge.pace import Pace
+    from rubric_lint.judge.endpoint import Endpoint
+    from rubric_lint.judge.pace import Pace
 
 
 class EndpointJudge:
@@ -40,7 +40,7 @@ class EndpointJudge:
             RewardError: if no request would get a reply, for example because the key is wrong.
             UnansweredError: if this one got none, after all retries.
         """
-        from rubric_lint.scoring.judge.endpoint import UnansweredError  # noqa: PLC0415  (loads what requests need)
+        from rubric_lint.judge.endpoint import UnansweredError  # noqa: PLC0415  (loads what requests need)
 
         said = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
         line = self._lines.find(self._make_line)
@@ -57,7 +57,7 @@ class EndpointJudge:
         return reply.text
 
     def _make_line(self) -> "_Line":
-        from rubric_lint.scoring.judge.pace import Pace  # noqa: PLC0415
+        from rubric_lint.judge.pace import Pace  # noqa: PLC0415
 
         rpm, tpm = self._limits
         return _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm))
@@ -68,7 +68,7 @@ class EndpointJudge:
         Raises:
             RewardError: if the variable is not set, or its key cannot be sent.
         """
-        from rubric_lint.scoring.judge.endpoint import NO_KEY  # noqa: PLC0415
+        from rubric_lint.judge.endpoint import NO_KEY  # noqa: PLC0415
 
         variable = self._key_variable
         if variable is None and self.call.base_url:
@@ -92,7 +92,7 @@ class _Line:
 
     def enter(self) -> "Endpoint":
         """Return the client; each `enter` needs a `leave`."""
-        from rubric_lint.scoring.judge.endpoint import Endpoint  # noqa: PLC0415
+        from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
 
         self._users += 1
         if self._endpoint is None:

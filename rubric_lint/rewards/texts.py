@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from rubric_lint.judge.conversation import is_conversation, write_conversation
+from rubric_lint.outputs.extract import OutputError
 from rubric_lint.rewards.options import RewardError
-from rubric_lint.scoring.extract import OutputError
-from rubric_lint.scoring.judge.conversation import is_conversation, write_conversation
 
 
 def text_of(value: Any, what: str) -> str:

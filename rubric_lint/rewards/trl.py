@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import point_to_known
 from rubric_lint.rewards.asking import Item
 from rubric_lint.rewards.options import RewardError
 from rubric_lint.rewards.rewarding import Rewarder, Settled
 from rubric_lint.rewards.texts import name_group, text_of
-from rubric_lint.scoring.judge.prompt import JudgedCase
 
 _OF_TRAINER = frozenset({"trainer_state", "log_extra", "log_metric", "environments"})
 """The arguments that are not columns."""

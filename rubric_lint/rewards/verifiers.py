@@ -2,12 +2,12 @@
 
 from typing import Any, Literal
 
+from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near
 from rubric_lint.rewards.asking import Item, Judge
 from rubric_lint.rewards.options import Options, RewardError
 from rubric_lint.rewards.rewarding import Rewarded, Rewarder, Rubrics
 from rubric_lint.rewards.texts import name_group, text_of
-from rubric_lint.scoring.judge.prompt import JudgedCase
 
 View = Literal["last_reply", "full_trace"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rubric_lint.scoring.extract import OutputError
+from rubric_lint.outputs.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.scoring.output import parse_output, reader_of

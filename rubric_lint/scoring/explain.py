@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rubric_lint.scoring.decoding import read_again
-from rubric_lint.scoring.extract import OutputError, keys_twice, refuse_flaws
+from rubric_lint.outputs.decoding import read_again
+from rubric_lint.outputs.extract import OutputError, keys_twice, refuse_flaws
+from rubric_lint.outputs.inputs.mapping import COVERING, HELD, RESERVED
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.inputs.mapping import COVERING, HELD, RESERVED
 from rubric_lint.scoring.records import Outcome, find_rubric
 
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.scoring.blocks import Block
-from rubric_lint.scoring.compare.other_results import OtherResult, is_result, read_result
-from rubric_lint.scoring.decoding import read_again
-from rubric_lint.scoring.extract import OutputError, refuse_flaws
+from rubric_lint.outputs.blocks import Block
+from rubric_lint.outputs.decoding import read_again
+from rubric_lint.outputs.extract import OutputError, refuse_flaws
+from rubric_lint.outputs.inputs.mapping import RESERVED
 from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
-from rubric_lint.scoring.inputs.mapping import RESERVED
+from rubric_lint.scoring.other_results import OtherResult, is_result, read_result
 from rubric_lint.scoring.output import Judged, Known, Reader, render
 from rubric_lint.scoring.records import Entry, OtherVersionError, Outcome, find_rubric
 from rubric_lint.scoring.scorer import Scorer, Unclear

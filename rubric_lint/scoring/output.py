@@ -6,9 +6,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.scoring.candidates import Extract, find_verdict, unwrap
-from rubric_lint.scoring.decoding import QUOTE, count_quotes, count_texts
-from rubric_lint.scoring.extract import OutputError
+from rubric_lint.outputs.candidates import Extract, find_verdict, unwrap
+from rubric_lint.outputs.decoding import QUOTE, count_quotes, count_texts
+from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.struct import read_struct
 from rubric_lint.scoring.form import read_object
 from rubric_lint.scoring.grading import (
     AnswerValue,
@@ -20,7 +21,6 @@ from rubric_lint.scoring.grading import (
     Verdict,
 )
 from rubric_lint.scoring.plain import REFUSALS, types_of
-from rubric_lint.scoring.struct import read_struct
 
 MOST_KNOWN = 20_000
 """The most combinations of answers to remember at once."""

@@ -5,7 +5,7 @@ from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words
-from rubric_lint.scoring.extract import OutputError
+from rubric_lint.outputs.extract import OutputError
 
 
 class Member(NamedTuple):

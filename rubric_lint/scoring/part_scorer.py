@@ -6,9 +6,9 @@ from itertools import chain
 from json.encoder import encode_basestring as quote
 from typing import Any, NamedTuple, Protocol
 
-from rubric_lint.scoring.blocks import Part
-from rubric_lint.scoring.candidates import Extract
-from rubric_lint.scoring.extract import OutputError
+from rubric_lint.outputs.blocks import Part
+from rubric_lint.outputs.candidates import Extract
+from rubric_lint.outputs.extract import OutputError
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import make_key
 from rubric_lint.scoring.merging import ResultScorer

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
 
 from rubric_lint.messages import find_near, list_names, point_to_known
-from rubric_lint.scoring.extract import OutputError
+from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.inputs.mapping import HELD, RESERVED
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.ids import make_key
-from rubric_lint.scoring.inputs.mapping import HELD, RESERVED
 from rubric_lint.scoring.output import Judged, render
 
 _JUDGEMENTS = ("checks", "score")

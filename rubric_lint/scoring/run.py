@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
+from rubric_lint.outputs.blocks import Block, Part
+from rubric_lint.outputs.candidates import Extract
+from rubric_lint.outputs.streams import CHUNK, Asked, read_parts
 from rubric_lint.run.progress import Progress
-from rubric_lint.scoring.blocks import Block, Part
-from rubric_lint.scoring.candidates import Extract
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import Ids, RecordPlace
 from rubric_lint.scoring.part_scorer import Observer, PartScorer, Results
 from rubric_lint.scoring.run_warnings import Others, warn_of_other_rubric, warn_of_other_version, warn_of_repeated
-from rubric_lint.scoring.streams import CHUNK, Asked, read_parts
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rubric_lint.scoring.candidates import Extract, read_quotable
-from rubric_lint.scoring.decoding import Decoded, count_texts, decode_entry
+from rubric_lint.outputs.candidates import Extract, read_quotable
+from rubric_lint.outputs.decoding import Decoded, count_texts, decode_entry
+from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.inputs.mapping import COVERING, HELD, SHOWN
+from rubric_lint.outputs.streams import Block
 from rubric_lint.scoring.explain import explain, explain_value
-from rubric_lint.scoring.extract import OutputError
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
-from rubric_lint.scoring.inputs.mapping import COVERING, HELD, SHOWN
 from rubric_lint.scoring.output import MOST_KNOWN, Answers, Judged, Known, Reader, Seen
 from rubric_lint.scoring.panels import count_votes, name_outputs, read_panel, refuse_missing_votes
 from rubric_lint.scoring.records import Entry, Outcome, find_rubric, refuse_what_is_no_output
 from rubric_lint.scoring.samples import combine_samples
-from rubric_lint.scoring.streams import Block
 
 _PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
 """The fields of a record that a glance is enough for."""

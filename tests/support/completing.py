@@ -25,9 +25,9 @@ from ruamel.yaml import YAML
 from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.format.schema_files import BASE, load
 from rubric_lint.lint.engine import Held, build_rubrics, find_problems, lint
-from rubric_lint.lsp.analysis import Analysis, State, analyse
-from rubric_lint.lsp.completion import complete
-from rubric_lint.lsp.positions import Text
+from rubric_lint.lsp.complete.completion import complete
+from rubric_lint.lsp.server.analysis import Analysis, State, analyse
+from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
-from rubric_lint.cli.lint import cli
+from rubric_lint.cli.lint.lint import cli
 
 HEAD = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v2.schema.json\nrubrics:\n"
 

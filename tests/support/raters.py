@@ -2,9 +2,9 @@
 
 import json
 
-from rubric_lint.scoring.agreement.analysis import Plan, analyse
-from rubric_lint.scoring.agreement.figures import Draws
-from rubric_lint.scoring.agreement.reading import Reader
+from rubric_lint.agree.analysis import Plan, analyse
+from rubric_lint.agree.figures import Draws
+from rubric_lint.agree.reading import Reader
 from rubric_lint.scoring.loading import load_rubrics
 
 CHECK = "rubrics: [{id: c, expected_outcome: Names the pivot, required_min_score: 10}]\n"

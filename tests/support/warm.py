@@ -23,9 +23,9 @@ from pathlib import Path
 
 LOADED = (
     *(
-        "cli.lint",
-        "cli.fix",
-        "cli.score",
+        "cli.lint.lint",
+        "cli.fix.fix",
+        "cli.score.score",
         "run.watching",
         "cli.rule_options",
         "run.batch",
@@ -36,12 +36,12 @@ LOADED = (
     ),
     *(
         "format.schema_problems",
-        "scoring.streams",
+        "outputs.streams",
         "report.text",
         "report.html",
         "run.filters.git_changes",
-        "lsp.server",
-        "scoring.judge.run",
+        "lsp.features",
+        "judge.run",
     ),
 )
 OTHERS = ("jsonschema", "jsonschema_rs", "msgspec", "openai", "watchfiles")

@@ -1,0 +1,170 @@
+"""Estimate the share of answers that people would pass, from a judge and a few labels.
+
+Which estimator holds depends on how the labelled answers were chosen; the wrong one is biased, so nothing is estimated
+unless the labels say it.
+"""
+
+import math
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from rubric_lint.agree.proportions import Share, Z
+
+LEAST_LABELS = 10
+"""The fewest labels, and answers without one, from which a rate is estimated; where classes matter, of each class."""
+
+
+class Chosen(StrEnum):
+    """How the labelled answers were chosen: at random from the judged ones, elsewhere, or by the judge's verdict."""
+
+    RANDOM = "random"
+    SEPARATE = "separate"
+    BY_VERDICT = "by-verdict"
+
+
+class PassCounts(NamedTuple):
+    """Counts of answers: `labelled` by (label passes, judge passes); the judge's passes of those without a label."""
+
+    labelled: Mapping[tuple[bool, bool], int]
+    others_passed: int
+    others: int
+
+    @property
+    def labels(self) -> int:
+        """The number of labelled answers."""
+        return sum(self.labelled.values())
+
+    def matching(self, label: bool | None = None, judge: bool | None = None) -> int:
+        """Count the labelled answers with these verdicts; None stands for any."""
+        return sum(
+            times
+            for (first, second), times in self.labelled.items()
+            if label in (None, first) and judge in (None, second)
+        )
+
+    @property
+    def judged(self) -> Share:
+        """The share that the judge passes of all answers, labelled or not."""
+        return Share(self.matching(judge=True) + self.others_passed, self.labels + self.others)
+
+    @property
+    def people(self) -> Share:
+        """The share that people pass of the labelled answers."""
+        return Share(self.matching(label=True), self.labels)
+
+
+class Estimate(NamedTuple):
+    """A rate with its limits of 95%; `reason` says why there is none, or what it leaves open."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+    reason: str | None = None
+
+
+def correct_pass_rate(counts: PassCounts, chosen: Chosen | None) -> Estimate:
+    """Estimate the pass rate of all judged answers as people would judge them."""
+    if reason := _find_obstacle(counts, chosen):
+        return Estimate(None, reason=reason)
+    if chosen is Chosen.RANDOM:
+        return estimate_by_labels(counts)
+    if chosen is Chosen.BY_VERDICT:
+        return _estimate_by_verdict(counts)
+    good, bad = counts.matching(label=True), counts.matching(label=False)
+    if min(good, bad) < LEAST_LABELS:
+        reason = f"{good} labels pass and {bad} do not; at least {LEAST_LABELS} of each are needed"
+        return Estimate(None, reason=reason)
+    passed = Share(counts.matching(label=True, judge=True), good)
+    caught = Share(counts.matching(label=False, judge=False), bad)
+    return estimate_by_calibration(Share(counts.others_passed, counts.others), passed, caught)
+
+
+def _find_obstacle(counts: PassCounts, chosen: Chosen | None) -> str | None:
+    """Return why no estimate holds, whatever the verdicts."""
+    if not counts.labels:
+        return "no judged answer has a label"
+    if chosen is None:
+        return (
+            "`chosen` is missing from labels or differs among them; say how their answers were chosen, or use --chosen"
+        )
+    if counts.labels < LEAST_LABELS:
+        return f"{_number(counts.labels, 'label')}; at least {LEAST_LABELS} are needed"
+    return _word_few(counts.others, chosen) if counts.others < LEAST_LABELS else None
+
+
+def _word_few(others: int, chosen: Chosen) -> str:
+    """Return what is missing if few judged answers have no label."""
+    if others:
+        have = f"{_number(others, 'judged answer')} {'has' if others == 1 else 'have'}"
+        return f"only {have} no label; at least {LEAST_LABELS} are needed"
+    if chosen is Chosen.SEPARATE:
+        return "every judged answer has a label, so there are no others whose rate could be estimated"
+    return "every judged answer has a label, so the share of the labels needs no correction"
+
+
+def estimate_by_labels(counts: PassCounts) -> Estimate:
+    """Estimate by prediction-powered inference, for labels of a random subset.
+
+    The mean verdict of the judge without labels, plus the mean of label less judge with them; Wald's interval with both
+    variances. Angelopoulos and others 2023, https://doi.org/10.1126/science.adi6000, with lambda 1: the tuned lambda
+    covers far less than 95% with few labels of a class.
+    """
+    n, others = counts.labels, Share(counts.others_passed, counts.others)
+    rate = others.value or 0.0
+    up, down = counts.matching(label=True, judge=False), counts.matching(label=False, judge=True)
+    correction = (up - down) / n
+    variance = rate * (1 - rate) / others.n + ((up + down) / n - correction**2) / n
+    value, half = rate + correction, Z * math.sqrt(variance)
+    return Estimate(_clip(value), _clip(value - half), _clip(value + half), "ppi")
+
+
+def estimate_by_calibration(judged: Share, passed: Share, caught: Share) -> Estimate:
+    """Estimate from a judge's share of passes and its shares of good ones passed and bad ones caught, found elsewhere.
+
+    (p + sp - 1)/(se + sp - 1), cut to 0..1. Rogan and Gladen 1978, https://doi.org/10.1093/oxfordjournals.aje.a112510;
+    the interval by Lang and Reiczigel 2014, https://doi.org/10.1016/j.prevetmed.2013.09.015.
+    """
+    if passed.x * caught.n + caught.x * passed.n <= passed.n * caught.n:
+        return Estimate(
+            None, reason="the judge tells good from bad no better than by chance, so nothing can be corrected"
+        )
+    p, se, sp = judged.value or 0.0, passed.value or 0.0, caught.value or 0.0
+    square = Z * Z
+    n = judged.n + square
+    rate, good, bad = (judged.x + square / 2) / n, (passed.x + 1) / (passed.n + 2), (caught.x + 1) / (caught.n + 2)
+    span = good + bad - 1
+    middle = (rate + bad - 1) / span
+    good_part, bad_part = good * (1 - good) / (passed.n + 2), bad * (1 - bad) / (caught.n + 2)
+    shift = 2 * square * (middle * good_part - (1 - middle) * bad_part)
+    half = Z / span * math.sqrt(rate * (1 - rate) / n + middle**2 * good_part + (1 - middle) ** 2 * bad_part)
+    value = (p + sp - 1) / (se + sp - 1)
+    low, high = _clip(middle + shift - half), _clip(middle + shift + half)
+    return Estimate(_clip(value), low, high, "rogan-gladen")
+
+
+def _estimate_by_verdict(counts: PassCounts) -> Estimate:
+    """Estimate p P(good | pass) + (1 - p) P(good | fail), for labels chosen by the judge's verdict."""
+    passing, failing = counts.matching(judge=True), counts.matching(judge=False)
+    if min(passing, failing) < LEAST_LABELS:
+        reason = (
+            f"the judge passes {passing} labelled answers and not {failing}; at least {LEAST_LABELS} of each are needed"
+        )
+        return Estimate(None, reason=reason)
+    p = counts.judged.value or 0.0
+    value = (
+        p * counts.matching(label=True, judge=True) / passing
+        + (1 - p) * counts.matching(label=True, judge=False) / failing
+    )
+    return Estimate(
+        value, method="by-verdict", reason="no interval: none is known to hold for labels chosen by verdict"
+    )
+
+
+def _number(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _clip(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

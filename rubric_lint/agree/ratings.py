@@ -1,0 +1,169 @@
+"""The judgements of each rater, joined by the id of the answer."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rubric_lint.agree.coefficients import Row
+from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.agree.scales import VERDICTS, Measure
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
+
+Key = str | tuple[str, ...]
+"""The id of an answer: a string, or a tuple that begins with what to show: the JSON of any other id, or its rubric."""
+
+Signature = tuple[tuple[AnswerValue, ...], Verdict]
+"""What a rater gave an answer: the answers to the criteria, and the verdict that they come to."""
+
+
+class Judgement(NamedTuple):
+    """The judgement of one rater on one answer; `samples` has each output if there are several.
+
+    `reasons` has the reason for each criterion, None if the rater gives none at all.
+    """
+
+    given: Signature
+    reasons: tuple[str | None, ...] | None = None
+    samples: tuple[Signature, ...] = ()
+
+    def reason(self, place: int) -> str | None:
+        """Return the reason for a criterion."""
+        return self.reasons[place] if self.reasons else None
+
+
+Judgements = Mapping[Key, Judgement]
+
+
+class Ratings(NamedTuple):
+    """All judgements for one rubric, by rater: those of RESULTS are judges, those of LABELS are people.
+
+    `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
+    Without a rubric they are the verdicts of several rubrics.
+    """
+
+    rubric: ScoringRubric | None
+    judges: Mapping[str, Judgements]
+    people: Mapping[str, Judgements]
+    chosen: Chosen | None = None
+    panels: Mapping[str, Judgements] = MappingProxyType({})
+
+    @property
+    def judged(self) -> set[Key]:
+        """The answers that a judge or a panel judged."""
+        return set().union(*self.judges.values(), *self.panels.values())
+
+    @property
+    def has_joined_labels(self) -> bool:
+        """Whether a label is of an answer that a judge judged."""
+        judged = self.judged
+        return any(not judged.isdisjoint(given) for given in self.people.values())
+
+
+def pool(several: Sequence[Ratings]) -> Ratings:
+    """Return the verdicts of several rubrics together."""
+    judges: dict[str, dict[Key, Judgement]] = {}
+    people: dict[str, dict[Key, Judgement]] = {}
+    panels: dict[str, dict[Key, Judgement]] = {}
+    for ratings in several:
+        rubric = ratings.rubric.name if ratings.rubric else ""
+        for side, given in ((judges, ratings.judges), (people, ratings.people), (panels, ratings.panels)):
+            for rater, judgements in given.items():
+                verdicts = side.setdefault(rater, {})
+                for key, judgement in judgements.items():
+                    place = f"{rubric}/{name_key(key)}", rubric, type(key).__name__
+                    verdicts[place] = _keep_verdict(judgement)
+    ways = {ratings.chosen for ratings in several if ratings.has_joined_labels}
+    return Ratings(None, judges, people, ways.pop() if len(ways) == 1 else None, panels)
+
+
+def _keep_verdict(judgement: Judgement) -> Judgement:
+    return Judgement(((), judgement.given[1]), None, tuple(((), verdict) for _, verdict in judgement.samples))
+
+
+def make_id_key(name: object) -> Key:
+    """Return the key of an id; `1` and `"1"` are different ids."""
+    return name if isinstance(name, str) else (json.dumps(name, sort_keys=True),)
+
+
+def name_key(key: Key) -> str:
+    """Return an id as messages and tables show it."""
+    return key if isinstance(key, str) else key[0]
+
+
+def sort_keys(keys: Collection[Key]) -> list[Key]:
+    """Return ids in order: strings by their code points, then all others by their JSON."""
+    strings = [key for key in keys if isinstance(key, str)]
+    return [*sorted(strings), *sorted(key for key in keys if not isinstance(key, str))]
+
+
+def combine_people(people: Mapping[str, Judgements]) -> Judgements:
+    """Return one label for each answer: of several people the median of their answers, and of their verdicts.
+
+    As for samples of a judge, the worse of two in the middle counts, and the reason is that of the first who gave it.
+    """
+    if len(people) == 1:
+        return next(iter(people.values()))
+    given: dict[Key, list[tuple[str, Judgement]]] = {}
+    for rater, judgements in people.items():
+        for key, judgement in judgements.items():
+            given.setdefault(key, []).append((rater, judgement))
+    return {key: _combine(several) for key, several in given.items()}
+
+
+def _combine(several: Sequence[tuple[str, Judgement]]) -> Judgement:
+    middle = (len(several) - 1) // 2
+    verdict = sorted((each.given[1] for _, each in several), key=VERDICTS.index)[middle]
+    answers, reasons = [], []
+    for place, values in enumerate(zip(*(each.given[0] for _, each in several), strict=True)):
+        answers.append(sorted(values)[middle])
+        rater, chosen = several[values.index(answers[-1])]
+        reason = chosen.reason(place)
+        reasons.append(reason and f"{rater}: {reason}")
+    return Judgement((tuple(answers), verdict), tuple(reasons) if any(reasons) else None)
+
+
+class Joined:
+    """The answers that at least one of some raters judged, in the order of their ids.
+
+    Equal combinations of judgements are one kind: `kinds` has the kind of each answer, `counts` the answers of each.
+    """
+
+    def __init__(self, raters: Sequence[Judgements]) -> None:
+        self.keys = sort_keys(set().union(*raters))
+        numbers: dict[tuple[Signature | None, ...], int] = {}
+        self.kinds: list[int] = []
+        for key in self.keys:
+            row = tuple([found.given if (found := rater.get(key)) else None for rater in raters])
+            self.kinds.append(numbers.setdefault(row, len(numbers)))
+        self.combinations = list(numbers)
+        self.counts = [0] * len(numbers)
+        for kind in self.kinds:
+            self.counts[kind] += 1
+
+    def project(self, measure: Measure) -> "Projection":
+        """Return the ratings on one scale."""
+        place, positions = measure.place, measure.positions
+        rows: dict[Row, int] = {}
+        row_of = []
+        for combination in self.combinations:
+            row = tuple([
+                None if each is None else positions[each[1] if place is None else each[0][place]]
+                for each in combination
+            ])  # fmt: skip
+            row_of.append(rows.setdefault(row, len(rows)))
+        return Projection(list(rows), row_of)
+
+
+class Projection(NamedTuple):
+    """The different rows of ratings on one scale, and the number of the row of each kind of answer."""
+
+    rows: list[Row]
+    row_of: list[int]
+
+    def tally(self, kinds: Iterable[int]) -> list[int]:
+        """Return the number of answers with each row, from that of each kind."""
+        counts = [0] * len(self.rows)
+        for row, times in zip(self.row_of, kinds, strict=True):
+            counts[row] += times
+        return counts

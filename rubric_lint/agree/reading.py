@@ -1,0 +1,345 @@
+"""Read results and labels, and sort out what cannot be compared, each with its reason."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rubric_lint.agree.analysis import LABEL
+from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_id_key, name_key
+from rubric_lint.agree.result_lines import as_record
+from rubric_lint.agree.sources import Source, find_source, name_raters, read_rater
+from rubric_lint.messages import join_words, point_to_known
+from rubric_lint.outputs.candidates import Extract
+from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
+from rubric_lint.outputs.streams import Entry as Text
+from rubric_lint.scoring.grading import Scored, ScoringRubric
+from rubric_lint.scoring.records import Entry
+from rubric_lint.scoring.samples import combine_samples
+from rubric_lint.scoring.scorer import Scorer
+
+_MOST_PLACES = 5
+"""The most records that a message lists."""
+
+
+class UnusableError(Exception):
+    """Results and labels from which nothing can be computed; the message says what is missing."""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """Records that are not compared for one reason: how many, and the first of them."""
+
+    reason: str
+    count: int = 0
+    records: list[str] = field(default_factory=list)
+
+    def add(self, record: str) -> None:
+        """Count a record."""
+        self.count += 1
+        if len(self.records) < _MOST_PLACES:
+            self.records.append(record)
+
+    def __str__(self) -> str:
+        """Return the reason and the records."""
+        more = [f"{self.count - len(self.records):,} more"] if self.count > len(self.records) else []
+        what = "1 record" if self.count == 1 else f"{self.count:,} records"
+        return f"{what} left out ({self.reason}): {join_words([*self.records, *more])}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the records as in the JSON report."""
+        return {"reason": self.reason, "count": self.count, "records": self.records}
+
+
+class Invalid(NamedTuple):
+    """A record that cannot be scored: its place, its id if it has one, and why."""
+
+    file: str
+    line: int
+    id: Any
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return the record and the reason."""
+        told = "" if self.id is None else f" (id {self.id})"
+        path = f" {self.path}" if self.path else ""
+        return f"{self.file}:{self.line}{told}{path}: {self.message}"
+
+
+class _Found(NamedTuple):
+    """A valid record: who judged which answer, and what it came to."""
+
+    source: Source
+    rubric: ScoringRubric
+    key: Key
+    file: str
+    line: int
+    judgement: Judgement
+    chosen: Chosen | None = None
+
+    @property
+    def place(self) -> str:
+        """The record as messages name it."""
+        return f"{self.file}:{self.line} ({name_key(self.key)})"
+
+
+NO_ID = "no `id` to join by"
+NO_RATER = "no `rater`; say who judged in each label"
+OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
+TWICE = "one rater judged the same id more than once"
+NO_RESULT = "no judge has a result for the id, so only people are compared"
+OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
+_WAYS = tuple(map(str, Chosen))
+UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
+
+
+class Reader:
+    """A reader of results and labels for the rubrics of a file."""
+
+    def __init__(
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        extract: Extract = Extract.LAST,
+        *,
+        any_version: bool = False,
+    ) -> None:
+        self.invalid: list[Invalid] = []
+        self._rubrics = rubrics
+        self._scorer = Scorer(rubrics, extract)
+        self._any_version = any_version
+        self._left_out: dict[str, LeftOut] = {}
+        self._judges: list[_Found] = []
+        self._people: list[_Found] = []
+        self._labels = 0
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """What is not compared, by reason."""
+        return list(self._left_out.values())
+
+    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
+        """Read a file of results or labels as asked; return its number of records."""
+        return self.read_texts(file, read_entries(chunks, asked), labels=labels)
+
+    def read_texts(self, file: str, texts: Iterable[Text], *, labels: bool = False) -> int:
+        """Read some records of a file; return their number."""
+        count = 0
+        for line, text in texts:
+            count += 1
+            try:
+                entry = self._score(text)
+            except OutputError as fault:
+                told = self._scorer.explain(text, fault, line)
+                error = told.error or fault
+                self.invalid.append(Invalid(file, line, told.head.get("id"), error.path, error.message))
+                continue
+            self._take(entry, file, line, labels=labels)
+        self._labels += count if labels else 0
+        return count
+
+    def _score(self, text: bytes | OutputError) -> Entry:
+        try:
+            return self._scorer.score(text)
+        except OutputError:
+            record = None if isinstance(text, OutputError) else as_record(text, self._rubrics)
+            if record is None:
+                raise
+            return self._scorer.score(record)
+
+    def _take(self, entry: Entry, file: str, line: int, *, labels: bool) -> None:
+        value = entry.value if entry.is_record else {}
+        if value.get("id") is None:
+            self._leave_out(NO_ID, f"{file}:{line}")
+            return
+        found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, _judge(entry))
+        chosen = value.get("chosen")
+        if entry.has_other_meaning and not self._any_version:
+            self._leave_out(OTHER_MEANING, found.place)
+        elif not labels:
+            self._judges += _split(found, entry) or [found]
+        elif found.source.rater is None:
+            self._leave_out(NO_RATER, found.place)
+        elif not (chosen is None or chosen in _WAYS):
+            self._leave_out(UNKNOWN_CHOICE, found.place)
+        else:
+            self._people.append(found._replace(chosen=chosen and Chosen(chosen)))
+
+    def _leave_out(self, reason: str, place: str) -> None:
+        self._left_out.setdefault(reason, LeftOut(reason)).add(place)
+
+    def join(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
+        """Return the judgements by rubric and rater, of all raters or only of those named.
+
+        `chosen` is how labels were chosen that do not say it themselves.
+
+        Raises:
+            UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
+        """
+        found = self.gather(raters, chosen)
+        self._refuse_what_cannot_be_compared(found, raters)
+        return found
+
+    def gather(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
+        """Return the judgements as `join` does, also if nothing can be compared; count labels without a result.
+
+        Raises:
+            UnusableError: if a rater is unknown or two have one name.
+        """
+        names = name_raters([record.source for record in self._judges])
+        panels = {name for source, name in names.items() if source.is_panel}
+        judges = self._collect(self._judges, names)
+        people = self._collect(self._people, name_raters([record.source for record in self._people]))
+        known = dict.fromkeys(name for side in (judges, people) for name, _ in side)
+        both = {name for name, _ in judges} & {name for name, _ in people}
+        if both or LABEL in known:
+            name = min(both) if both else LABEL
+            why = "both the results and the labels" if both else "the combined labels"
+            raise UnusableError(f"`{name}` names {why}; give this rater another name")
+        if unknown := [name for name in raters if name not in known]:
+            raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+        if not people and (asked := [name for name in raters if name in panels]):
+            raise UnusableError(f"the panel `{asked[0]}` is compared only with people; add --labels")
+        sides = [_group_by_rubric(side, raters) for side in (judges, people)]
+        labels: dict[str, list[_Found]] = {}
+        for record in self._people:
+            labels.setdefault(record.rubric.name, []).append(record)
+        found = []
+        for name, rubric in self._rubrics.items():
+            judged, labelled = (side.get(name, {}) for side in sides)
+            if judged or labelled:
+                together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
+                single = {rater: given for rater, given in judged.items() if rater not in panels}
+                ratings = Ratings(rubric, single, labelled, None, together)
+                found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
+                self._tell_labels_without_result(ratings)
+        return found
+
+    def _collect(
+        self, records: Sequence[_Found], names: Mapping[Source, str]
+    ) -> dict[tuple[str, str], dict[Key, Judgement]]:
+        """Return the judgements by rater and rubric, without those of ids that a rater judged twice."""
+        found: dict[tuple[str, str], dict[Key, Judgement]] = {}
+        repeated: set[tuple[str, str, Key]] = set()
+        for record in records:
+            rater, rubric = names[record.source], record.rubric.name
+            given = found.setdefault((rater, rubric), {})
+            if record.key in given:
+                repeated.add((rater, rubric, record.key))
+            given[record.key] = record.judgement
+        for rater, rubric, key in repeated:
+            del found[rater, rubric][key]
+        places = [
+            record.place
+            for record in (records if repeated else ())
+            if (names[record.source], record.rubric.name, record.key) in repeated
+        ]
+        for place in dict.fromkeys(places):  # a record of a panel has several raters
+            self._leave_out(TWICE, place)
+        return {at: given for at, given in found.items() if given}
+
+    def _refuse_what_cannot_be_compared(self, found: Sequence[Ratings], raters: Sequence[str]) -> None:
+        """Raise an error if no answer has two ratings.
+
+        Raises:
+            UnusableError: saying what is missing.
+        """
+        comparable = False
+        for ratings in found:
+            sides = [*ratings.judges.values(), *ratings.people.values(), *ratings.panels.values()]
+            seen: set[Key] = set()
+            for given in sides:
+                comparable = comparable or not seen.isdisjoint(given)
+                comparable = comparable or any(len(judgement.samples) > 1 for judgement in given.values())
+                seen |= given.keys()
+        if comparable:
+            return
+        names = dict.fromkeys(name for ratings in found for name in (*ratings.judges, *ratings.people, *ratings.panels))
+        if not names:
+            raise UnusableError("nothing to compare: no record is usable")
+        if len(names) > 1:
+            raise UnusableError(
+                f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
+                "joined by `rubric` and `id`"
+            )
+        only = f"only one rater, `{next(iter(names))}`; agreement needs two"
+        if raters:
+            raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
+        if self._labels and not self._people:
+            raise UnusableError(f"{only}, and no label is usable: correct the labels")
+        raise UnusableError(
+            f"{only}: add --labels, results of another judge, or samples (`rubric-score judge --samples 3`)"
+        )
+
+    def _tell_labels_without_result(self, ratings: Ratings) -> None:
+        judged = ratings.judged
+        names = {name_key(key) for key in judged}
+        for rater, given in ratings.people.items() if judged else ():
+            for key in given:
+                if key not in judged:
+                    reason = OTHER_TYPE if name_key(key) in names else NO_RESULT
+                    self._leave_out(reason, f"{name_key(key)} by {rater}")
+
+
+def _group_by_rubric(
+    side: Mapping[tuple[str, str], Judgements], raters: Sequence[str]
+) -> dict[str, dict[str, Judgements]]:
+    """Return the judgements by rubric and rater, of all raters or only of those named."""
+    found: dict[str, dict[str, Judgements]] = {}
+    for (rater, rubric), given in side.items():
+        if not raters or rater in raters:
+            found.setdefault(rubric, {})[rater] = given
+    return found
+
+
+def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:
+    """Return how the labels that are compared were chosen, or None if they differ or one does not say it."""
+    judged = ratings.judged
+    ways = {
+        record.chosen or default
+        for record in labels
+        if record.key in ratings.people.get(str(record.source.rater), ()) and (not judged or record.key in judged)
+    }
+    return ways.pop() if len(ways) == 1 else None
+
+
+def _split(found: _Found, entry: Entry) -> list[_Found]:
+    """Return the judgements of each model of a panel, and that of the panel; empty if one rater judged."""
+    result = entry.samples
+    if result is None or not result.models or read_rater(entry.value) is not None:
+        return []
+    given: dict[str, list[Scored]] = {}
+    for model, sample in zip(result.models, result.samples, strict=True):
+        given.setdefault(model, []).append(sample)
+    members = [
+        found._replace(source=found.source._replace(model=model), judgement=_judge_samples(combine_samples(samples)))
+        for model, samples in given.items()
+    ]
+    panel = found.source._replace(model=None, is_panel=True)
+    return [*members, found._replace(source=panel, judgement=found.judgement._replace(samples=()))]
+
+
+def _judge(entry: Entry) -> Judgement:
+    judged = entry.judged
+    if judged is None:
+        return _judge_samples(entry.result)
+    reasons = judged.output.reasons
+    return Judgement((judged.known.answers, judged.known.verdict), reasons if any(reasons) else None)
+
+
+def _judge_samples(result: Scored) -> Judgement:
+    reasons = tuple(each.reasoning for each in result.criteria)
+    samples = tuple(map(_sign, result.samples))
+    return Judgement(_sign(result), reasons if any(reasons) else None, samples)
+
+
+def _sign(result: Scored) -> tuple[tuple[bool | int, ...], Any]:
+    return tuple(each.grade.answer for each in result.criteria), result.verdict
+
+
+def list_invalid(invalid: Sequence[Invalid], most: int = 20) -> Iterator[str]:
+    """Yield a line for each of the first invalid records, and one that counts the others."""
+    yield from map(str, invalid[:most])
+    if len(invalid) > most:
+        yield f"... and {len(invalid) - most:,} more invalid records; --format json lists them all"

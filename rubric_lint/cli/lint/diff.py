@@ -1,0 +1,169 @@
+"""Define `rubric-lint diff`, which reports changes in meaning between two files and their effect on verdicts."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from rubric_lint.cli.exits import Exit, writes_at_the_end
+from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.inputs import find_settings, load_given, refuse
+from rubric_lint.cli.options import COLOR, STDIN_FILENAME, FileName, choice, with_settings
+from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.project.files import STDIN
+from rubric_lint.project.opening import open_stream
+from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
+from rubric_lint.run.progress import Progress
+
+if TYPE_CHECKING:
+    from rubric_lint.agree.compare.outputs import Effects
+    from rubric_lint.agree.compare.rubrics import RubricPair
+    from rubric_lint.project.settings import SettingsFinder
+    from rubric_lint.scoring.loading import Loaded
+
+
+_FILE = "examples/summary.rubric.yaml"
+
+
+@click.command(
+    "diff",
+    cls=Command,
+    examples={
+        f"rubric-lint diff HEAD:{_FILE} {_FILE}": "Compare with the last commit",
+        f"rubric-lint diff --outputs examples/summary.outputs.jsonl HEAD:{_FILE} {_FILE}": "Show whose verdict changes",
+        f"rubric-lint diff --format markdown HEAD:{_FILE} {_FILE}": "Write a comment for a pull request",
+    },
+    exits={
+        Exit.CLEAN: "no change in meaning",
+        Exit.FOUND: "changes in meaning",
+        Exit.USAGE: "usage error, or a file that cannot be read or has errors",
+    },
+)
+@click.argument("old", type=click.Path(allow_dash=True))
+@click.argument("new", type=click.Path(allow_dash=True))
+@option("Input", "--rubric", "name", metavar="NAME", help="Compare only this rubric of the files.")
+@option("Input", "--outputs", metavar="FILE", type=FileName(), help="Judge outputs; report whose verdict changes.")
+@option("Input", "--stdin-filename", **STDIN_FILENAME)
+@option("Output", "--format", "form", **choice("text", "markdown", "json"), help="Report format.")
+@option("Output", "--color", **COLOR)
+@with_settings
+@writes_at_the_end
+def diff(
+    *,
+    old: str,
+    new: str,
+    name: str | None,
+    outputs: str | None,
+    form: str,
+    color: str,
+    stdin_filename: str | None,
+    config: str | None,
+    isolated: bool,
+) -> int:
+    """Report changes in meaning between the rubrics of two files.
+
+    OLD and NEW are files, - for stdin, or REV:PATH for a file in a Git revision, such as HEAD:suites/support.yaml.
+    Changes of comments, order, notation and line breaks are ignored.
+    """
+    if [old, new, outputs].count(STDIN) > 1:
+        raise click.UsageError("stdin can be read only once")
+    if stdin_filename and STDIN not in (old, new):
+        raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
+    from rubric_lint.agree.compare.located import locate, prepare_all  # noqa: PLC0415
+    from rubric_lint.agree.compare.rubrics import compare, pair_rubrics  # noqa: PLC0415
+    from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text  # noqa: PLC0415
+    from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
+
+    escape_what_cannot_be_encoded()
+    try:
+        finder = find_settings(config, isolated=isolated)
+        given = [read_given(each, stdin_filename) for each in (old, new)]
+        loaded = [_load_old(given[0], finder), load_given(given[1], finder)]
+        was, now = map(prepare_all, loaded)
+        pairs = _choose(pair_rubrics(was, now), name)
+        effects = _score(outputs, pairs) if outputs else None
+    except UnusableError as unusable:
+        return refuse(unusable)
+    except RubricError as wrong:
+        return refuse(UnusableError(*wrong.faults))
+    changes = tuple(locate(change, *loaded) for change in compare(pairs))
+    comparison = Comparison(given[0].label, given[1].label, changes, effects)
+    if form == "json":
+        click.echo(as_json(comparison), nl=False)
+    else:
+        in_color = wants_color(color)
+        lines = as_markdown(comparison) if form == "markdown" else as_text(comparison, color=in_color)
+        click.echo("\n".join(lines), color=in_color)
+    return Exit.FOUND if comparison.changes else Exit.CLEAN
+
+
+def _load_old(given: Input, finder: "SettingsFinder") -> "dict[str, Loaded]":
+    """Return the rubrics of OLD by name.
+
+    Raises:
+        UnusableError: when there are none, or they have errors; the error then says how to compare all the same.
+    """
+    try:
+        return load_given(given, finder)
+    except InvalidError as wrong:
+        mend = f"fix {given.label}"
+        if given.path not in (given.label, STDIN):  # a revision
+            import shlex  # noqa: PLC0415
+
+            mend = f"save it with `git show {shlex.quote(given.label)} > FILE`, fix FILE"
+        advice = (
+            f"OLD has errors, so its scores are undefined: {mend} (`rubric-fix --unsafe-fixes`), then compare again"
+        )
+        raise UnusableError(*wrong.faults, advice) from None
+
+
+def _choose(pairs: "list[RubricPair]", name: str | None) -> "list[RubricPair]":
+    if name is None:
+        return pairs
+    chosen = [pair for pair in pairs if any(rubric and rubric.name == name for rubric in pair)]
+    if not chosen:
+        from rubric_lint.messages import point_to_known  # noqa: PLC0415
+
+        names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
+        raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, names)}")
+    return chosen
+
+
+def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
+    from rubric_lint.agree.compare.outputs import Effects, score_both  # noqa: PLC0415
+    from rubric_lint.outputs.streams import read_entries  # noqa: PLC0415
+
+    effects = Effects()
+    progress = Progress(sys.stderr, "scoring", "outputs", None if name == STDIN else _size(name))
+    try:
+        for effect in score_both(read_entries(_chunks(name, progress)), pairs):
+            progress.done += 1
+            effects.add(effect)
+    except (OSError, ValueError) as fault:
+        raise UnusableError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
+    finally:
+        progress.clear()
+    if not effects.outputs:
+        raise UnusableError(f"{'stdin' if name == STDIN else name}: contains no outputs")
+    return effects
+
+
+def _size(name: str) -> int | None:
+    """Return the size of a file in bytes; None if it is not known."""
+    with suppress(OSError, ValueError):
+        return os.stat(name).st_size  # noqa: PTH116 (a Path adds nothing here)
+    return None
+
+
+def _chunks(name: str, progress: Progress) -> Iterator[bytes]:
+    from rubric_lint.outputs.streams import CHUNK  # noqa: PLC0415
+
+    if name == STDIN and sys.stdin is None:
+        raise UnusableError("stdin is closed")
+    with sys.stdin.buffer if name == STDIN else open_stream(name) as stream:
+        while chunk := stream.read(CHUNK):
+            progress.advance(len(chunk))
+            yield chunk

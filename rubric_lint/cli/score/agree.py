@@ -1,0 +1,217 @@
+"""Define `rubric-score agree`, which measures how well judges agree with people and with each other."""
+
+import gc
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rubric_lint.cli.exits import Exit
+from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.options import Choice, FileName, choice, open_page, with_settings
+from rubric_lint.cli.score.label_files import ON_A_PAGE, complain_of_records, read_files, warn_of_time
+from rubric_lint.cli.score.rubric_argument import extract_option, require, rubric_argument
+from rubric_lint.cli.terminal import columns, escape_what_cannot_be_encoded
+from rubric_lint.messages import point_to_known
+from rubric_lint.project.files import STDIN
+from rubric_lint.run.console import complain
+
+if TYPE_CHECKING:
+    from rubric_lint.agree.conditions import Condition
+    from rubric_lint.agree.pass_rate import Chosen
+    from rubric_lint.report.agreement import Findings
+
+_CHOSEN = ("random", "separate", "by-verdict")
+
+
+_FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
+
+
+@click.command(
+    "agree",
+    cls=Command,
+    examples={
+        f"rubric-score agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
+        f"rubric-score agree {_FILES} other.jsonl": "Compare two judges",
+        f"rubric-score agree {_FILES} --labels labels.jsonl --fail-below alpha=0.6": "Fail a CI job",
+    },
+    exits={
+        Exit.CLEAN: "no invalid record, and no statistic below --fail-below",
+        Exit.FOUND: "a statistic is below --fail-below or undefined, or a record is invalid without --allow-invalid",
+        Exit.USAGE: "usage error, a file that cannot be read or has errors, or nothing to compare",
+    },
+)
+@rubric_argument
+@click.argument("results", nargs=-1, type=click.Path(allow_dash=True))
+@option("Input", "--labels", multiple=True, metavar="FILE", type=FileName(), help="Labels of people. Can be repeated.")
+@option("Input", "--chosen", metavar="WAY", type=Choice(_CHOSEN), help="How labels were chosen that do not say it.")
+@option("Input", "--rater", "raters", multiple=True, metavar="NAME", help="Compare only this rater. Can be repeated.")
+@option("Input", "--any-version", is_flag=True, help="Also use results by another version of the rubric.")
+@extract_option("last")
+@option(
+    "Statistics",
+    "--bootstrap",
+    "draws",
+    metavar="N",
+    type=click.IntRange(0, 100_000),
+    default=1999,
+    show_default=True,
+    help="Bootstrap draws for intervals; 0 for none.",
+)
+@option("Statistics", "--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Their seed.")
+@option(
+    "Statistics",
+    "--target",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Share of bad answers that a judge should catch.",
+)
+@option("Output", "--format", "form", **choice("table", "json"), help="Report format.")
+@option("Output", "--report", metavar="FILE.html", type=click.Path(dir_okay=False), help="Also write an HTML report.")
+@option(
+    "Output",
+    "--worst",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Disagreements to list.  [default: 10; HTML: 200; JSON: all]",
+)
+@option(
+    "Exit code",
+    "--fail-below",
+    multiple=True,
+    metavar="[CRITERION:]STATISTIC=VALUE",
+    help="Lowest acceptable value, such as alpha=0.6. Can be repeated.",
+)
+@option("Exit code", "--allow-invalid", is_flag=True, help="Do not fail for invalid records; they are always shown.")
+@with_settings
+def agree(
+    *,
+    file: str,
+    results: tuple[str, ...],
+    labels: tuple[str, ...],
+    chosen: str | None,
+    raters: tuple[str, ...],
+    fail_below: tuple[str, ...],
+    target: float,
+    draws: int,
+    seed: int,
+    report: str | None,
+    worst: int | None,
+    form: str,
+    extract: str,
+    any_version: bool,
+    allow_invalid: bool,
+    config: str | None,
+    isolated: bool,
+) -> int:
+    """Measure how well judges agree with people and with each other.
+
+    RESULTS are judge outputs as for rubric-score, or results of it, one file for each judge; - is stdin. Labels are the
+    same records with a "rater", and "chosen" if it is known. Records are joined by "rubric" and "id".
+    """
+    from rubric_lint.agree.analysis import TOGETHER, Plan, analyse_all  # noqa: PLC0415
+    from rubric_lint.agree.conditions import find_breaches  # noqa: PLC0415
+    from rubric_lint.agree.figures import Draws  # noqa: PLC0415
+    from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
+    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.report.agreement import Findings  # noqa: PLC0415
+
+    if not results and not labels:
+        raise click.UsageError("name a file of results or --labels")
+    if [*results, *labels].count(STDIN) > 1:
+        raise click.UsageError("stdin can be read only once")
+    rubrics = require(file, config=config, isolated=isolated)
+    known = dict.fromkeys(
+        [
+            "verdict",
+            *([TOGETHER] if len(rubrics) > 1 else []),
+            *(each.id for rubric in rubrics.values() for each in rubric.criteria),
+        ]
+    )
+    conditions = [_read_condition(text, known) for text in fail_below]
+    escape_what_cannot_be_encoded()
+    # Collect no garbage: everything that is read stays.
+    gc.freeze()
+    gc.disable()
+    reader = Reader(rubrics, Extract(extract), any_version=any_version)
+    with open_page(report, file, *results, *labels) as page:
+        if not read_files(reader, results, labels):
+            return Exit.USAGE
+        try:
+            ratings = reader.join(raters, _read_choice(chosen))
+        except UnusableError as unusable:
+            complain_of_records(reader)
+            complain(str(unusable))
+            return Exit.USAGE
+        listed = worst if worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
+        plan = Plan(Draws(draws, seed), Fraction(str(target)), listed)
+        warn_of_time(ratings, draws)
+        agreements = analyse_all(ratings, plan)
+        breaches = find_breaches(agreements, conditions)
+        findings = Findings(agreements, plan, reader.invalid, reader.left_out, breaches)
+        _write(findings, form, _IN_A_TABLE if worst is None else worst)
+        if page:
+            from rubric_lint.report.agreement_html import render_agreement  # noqa: PLC0415
+
+            page.write(render_agreement(findings, f"{Path(file).name}: {', '.join(map(_label, [*results, *labels]))}"))
+    if form != "json":
+        complain_of_records(reader)
+    for breach in breaches:
+        complain(str(breach))
+    return _judge_run(findings, allow_invalid=allow_invalid)
+
+
+_IN_A_TABLE = 10
+"""The disagreements to list in a table, unless --worst says it."""
+
+
+def _write(findings: "Findings", form: str, most: int) -> None:
+    from rubric_lint.report.agreement import as_json, as_text  # noqa: PLC0415
+
+    if form == "json":
+        click.echo(as_json(findings), nl=False)
+    else:
+        click.echo("\n".join(as_text(findings, columns(), most)))
+
+
+def _label(name: str) -> str:
+    return "stdin" if name == STDIN else Path(name).name
+
+
+def _read_condition(text: str, known: dict[str, None]) -> "Condition":
+    """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`.
+
+    Raises:
+        click.UsageError: when it is not one.
+    """
+    from rubric_lint.agree.conditions import STATISTICS, Condition  # noqa: PLC0415
+
+    left, _, right = text.rpartition("=")
+    where, _, statistic = left.rpartition(":")
+    try:
+        limit = float(right)
+    except ValueError:
+        limit = math.nan
+    if not left or not math.isfinite(limit):
+        raise click.UsageError(f"--fail-below: {text!r} is not STATISTIC=VALUE, such as alpha=0.6")
+    if statistic not in STATISTICS:
+        raise click.UsageError(
+            f"--fail-below: no statistic is named `{statistic}`; {point_to_known(statistic, STATISTICS)}"
+        )
+    if where and where not in known:
+        raise click.UsageError(f"--fail-below: no criterion is named `{where}`; {point_to_known(where, known)}")
+    return Condition(statistic, limit, where or None)
+
+
+def _read_choice(chosen: str | None) -> "Chosen | None":
+    from rubric_lint.agree.pass_rate import Chosen  # noqa: PLC0415
+
+    return Chosen(chosen) if chosen else None
+
+
+def _judge_run(findings: "Findings", *, allow_invalid: bool) -> Exit:
+    return Exit.FOUND if findings.breaches or (findings.invalid and not allow_invalid) else Exit.CLEAN

@@ -1,0 +1,313 @@
+"""Define `rubric-score judge`, which has a model judge answers and can resume a stopped run."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rubric_lint.cli.exits import Exit
+from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.options import SHUFFLE, FileName, choice, with_settings
+from rubric_lint.cli.score.answers_file import STDIN, AnswersFile, hold
+from rubric_lint.cli.score.batch_options import Batch, batch_options, read_batch
+from rubric_lint.cli.score.judge_options import (
+    FORMATS,
+    Finite,
+    body_options,
+    field_options,
+    header_options,
+    read_fields,
+)
+from rubric_lint.cli.score.models import MODELS, Model, check_url, find_access, make_plan
+from rubric_lint.cli.score.rubric_argument import extract_option, require, rubric_argument
+from rubric_lint.messages import join_words
+from rubric_lint.project.api_key import KEY
+from rubric_lint.report.visible import visible
+from rubric_lint.run.console import complain
+from rubric_lint.run.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rubric_lint.judge.asking import Plan
+    from rubric_lint.judge.journal import Journal
+    from rubric_lint.judge.resuming import Earlier
+    from rubric_lint.scoring.grading import ScoringRubric
+
+_BASE_URL = "OPENAI_BASE_URL"
+
+
+_CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
+
+
+@click.command(
+    cls=Command,
+    short_help="Have a model judge ANSWERS by RUBRIC.",
+    examples={
+        f"{_CALL} --model gpt-5": "Judge answers, or resume a stopped run",
+        f"{_CALL} --model qwen3 --base-url http://localhost:11434/v1": "Use a model server of your own",
+        f"{_CALL} --model gpt-5 --model qwen3@http://localhost:11434/v1": "Have two models judge every answer",
+    },
+    exits={
+        Exit.CLEAN: "every answer has a valid output",
+        Exit.FOUND: "an answer has an invalid output or no reply",
+        Exit.USAGE: "usage error, a file that cannot be read or has errors, or an endpoint that refuses every request",
+    },
+)
+@rubric_argument
+@click.argument("answers", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@option(
+    "Model",
+    "--model",
+    "models",
+    **MODELS,
+    required=True,
+    help="The model that judges: NAME, or NAME@URL at an endpoint of its own. Several are a panel.",
+)
+@option(
+    "Model",
+    "--base-url",
+    metavar="URL",
+    envvar=_BASE_URL,
+    show_envvar=True,
+    callback=check_url,
+    help="The API endpoint of models without one of their own.  [default: OpenAI]",
+)
+@option(
+    "Model",
+    "--api-key-env",
+    metavar="[MODEL=]NAME",
+    multiple=True,
+    help=f"Environment variable with the API key. Can be repeated for MODEL.  [default: {KEY}]",
+)
+@option("Model", "--temperature", type=Finite(0, 2), help="Sampling temperature.  [default: the endpoint's]")
+@body_options
+@header_options
+@option(
+    "Model",
+    "--response-format",
+    metavar="FORMAT",
+    **choice(*FORMATS),
+    help="How to request JSON from the endpoint.",
+)
+@option(
+    "Requests",
+    "--samples",
+    type=click.IntRange(1, 99),
+    default=1,
+    show_default=True,
+    help="Outputs per answer and model.",
+)
+@option("Requests", "--per-criterion", is_flag=True, help="Ask for one criterion per request.")
+@option("Requests", "--shuffle", **SHUFFLE, help="Ask for the criteria in shuffled order.  [seed: 1]")
+@option(
+    "Requests",
+    "--max-attempts",
+    type=click.IntRange(1, 10),
+    default=3,
+    show_default=True,
+    help="Attempts to get a valid output.",
+)
+@option(
+    "Requests",
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    default=8,
+    show_default=True,
+    help="Most parallel requests; fewer after a refusal.",
+)
+@option(
+    "Requests",
+    "--rpm",
+    type=Finite(0, min_open=True),
+    metavar="N",
+    help="At most N requests per minute and endpoint.  [default: no limit]",
+)
+@option(
+    "Requests",
+    "--tpm",
+    type=Finite(0, min_open=True),
+    metavar="N",
+    help="At most about N tokens per minute and endpoint.  [default: no limit]",
+)
+@option(
+    "Requests",
+    "--timeout",
+    type=Finite(0, min_open=True),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit of each request.",
+)
+@option(
+    "Requests",
+    "--retries",
+    type=click.IntRange(0, 100),
+    default=5,
+    show_default=True,
+    help="Retries after a failed request.",
+)
+@option(
+    "Output",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Results file, required with -; an existing one is resumed.  [default: NAME.judged.jsonl for NAME.jsonl]",
+)
+@option(
+    "Output",
+    "--prices",
+    metavar="FILE",
+    type=FileName(),
+    help="Prices of a million tokens by model, in TOML or JSON; the summary then has the cost.",
+)
+@option("Output", "--no-cache", is_flag=True, help="Neither read nor write the cache of replies.")
+@option(
+    "Output",
+    "--cache-dir",
+    metavar="DIR",
+    type=FileName(),
+    help="The folder of that cache.  [default: see `rubric-lint cache dir`]",
+)
+@batch_options
+@field_options
+@extract_option("whole")
+@with_settings
+def judge(
+    *,
+    file: str,
+    config: str | None,
+    isolated: bool,
+    answers: str,
+    models: tuple[Model, ...],
+    extract: str,
+    output: Path | None,
+    prices: str | None,
+    no_cache: bool,
+    cache_dir: str | None,
+    **asking: Any,
+) -> int:
+    """Have a model judge ANSWERS by RUBRIC; `rubric-score RUBRIC FILE` then scores the results.
+
+    ANSWERS are JSON Lines or JSON: {"id", "answer", "question"?, "reference"?, "rubric"?}; - reads stdin. All answers
+    are read and checked before the first request.
+    """
+    from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import load_prices, open_store, run_judge  # noqa: PLC0415
+    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
+    from rubric_lint.judge.journal import Journal, JournalError  # noqa: PLC0415
+    from rubric_lint.judge.resuming import StaleError, check_journal  # noqa: PLC0415
+    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+
+    fields = read_fields(asking)
+    batch = read_batch(asking)
+    access = find_access(models, asking, sends=batch is None)
+    table = load_prices(prices)
+    rubrics = require(file, config=config, isolated=isolated)
+    plan = make_plan(asking, extract=Extract(extract))
+    require_file_name(str(output), "--output")
+    output = _name_results(answers, output)
+    with ExitStack() as opened:
+        reading = Progress(sys.stderr, "reading", "MB")
+        try:
+            source = AnswersFile(opened.enter_context(hold(answers)), rubrics, fields)
+            # To compare an existing results file with the answers, they are read a second time.
+            reading.total = source.count_bytes() * (2 if output.exists() else 1)
+            total = source.check(reading)
+            panel = batch or access.connect(asking["rpm"], asking["tpm"], asking["concurrency"])
+            journal = opened.enter_context(Journal(output))
+            earlier = check_journal(source.read(reading), journal, access.calls, plan)
+        except AnswersError as wrong:
+            reading.clear()
+            for fault in wrong.faults:
+                complain(f"{'stdin' if answers == STDIN else answers}: {fault}")
+            return Exit.USAGE
+        except ImportError:
+            complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
+            return Exit.USAGE
+        except (JournalError, StaleError) as wrong:
+            reading.clear()
+            complain(f"{output}: {wrong}")
+            return Exit.USAGE
+        except KeyboardInterrupt:
+            reading.clear()
+            complain("interrupted before the first request")
+            raise click.Abort from None
+        reading.clear()
+        _report_earlier(earlier, output, total)
+        left = total - earlier.judged
+        if isinstance(panel, Batch):
+            from rubric_lint.cli.score.judge_batches import BatchWork, run_batch  # noqa: PLC0415
+
+            code = run_batch(panel, BatchWork(source, journal, access.calls, plan), left, table)
+        else:
+            _report_requests(source, journal, plan, len(models), left)
+            store = opened.enter_context(open_store(cache_dir)) if left and not no_cache else None
+            code = run_judge(panel, journal, source.read(), left, plan, store=store, prices=table)
+    if code == Exit.USAGE:
+        return code
+    _report_scores(output, rubrics, [file, *(["--config", config] if config else ["--isolated"] * isolated)])
+    return Exit.FOUND if earlier.invalid else code
+
+
+def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
+    """Print what the results score, and the command that shows more; `words` name the rubric and its settings."""
+    from rubric_lint.project.opening import open_stream  # noqa: PLC0415
+    from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
+
+    name = str(output)
+    progress = Progress(sys.stderr, "scoring", "answers")
+    with open_stream(name) as results, Scoring(rubrics, lambda _: None, progress) as scoring:
+        scoring.run(name, results)
+    progress.clear()
+    if scoring.totals.outputs:
+        click.echo(f"{visible(name)}: {scoring.totals}", err=True)
+        command = shlex.join(["rubric-score", *words, name, "--format", "table"])
+        click.echo(f"Next: {visible(command)}", err=True)
+
+
+def _report_requests(source: AnswersFile, journal: Journal, plan: Plan, models: int, left: int) -> None:
+    """Print how many requests there will be if it is not one for each answer."""
+    if left and (how := plan.describe(models)):
+        waiting = [len(each.rubric.criteria) for each in source.read() if each.key not in journal.judged]
+        requests = models * sum(map(plan.count_requests, waiting))
+        answers = "1 answer" if left == 1 else f"{left:,} answers"
+        click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
+
+
+def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
+    """Print to stderr which answers are already judged and what else the results file holds."""
+    if earlier.judged:
+        click.echo(
+            f"{visible(str(output))} already has {earlier.judged} of {total} answers; judging the rest", err=True
+        )
+    if earlier.invalid:
+        complain(
+            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output; to "
+            "judge again, remove the lines that contain `fault` from the file"
+        )
+    if others := earlier.others:
+        ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)
+        complain(f"{output}: also has results of answers that are not in this run (kept): {ids}")
+
+
+def _name_results(answers: str, output: Path | None) -> Path:
+    """Return the results file.
+
+    Raises:
+        click.UsageError: if it is the file of the answers, or not named and they are not in a file.
+    """
+    if output:
+        if answers != STDIN and output.resolve() == Path(answers).resolve():
+            raise click.UsageError("--output is the answers file; name another file for the results")
+        return output
+    if Path(answers).is_file():
+        # Another kind of file keeps its suffix: answers.csv beside answers.jsonl has results of its own.
+        return Path(f"{answers.removesuffix('.jsonl')}.judged.jsonl")
+    # Only a file has a name from which the next run can derive the name of the results.
+    raise click.UsageError("the answers are not read from a file; name a results file with --output")

@@ -1,0 +1,288 @@
+"""Run `rubric-score judge`: show its progress, report problems and totals, and say how to resume."""
+
+import asyncio
+import re
+import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from rubric_lint.cli.exits import Exit
+from rubric_lint.cli.score.models import holds_secret
+from rubric_lint.judge.answers import Answer
+from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.panel import Panel
+from rubric_lint.judge.run import JudgeRun, JudgeTally, Results, StoppedError
+from rubric_lint.judge.spending import Prices, PricesError, read_prices, word_cost
+from rubric_lint.judge.store import ReplyStore
+from rubric_lint.messages import join_words
+from rubric_lint.report.visible import visible
+from rubric_lint.run.cache import JUDGED, cache_folder
+from rubric_lint.run.console import complain
+from rubric_lint.run.progress import Progress
+from rubric_lint.run.summary import counted
+
+_TICK = 0.2
+"""Seconds between two updates of the progress bar; requests may take long."""
+
+_GRACE = 30.0
+"""Seconds to wait, after an interrupt, for the replies to requests that were sent."""
+
+_SHORT = 0.02
+"""Seconds between two looks whether all of them have come."""
+
+_SHOWN = 5
+"""How many answers with the same error are listed one by one."""
+
+_MOST_SHOWN = 50
+"""How many are listed in all: an error that quotes the model may differ for every answer."""
+
+_VARYING = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{7,}|[0-9]+")
+"""Matches the parts that vary in reports of one error: numbers and request ids."""
+
+
+_OVERLOAD = re.compile(r"HTTP 5|the endpoint failed")
+"""Matches a pause that no limit of requests causes."""
+
+
+class Faults:
+    """Report the first answers with each error as they come, and at the end count the others."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+        self._hidden: Counter[str] = Counter()
+        self._firsts: dict[str, str] = {}
+        self._shown = 0
+
+    def add(self, key: str, fault: str) -> str | None:
+        """Count an error of the answer `key`; return the message, or None if `end` sums it up."""
+        kind = _VARYING.sub("#", fault)
+        self._seen[kind] += 1
+        if self._seen[kind] <= _SHOWN and self._shown < _MOST_SHOWN:
+            self._shown += 1
+            return f"answer {key}: {fault}"
+        self._hidden[kind] += 1
+        self._firsts.setdefault(kind, fault)
+        return None
+
+    def end(self) -> Iterator[str]:
+        """Yield a message for each of the most frequent errors not yet listed, and one for the rest."""
+        named = self._hidden.most_common(_SHOWN)
+        for kind, count in named:
+            yield f"{count:,} more answer{'' if count == 1 else 's'}: {self._firsts[kind]}"
+        if others := self._hidden.total() - sum(count for _, count in named):
+            yield f"{others:,} more answer{'' if others == 1 else 's'} with other errors"
+
+
+def load_prices(path: str | None) -> Prices | None:
+    """Read the table of prices before the first request.
+
+    Raises:
+        click.UsageError: if it cannot be read.
+    """
+    try:
+        return None if path is None else read_prices(path)
+    except PricesError as wrong:
+        raise click.UsageError(f"--prices: {path}: {wrong}") from None
+    except OSError as fault:
+        raise click.UsageError(f"--prices: {path}: {fault.strerror}") from None
+
+
+@contextmanager
+def open_store(folder: str | None) -> Iterator[ReplyStore | None]:
+    """Open the cache of replies in a folder, or in that of the linter's cache; None if there is no folder for it."""
+    base = folder or cache_folder()
+    if not base:
+        yield None
+        return
+    with ReplyStore(Path(base) if folder else Path(base, JUDGED)) as store:
+        yield store
+
+
+def run_judge(
+    panel: Panel,
+    journal: Results,
+    answers: Iterator[Answer],
+    left: int,
+    plan: Plan,
+    *,
+    has_verdicts: bool = True,
+    store: ReplyStore | None = None,
+    prices: Prices | None = None,
+    advice: str = "run the same command again to judge the answers without a reply",
+) -> Exit:
+    """Judge the answers, `left` of which are not in the journal, and return the exit code.
+
+    Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing. `advice` says
+    what to do about answers without a reply.
+    """
+    stopped = ""
+    progress = Progress(sys.stderr, "judging", "answers", left)
+    faults = Faults()
+
+    def watch(key: str, fault: str | None) -> None:
+        progress.done += 1
+        if fault and (message := faults.add(key, fault)):
+            progress.clear()
+            complain(message)
+
+    def warn(seconds: float, reason: str) -> None:
+        progress.clear()
+        what = "the endpoint is overloaded" if _OVERLOAD.match(reason) else "rate limit reached"
+        complain(
+            f"{what} ({reason}); waiting {_write_seconds(seconds)}, and again after each refusal. Use --rpm or a lower "
+            "--concurrency to avoid this"
+        )
+
+    panel.watch_pauses(warn)
+    run = JudgeRun(panel, journal, plan, watch, store)
+    try:
+        asyncio.run(_judge(run, answers, progress))
+    except StoppedError as fault:
+        stopped = f"stopped: {fault}"
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    progress.clear()
+    for message in faults.end():
+        complain(message)
+    if store and store.fault:
+        complain(f"the cache of replies cannot be used: {store.fault}; use --cache-dir or --no-cache")
+    _tell_other_models(run.tally.others)
+    _report(run, plan, left, prices, has_verdicts=has_verdicts)
+    _say_how_to_resume(stopped, run.tally, advice)
+    if stopped == "interrupted":
+        raise click.Abort
+    if stopped:
+        return Exit.USAGE
+    return Exit.FOUND if run.tally.invalid or run.tally.unanswered else Exit.CLEAN
+
+
+async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -> None:
+    async with run.panel:
+        ticking = asyncio.create_task(_tick(run, progress)) if progress.is_shown else None
+        judging = asyncio.create_task(run.judge(answers))
+        try:
+            await asyncio.shield(judging)
+        except asyncio.CancelledError:
+            await _wait_for_replies(run, progress)
+            raise
+        finally:
+            judging.cancel()
+            await asyncio.wait([judging])
+            if ticking:
+                ticking.cancel()
+
+
+async def _wait_for_replies(run: JudgeRun, progress: Progress) -> None:
+    """Send no more requests, and wait some time for the replies to those sent, because they are paid for."""
+    run.panel.send_no_more()
+    if waiting := run.panel.under_way:
+        progress.clear()
+        complain(
+            f"interrupted: waiting up to {_GRACE:.0f} s for {counted(waiting, 'reply', 'replies')}; interrupt again to "
+            "stop at once"
+        )
+    end = time.monotonic() + _GRACE
+    while run.panel.under_way and time.monotonic() < end:
+        await asyncio.sleep(_SHORT)
+
+
+async def _tick(run: JudgeRun, progress: Progress) -> None:
+    while True:
+        waiting = run.panel.left
+        progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
+        await asyncio.sleep(_TICK)
+
+
+def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
+    """Warn of replies of another model than the one asked, counted by both names."""
+    if not others:
+        return
+    listed = others.most_common(_SHOWN)
+    named = [f"{count:,} of `{replied}` for `{asked}`" for (asked, replied), count in listed]
+    more = others.total() - sum(count for _, count in listed)
+    named += [f"{more:,} of others"] if more else []
+    replies = counted(others.total(), "reply", "replies")
+    complain(f"warning: {replies} came from another model than was asked: {join_words(named)}")
+
+
+def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_verdicts: bool) -> None:
+    """Print the totals of a run to stderr."""
+    tally = run.tally
+    parts = [f"{tally.judged} of {left} answers judged"]
+    parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
+    parts += [f"{tally.unanswered} without a reply"] if tally.unanswered else []
+    waiting = left - tally.judged - tally.unanswered
+    parts += [f"{waiting} not yet asked"] if waiting else []
+    if has_verdicts and tally.valid:
+        parts += _describe_outputs(tally, len(run.panel.endpoints), plan.samples)
+    if tally.cached:
+        parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
+    parts += [", ".join(_count_tokens(tally))] if any(tally.tokens) else []
+    parts += word_cost(tally.spending.find_cost(prices), prices.currency) if prices else []
+    paused = run.panel.paused
+    parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
+    click.echo(visible("; ".join(parts)), err=True)
+
+
+def _write_seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
+
+
+def _describe_outputs(tally: JudgeTally, models: int, samples: int) -> Iterator[str]:
+    """Yield how often the outputs of an answer agree, and how many of them are independent votes."""
+    if models > 1:
+        yield f"{tally.stable} with the same verdict in all {models * samples} outputs"
+        alone = " (samples of one model are one)" if samples > 1 else ""
+        votes = "1 independent vote" if tally.votes == 1 else f"{tally.votes} independent votes"
+        yield f"at most {votes} per answer{alone}"
+    elif samples > 1:
+        yield f"{tally.stable} with the same verdict in all samples, which are one independent vote"
+
+
+def _count_tokens(tally: JudgeTally) -> Iterator[str]:
+    tokens = tally.tokens
+    if tokens.input is not None:
+        yield f"{tokens.input:,} input tokens" + (f" ({tokens.cached:,} cached)" if tokens.cached else "")
+    if tokens.output is not None:
+        yield f"{tokens.output:,} output tokens"
+
+
+def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str) -> None:
+    """Print how to judge the remaining answers; `stopped` is why the run stopped, empty if it did not."""
+    if stopped:
+        context = click.get_current_context()
+        given = " with the same answers" if context.params.get("answers") == "-" else ""
+        complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
+        if command := _same_command(context):
+            click.echo(f"  {visible(command)}", err=True)
+    elif tally.unanswered and advice:
+        complain(advice)
+
+
+def _same_command(context: click.Context) -> str:
+    """Return the command line, ready to run again, or an empty string if it may contain secrets."""
+    models = context.params["models"]
+    if any(map(holds_secret, (context.params["base_url"], *(model.url for model in models)))):
+        return ""
+    if any(context.params.get(name) for name in ("headers", "secret_headers", "extra_body")):  # values that may be keys
+        return ""
+    words = context.command_path.split(" ")
+    for param in context.command.get_params(context):
+        if context.get_parameter_source(param.name or "") is not ParameterSource.COMMANDLINE:
+            continue
+        given = context.params[param.name or ""]
+        if param.name == "models":
+            given = tuple(model.given for model in models)
+        for value in map(str, given if isinstance(given, tuple) else (given,)):
+            if isinstance(param, click.Option):
+                words += [param.opts[0]] if param.is_flag else [param.opts[0], value]
+            else:
+                words.append(value if value == "-" or not value.startswith("-") else f"./{value}")
+    return shlex.join(words)

@@ -1,0 +1,180 @@
+"""Run `rubric-score`: turn judge outputs into scores and verdicts."""
+
+from decimal import Decimal
+from typing import NoReturn
+
+import click
+
+from rubric_lint.cli.exits import Exit, launch
+from rubric_lint.cli.group import DefaultGroup
+from rubric_lint.cli.help import HELP, Command, option
+from rubric_lint.cli.options import VERSION, Choice, FileName, with_settings
+from rubric_lint.cli.score.judge import judge
+from rubric_lint.cli.score.prompt import prompt, schema
+from rubric_lint.cli.score.rubric_argument import extract_option, load
+from rubric_lint.cli.score.score_engine import check_engine, score_by_engine
+from rubric_lint.cli.score.score_files import STDIN, are_readable, find_files, read_mapping_option
+from rubric_lint.cli.score.score_options import (
+    compact_option,
+    form_option,
+    jobs_option,
+    output_option,
+    quiet_option,
+    report_option,
+    verdict_options,
+)
+from rubric_lint.cli.score.score_page import prepare_extras
+from rubric_lint.cli.score.score_run import Given, Target, judge_totals, score_files, write_all
+
+_EXAMPLES = {
+    "rubric-score examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Score judge outputs",
+    "rubric-score --format json -q examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Score for a program",
+    "rubric-score --report scores.html examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Write a page too",
+}
+
+
+@click.command(
+    "score",
+    cls=Command,
+    examples=_EXAMPLES,
+    exits={
+        Exit.CLEAN: "no verdict as bad as --fail-on and no invalid output",
+        Exit.FOUND: "a verdict as bad as --fail-on, or an invalid output without --allow-invalid",
+        Exit.USAGE: "usage error, or a file that cannot be read or has errors",
+    },
+)
+@click.argument("rubric", type=click.Path())
+@click.argument("outputs", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@option(
+    "Input",
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="FIELD=COLUMN",
+    callback=read_mapping_option,
+    help="The column or field of the files that has FIELD, such as output=response. Can be repeated.",
+)
+@jobs_option
+@form_option
+@output_option(more="; with --engine, to a folder")
+@compact_option
+@quiet_option
+@option(
+    "Cluster",
+    "--engine",
+    type=Choice(["ray"]),
+    help="Score Parquet files in parts with Ray Data. Run it again to resume.",
+)
+@option(
+    "Cluster",
+    "--address",
+    metavar="HOST:PORT",
+    help="Cluster to use, or auto.  [default: RAY_ADDRESS, else one on this machine]",
+)
+@report_option
+@option(
+    "Report",
+    "--compare",
+    metavar="FILE",
+    type=FileName(),
+    help="Compare with another run in the report: judge outputs, or results of rubric-score by any rubric.",
+)
+@option(
+    "Report",
+    "--labels",
+    multiple=True,
+    metavar="FILE",
+    type=FileName(),
+    help="Show in the report how well the judge agrees with these labels of people. Can be repeated.",
+)
+@verdict_options
+@extract_option("last")
+@with_settings
+@option(HELP, "--version", **VERSION)
+def score(
+    *,
+    rubric: str,
+    outputs: tuple[str, ...],
+    mapping: dict[str, str],
+    jobs: int | None,
+    form: str | None,
+    output: str | None,
+    compact: bool,
+    pass_at: Decimal | None,
+    borderline_at: Decimal | None,
+    fail_on: str,
+    extract: str,
+    allow_invalid: bool,
+    quiet: bool,
+    engine: str | None,
+    address: str | None,
+    report: str | None,
+    compare: str | None,
+    labels: tuple[str, ...],
+    config: str | None,
+    isolated: bool,
+) -> int:
+    """Score judge outputs by their rubrics.
+
+    RUBRIC is a file with rubrics. OUTPUTS are files, folders or patterns: JSON Lines, JSON, CSV, TSV or Parquet, each
+    also in gzip or zstd, or batch results of OpenAI or Anthropic; - reads stdin. An entry is a judge output, or a
+    record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
+    """
+    _check_report(outputs, report, compare, labels)
+    check_engine(engine, outputs, output, address, report=report, compact=compact, jobs=jobs, form=form)
+    rubrics = load(rubric, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
+    found = None if rubrics is None else find_files(outputs)
+    if rubrics is None or found is None or not are_readable((*found, *([compare] if compare else []), *labels)):
+        return Exit.USAGE
+    outputs = found
+    if engine:
+        return score_by_engine(
+            rubrics,
+            outputs,
+            str(output),
+            write_all,
+            address=address,
+            jobs=jobs,
+            extract=extract,
+            mapping=mapping,
+            form=form,
+            quiet=quiet,
+            judge=lambda totals: judge_totals(totals, fail_on, allow_invalid=allow_invalid),
+        )
+    extras = prepare_extras(rubrics, outputs, compare, labels, extract=extract, mapping=mapping) if report else None
+    if report and extras is None:
+        return Exit.USAGE
+    given = Given(rubric, outputs, (*([compare] if compare else []), *labels))
+    target = Target(form, output, report, compact, quiet)
+    code, totals = score_files(rubrics, given, target, extras, jobs=jobs, extract=extract, mapping=mapping)
+    return code or judge_totals(totals, fail_on, allow_invalid=allow_invalid)
+
+
+def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | None, labels: tuple[str, ...]) -> None:
+    """Reject options of the report that contradict each other.
+
+    Raises:
+        click.UsageError: when they do.
+    """
+    for given, name in ((compare, "--compare"), (labels, "--labels")):
+        if given and not report:
+            raise click.UsageError(f"{name} is for the HTML report; add --report FILE.html")
+    files = [*outputs, *([compare] if compare else []), *labels]
+    if files.count(STDIN) > 1:
+        raise click.UsageError("stdin can be read only once")
+    if labels and STDIN in files:
+        raise click.UsageError("--labels reads the outputs twice, so they cannot come from stdin; name a file")
+
+
+@click.group(cls=DefaultGroup, default=score, late={"agree": "agree", "compile": "compile_sql", "merge": "merge"})
+def cli() -> None:
+    """Group the commands."""
+
+
+for command in (prompt, schema, judge):
+    cli.add_command(command)
+
+
+def main() -> NoReturn:
+    """Run `rubric-score` as a program."""
+    launch(cli, "rubric-score")

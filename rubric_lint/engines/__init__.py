@@ -1,0 +1,1 @@
+"""Score where tables live: columns in memory, Arrow, SQL, and clusters."""

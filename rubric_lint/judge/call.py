@@ -1,0 +1,129 @@
+"""Describe how a model is called, and write the body of its requests."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from rubric_lint.judge.prompt import Message
+
+RESPONSE_FORMATS = ("json_schema", "json_object", "text")
+"""How JSON is requested: constrained by the schema, constrained to JSON, or by the prompt alone."""
+
+DEFAULT_URL = "https://api.openai.com/v1"
+"""The endpoint if no other is named."""
+
+_NAMES_MAX_COMPLETION_TOKENS = ("api.openai.com", ".openai.azure.com")
+"""The hosts whose reasoning models refuse `max_tokens`; servers of one's own often know no other name."""
+
+SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "credential")
+"""What the name of a field with a secret contains."""
+
+_NOT_SECRET = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "min_tokens", "stop_token_ids"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """How to call an endpoint. `timeout`, in seconds, applies to each of the `retries` + 1 tries.
+
+    `extra_body` has further fields of the body, `headers` further headers. Headers with secrets are not part of it.
+    """
+
+    model: str
+    base_url: str | None = None
+    timeout: float = 120.0
+    retries: int = 5
+    response_format: str = RESPONSE_FORMATS[0]
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def endpoint(self) -> str:
+        """The address of the endpoint, without parts that may be secret."""
+        url = urlsplit(self.base_url or DEFAULT_URL)
+        return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}".rstrip("/")
+
+    def make_body(self, messages: Iterable[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the body of a request: the instructions first, so that endpoints can cache what is always the same."""
+        body: dict[str, Any] = {"model": self.model, "messages": [message._asdict() for message in messages]}
+        form = self.response_format
+        if form == "json_schema":
+            body["response_format"] = {"type": form, form: {"name": "judge_output", "strict": True, "schema": schema}}
+        elif form == "json_object":
+            body["response_format"] = {"type": form}
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        if self.seed is not None:
+            body["seed"] = self.seed
+        if self.max_tokens is not None:
+            host = urlsplit(self.endpoint).hostname or ""
+            is_new = host.endswith(_NAMES_MAX_COMPLETION_TOKENS)
+            body["max_completion_tokens" if is_new else "max_tokens"] = self.max_tokens
+        return {**body, **self.extra_body}
+
+    def identify(self) -> list[Any]:
+        """Return everything that affects the replies, as JSON. What is not set is left out, as before it existed."""
+        more = {
+            "seed": self.seed,
+            "max_tokens": self.max_tokens,
+            "extra_body": dict(self.extra_body) or None,
+            "headers": sorted(map(list, self.headers)) or None,
+        }
+        given = {name: value for name, value in more.items() if value is not None}
+        return [self.model, self.endpoint, self.response_format, self.temperature, *([given] if given else [])]
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings for a record: the names of headers only, and no secrets in `extra_body`."""
+        about: dict[str, Any] = {"response_format": self.response_format}
+        for name in ("temperature", "seed", "max_tokens"):
+            if (value := getattr(self, name)) is not None:
+                about[name] = value
+        if self.extra_body:
+            about["extra_body"] = _hide(self.extra_body)
+        if self.headers:
+            about["headers"] = sorted({name for name, _ in self.headers})
+        return about
+
+    def list_secrets(self) -> Iterator[str]:
+        """Yield what no message may show: the values of headers, secret fields, and the user part of the address."""
+        yield from (value for _, value in self.headers)
+        yield from _find_secrets(self.extra_body)
+        url = urlsplit(self.base_url or "")
+        yield from filter(None, (url.password, url.username, url.query))
+        if url.username or url.password:  # as HTTP sends them
+            yield base64.b64encode(f"{unquote(url.username or '')}:{unquote(url.password or '')}".encode()).decode()
+
+
+def hash_json(value: Any) -> str:
+    """Return the SHA-256, in hexadecimal digits, of JSON in a form that does not depend on the order of its keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_secret(name: str) -> bool:
+    return name not in _NOT_SECRET and any(word in name.lower() for word in SECRET_WORDS)
+
+
+def _hide(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        hidden = {name: "***" for name, each in value.items() if _is_secret(name) and isinstance(each, str)}
+        return {name: hidden.get(name, _hide(each)) for name, each in value.items()}
+    return [_hide(each) for each in value] if isinstance(value, list) else value
+
+
+def _find_secrets(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            if _is_secret(name) and isinstance(each, str):
+                yield each
+            else:
+                yield from _find_secrets(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _find_secrets(each)

@@ -1,0 +1,331 @@
+"""Send messages to a chat-completions endpoint and return its reply, with retries."""
+
+import asyncio
+import json
+import os
+import random
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from rubric_lint.judge.call import DEFAULT_URL, Call
+from rubric_lint.judge.limits import TokenEstimate
+from rubric_lint.judge.pace import Pace, Turn
+from rubric_lint.judge.prompt import Message
+from rubric_lint.judge.transfer import BodyError, make_client
+from rubric_lint.judge.waits import read_used_up, read_wait
+from rubric_lint.outputs.reply import Reply, UnreadableError, explain, read_reply, shorten, tells_overload
+
+_FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
+_LONGEST_WAIT = 600.0
+"""Seconds; an endpoint that asks for a longer pause is out of quota, and waiting would look like a hang."""
+
+_PASSING = {408, 409, 425, 429}
+"""The statuses below 500 that a retry may resolve."""
+
+_TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
+"""Matches the refusal of a request that alone needs more than a limit; it would be refused for ever."""
+
+_OF_ANSWER = re.compile(
+    r"context[ _](?:length|window|size)|too[ _]long|too many (?:input )?tokens|content[ _](?:filter|management)|"
+    r"exceeds the maximum number of tokens|must have less than|above_max_length",
+    re.IGNORECASE,
+)
+"""Matches the refusal of a request for its length, or for its content."""
+
+_MOST_REFUSALS = 100
+"""How often one request is refused before it is given up, while others get their replies."""
+
+_OVERLOADED = {HTTPStatus.SERVICE_UNAVAILABLE, 529}
+"""The statuses of an endpoint with too many requests of all its callers; 529 is not registered, but used."""
+
+_LASTING = {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.NOT_FOUND}
+"""The statuses that every request would get: the key, the credit, the model or the address is wrong."""
+
+_ABOUT_FORMAT = re.compile(r"response[_ ]?format|json[_ ](?:schema|object|mode)|structured[_ ]output", re.IGNORECASE)
+"""Matches the error of an endpoint that does not support the response format."""
+
+_ADVICE = {
+    "json_schema": "try json_object, or text, which relies on the prompt alone",
+    "json_object": "try text, which relies on the prompt alone",
+}
+
+NO_KEY = "none"
+"""The key sent to an endpoint that needs none, such as a local model server."""
+
+_NAME_KEY = "(no API key was sent; name its variable with --api-key-env)"
+
+_SHORTEST_SECRET = 8
+"""Shorter keys are placeholders such as `none`, for endpoints without a key, and may occur in messages as words."""
+
+
+class UnansweredError(Exception):
+    """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help.
+
+    `of_answer` if the cause is the length or the content of the answer, which says nothing about other requests.
+    """
+
+    def __init__(self, message: str, *, lasting: bool = False, of_answer: bool = False, advice: str = "") -> None:
+        super().__init__(message)
+        self.lasting = lasting
+        self.of_answer = of_answer
+        self.advice = advice
+
+
+class _TryAgainError(Exception):
+    """A failure that a retry may resolve; `wait` is the seconds that the endpoint asks to wait, None if unknown.
+
+    `is_refusal`: the rate of requests is limited. `is_overload`: the endpoint is overloaded. Both pause all requests.
+    """
+
+    def __init__(
+        self, message: str, wait: float | None = None, *, is_refusal: bool = False, is_overload: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.wait = wait
+        self.is_refusal = is_refusal
+        self.pauses_all = is_refusal or is_overload or wait is not None
+
+
+class Place(NamedTuple):
+    """What a request is for: the id of the answer, as JSON, and the number of the sample, from 1."""
+
+    key: str
+    sample: int
+
+
+class Exchange(NamedTuple):
+    """A reply, the time its request was sent, and the seconds until the reply; None if a batch does not say it."""
+
+    reply: Reply
+    sent: datetime | None
+    seconds: float | None
+    is_cached: bool = False
+
+
+class Endpoint:
+    """An endpoint; use it as an asynchronous context manager.
+
+    `key` and the values of `headers` are sent in requests and never shown in messages or replies. A refusal for too
+    many requests (HTTP 429) pauses all requests through `pace` and does not count as a failed try. Headers from
+    environment variables of the client, which may hold keys, are sent only if it `takes_variables`.
+    """
+
+    def __init__(
+        self,
+        call: Call,
+        key: str,
+        pace: Pace | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        takes_variables: bool = True,
+    ) -> None:
+        import openai  # noqa: PLC0415  (an extra, and a second to import)
+
+        self._openai = openai
+        self.call = call
+        self.pace = pace or Pace()
+        self._key = key
+        inherited = _list_inherited() if takes_variables else ()
+        long = [each for each in (key, *call.list_secrets(), *inherited) if len(each) >= _SHORTEST_SECRET]
+        self._secrets = sorted({*long, *(headers or {}).values()}, key=len, reverse=True)
+        self._estimate = TokenEstimate()
+        # The client's own retries cannot be limited in time per try, and silently give up on a long Retry-After.
+        settings: dict[str, Any] = {"timeout": call.timeout, "max_retries": 0, "default_headers": dict(headers or {})}
+        settings["default_headers"].update(call.headers)
+        url = call.base_url or DEFAULT_URL  # None would be the endpoint in a variable
+        with nullcontext() if takes_variables else _without_variables():
+            http = make_client(call.timeout)
+            self._client = openai.AsyncOpenAI(api_key=key, base_url=url, http_client=http, **settings)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    @property
+    def name(self) -> str:
+        """The address of the endpoint, safe to show."""
+        return self._redact(self.call.endpoint)
+
+    async def complete(
+        self, messages: Iterable[Message], schema: Mapping[str, Any], _place: Place | None = None
+    ) -> Exchange:
+        """Return the model's reply.
+
+        Raises:
+            UnansweredError: when all tries failed.
+        """
+        body = self.call.make_body(messages, schema)
+        size = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+        tried = refused = 0
+        while True:
+            turn = await self.pace.wait_turn(self._estimate.guess(size, self.call.max_tokens))
+            used = None
+            try:
+                exchange = self._clean(await self._post(body), body)
+                used = self._learn(size, exchange)
+            except _TryAgainError as fault:
+                reason = self._redact(str(fault))
+                self._hold(turn, fault, reason)
+                tried += not fault.is_refusal
+                refused += fault.is_refusal
+                if refused > _MOST_REFUSALS:
+                    raise UnansweredError(f"{reason} (refused {refused} times)") from None
+                if tried > self.call.retries:
+                    raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
+                delay = 0.0 if fault.pauses_all else _delay(tried)
+            except UnansweredError as fault:
+                self.pace.go_on()
+                message = " ".join(filter(None, (self._redact(str(fault)), fault.advice)))
+                raise UnansweredError(message, lasting=fault.lasting, of_answer=fault.of_answer) from None
+            else:
+                self.pace.go_on()
+                return exchange
+            finally:
+                self.pace.leave(turn, used)
+            await asyncio.sleep(delay)
+
+    def _learn(self, size: int, exchange: Exchange) -> float | None:
+        """Take the tokens of a reply into account; return how many the request used, None if unknown."""
+        tokens = exchange.reply.tokens
+        self._estimate.learn(size, tokens.input, tokens.output)
+        return None if tokens.input is None else float(tokens.input + (tokens.output or 0))
+
+    def _hold(self, turn: Turn, fault: _TryAgainError, reason: str) -> None:
+        """Pause all requests if the endpoint limits their rate or is overloaded; else allow fewer at once.
+
+        Raises:
+            UnansweredError: when the endpoint asks for a longer wait than a run allows.
+        """
+        if not fault.pauses_all:
+            self.pace.slow_down(turn)
+            return
+        if (fault.wait or 0) > _LONGEST_WAIT:
+            message = f"{reason}; the endpoint asks to wait {fault.wait:.0f} s: run the same command again after that"
+            raise UnansweredError(message, lasting=True)
+        if not self.pace.hold(turn, fault.wait, reason):
+            raise UnansweredError(f"{reason}; no other reply for half an hour", lasting=True)
+
+    async def _post(self, body: Mapping[str, Any]) -> Exchange:
+        named = {name: body[name] for name in ("model", "messages")}
+        rest = {name: value for name, value in body.items() if name not in named}
+        sent, start = datetime.now(UTC), time.monotonic()
+        try:
+            # The client's own timeout restarts with every chunk of a slow response.
+            async with asyncio.timeout(self.call.timeout):
+                response = await self._client.chat.completions.with_raw_response.create(**named, extra_body=rest)
+                reply = read_reply(response.text)
+        except (TimeoutError, self._openai.APITimeoutError):
+            raise _TryAgainError(f"no reply within {self.call.timeout:g} s") from None
+        except BodyError as fault:
+            raise _TryAgainError(str(fault)) from None
+        except self._openai.APIConnectionError as fault:
+            cause = fault.__cause__
+            message = str(cause) if isinstance(cause, BodyError) else f"the connection failed: {cause or fault}"
+            raise _TryAgainError(message) from None
+        except self._openai.APIStatusError as fault:
+            raise self._judge_status(fault) from None
+        except UnreadableError as fault:
+            raise _TryAgainError(str(fault), is_overload=fault.is_overload) from None
+        except self._openai.OpenAIError as fault:
+            raise _TryAgainError(f"cannot read the response: {fault}") from None
+        if (wait := read_used_up(response.headers)) and wait <= _LONGEST_WAIT:
+            self.pace.rest(wait)
+        return Exchange(reply, sent, time.monotonic() - start)
+
+    def _judge_status(self, fault: Any) -> Exception:
+        """Return the exception for an error response: retry, give up this request, or give up all."""
+        status, response = fault.status_code, fault.response
+        message = f"HTTP {status}: {explain(fault.body) or response.text}"
+        if response.is_redirect:
+            where = response.headers.get("location", "").partition("?")[0]
+            message = f"HTTP {status}: the endpoint redirects to {where}, and no request follows with the key"
+            return UnansweredError(message, lasting=True, advice="(name the right address with --base-url)")
+        if _code(fault.body) == "insufficient_quota" or status in _LASTING:
+            advice = _NAME_KEY if status == HTTPStatus.UNAUTHORIZED and self._key == NO_KEY else ""
+            return UnansweredError(message, lasting=True, advice=advice)
+        if advice := self._advise(fault):
+            return UnansweredError(message, lasting=True, advice=advice)
+        if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
+            return UnansweredError(message, of_answer=True)
+        is_overload = status in _OVERLOADED or tells_overload(fault.body)
+        if is_overload or status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS
+            text = response.text if is_refusal or is_overload else ""
+            wait = read_wait(response.headers, text) or None
+            return _TryAgainError(message, wait, is_refusal=is_refusal, is_overload=is_overload)
+        is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        return UnansweredError(message, of_answer=is_too_large or bool(_OF_ANSWER.search(response.text)))
+
+    def _advise(self, fault: Any) -> str:
+        """Return advice for an error about the response format, or an empty string."""
+        form = self.call.response_format
+        if form not in _ADVICE or fault.status_code in _PASSING or not _ABOUT_FORMAT.search(fault.response.text):
+            return ""
+        return f"(asked with --response-format {form}; {_ADVICE[form]})"
+
+    def _redact(self, message: str) -> str:
+        """Return the message on one line without secrets; they are removed first, so that a cut leaves no part."""
+        return shorten(self._hide(message))
+
+    def _clean(self, exchange: Exchange, body: Mapping[str, Any]) -> Exchange:
+        """Return the exchange without secrets, which an endpoint may echo.
+
+        What is short or in the prompt may be a word of the output, which would become invalid without it.
+        """
+        reply = exchange.reply
+        texts = (reply.text, reply.fault, reply.model)
+        found = [
+            each
+            for each in self._secrets
+            if len(each) >= _SHORTEST_SECRET and any(each in (text or "") for text in texts)
+        ]
+        if not found:
+            return exchange
+        sent = json.dumps([body["messages"], body.get("response_format")], ensure_ascii=False)
+        secrets = [each for each in found if each not in sent]
+        text, fault, model = (each and _replace(each, secrets) for each in texts)
+        return exchange._replace(reply=reply._replace(text=text or "", fault=fault, model=model))
+
+    def _hide(self, text: str) -> str:
+        return _replace(text, self._secrets)
+
+
+def _replace(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
+
+
+def _list_inherited() -> Iterator[str]:
+    """Yield the values of the headers that the client takes from an environment variable."""
+    for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
+        yield line.partition(":")[2].strip()
+
+
+@contextmanager
+def _without_variables() -> Iterator[None]:
+    """Hide the environment variables that the client reads, such as OPENAI_CUSTOM_HEADERS, whatever it reads."""
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.upper().startswith("OPENAI_")}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+def _code(body: Any) -> Any:
+    return body.get("code") if isinstance(body, dict) else None
+
+
+def _delay(tried: int) -> float:
+    """Return the seconds until the next try: doubled each time, with jitter."""
+    return min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY) * random.uniform(0.5, 1)  # noqa: S311 (no secret)

@@ -1,0 +1,1 @@
+"""Answer what editors ask besides completion: hovers, actions, outlines, renames."""

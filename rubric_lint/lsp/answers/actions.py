@@ -1,0 +1,230 @@
+"""Offer code actions for findings: one fix, all fixes, or an ignore comment."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from lsprotocol import types
+
+from rubric_lint.finding import Edit, Finding, Fix
+from rubric_lint.fix import Wish, choose, fix
+from rubric_lint.fix.silence import can_be_silenced, silence_one
+from rubric_lint.fix.single import any_unsafe, find_trouble
+from rubric_lint.lsp.server.analysis import Analysis, State
+from rubric_lint.lsp.server.diagnostics import make_diagnostic
+from rubric_lint.lsp.server.difference import find_edits
+from rubric_lint.report.visible import visible
+from rubric_lint.rules import BY_NAME
+from rubric_lint.text.source import Span
+
+FIX_ALL = "source.fixAll.rubric-lint"
+"""The kind of the action that makes all safe fixes, for editors that fix on save."""
+
+_QUICK = types.CodeActionKind.QuickFix.value
+
+KINDS = [_QUICK, FIX_ALL]
+"""All kinds of actions."""
+
+
+class Abilities(NamedTuple):
+    """The editor's capabilities for actions.
+
+    `versioned`: edits may name a document version. `lazy`: the editor can request an edit later. `confirms`: the editor
+    can show an edit for confirmation before applying it.
+    """
+
+    versioned: bool
+    lazy: bool
+    confirms: bool
+
+
+class Deferred(StrEnum):
+    """An action whose edit is computed only when the user selects it."""
+
+    FIX = "fix"
+    IGNORE = "ignore"
+    FIX_ALIKE = "fix-alike"
+
+
+def make_actions(
+    analysis: Analysis, place: Span, wanted: Sequence[str] | None, abilities: Abilities, *, asked: bool
+) -> Iterator[types.CodeAction]:
+    """Make the actions for the findings at a place. `wanted` are the kinds that the editor requests, None for all.
+
+    `asked`: the user requested the actions, so slow ones are worth computing.
+    """
+    if _is_wanted(_QUICK, wanted):
+        found = analysis.find_at(place)
+        fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
+        is_long = analysis.state.text.length > _LONG
+        for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
+            if is_long and abilities.lazy:
+                yield _quick_fix(analysis.state, finding, repair)
+            elif _is_sound(analysis, [(finding, repair)]):
+                edit = _edit_one(analysis.state, repair, abilities)
+                yield _quick_fix(analysis.state, finding, repair, edit)
+        firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
+        for (_, choice), first in reversed(firsts.items()):
+            yield from _fix_alike(analysis, first, choice, abilities)
+        for finding in found[:_MOST]:
+            yield from _ignore(analysis, finding, abilities)
+    if _is_wanted(FIX_ALL, wanted) and (wanted or asked):
+        yield from _fix_all(analysis, abilities)
+
+
+def find_edit(
+    analysis: Analysis, kind: Deferred, found: Sequence[Finding], repair: tuple[str, str], abilities: Abilities
+) -> types.WorkspaceEdit | None:
+    """Compute the edit of a deferred action for one of some findings; return None if it no longer applies.
+
+    `repair` is the choice and the title of the fix that is meant.
+    """
+    match kind:
+        case Deferred.IGNORE:
+            return _find_comment(analysis, found[0], abilities)
+        case Deferred.FIX_ALIKE:
+            return _find_alike(analysis, found[0], repair[0], abilities)
+    meant = ((each, fix) for each in found for fix in _list_fixes(each) if (fix.choice, fix.title) == repair)
+    sound = (fix for finding, fix in meant if _is_sound(analysis, [(finding, fix)]))
+    return next((_edit_one(analysis.state, fix, abilities) for fix in sound), None)
+
+
+_MOST, _FEW = 10, 2
+"""Limits for fixes and comments, because proving each one reads the whole text; in a long one only a few are proved."""
+
+_LONG = 60_000
+"""The most characters of a text that is read as a whole whose fixes are proved before the user selects one."""
+
+
+def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
+    return wanted is None or any(f"{kind}.".startswith(f"{name}.") for name in wanted)
+
+
+def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool:
+    """Return whether these fixes together change only what they claim, proven as by rubric-fix."""
+    result, settings = analysis.result, analysis.state.settings
+    if result is None or settings is None:
+        return False
+    return not find_trouble(result, chosen, settings)
+
+
+def _list_fixes(finding: Finding) -> list[Fix]:
+    """Return all fixes of a finding: the plain one, and those that only an author can pick."""
+    return [*([finding.fix] if finding.fix else []), *finding.choices]
+
+
+def _quick_fix(
+    state: State, finding: Finding, repair: Fix, edit: types.WorkspaceEdit | None = None
+) -> types.CodeAction:
+    """Return the action of a fix; without an edit, the fix is proved when the user selects it."""
+    title = _title(repair)
+    data = _name(state, Deferred.FIX, finding, repair.choice) | {"title": repair.title}
+    return types.CodeAction(
+        title=title if repair.safe else f"{title} (unsafe)",
+        kind=_QUICK,
+        diagnostics=[make_diagnostic(state, finding)],
+        is_preferred=True if repair.safe else None,
+        edit=edit,
+        data=None if edit else data,
+    )
+
+
+def _title(repair: Fix) -> str:
+    return visible(repair.title[:1].upper() + repair.title[1:])
+
+
+def _edit_one(state: State, repair: Fix, abilities: Abilities) -> types.WorkspaceEdit:
+    return _edit(state, repair.edits, abilities, confirm="" if repair.safe else _title(repair))
+
+
+def _name(state: State, kind: Deferred, finding: Finding, choice: str) -> dict[str, str]:
+    """Return the data by which a deferred action is found again."""
+    data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
+    return data | ({"choice": choice} if choice else {})
+
+
+def _fix_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> Iterator[types.CodeAction]:
+    """Yield an action that makes all fixes of a rule in the document, by one choice if it has some."""
+    alike = _choose_alike(analysis, finding.rule, choice)
+    if len(alike) > 1:
+        how = f": {BY_NAME[finding.rule].choices[choice]}" if choice else ""
+        mark = " (unsafe)" if any_unsafe(alike) else ""
+        title = f"Fix all {len(alike)} findings of {finding.rule} in this file{how}{mark}"
+        yield from _defer(analysis, Deferred.FIX_ALIKE, title, finding, abilities, choice=choice)
+
+
+def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Finding, Fix]]:
+    """Return the compatible fixes of a rule by one choice, or the plain ones."""
+    chosen = choose(analysis.find_of(rule), Wish(not choice, (choice,) if choice else ()))
+    return [(finding, repair) for finding, repair in chosen if repair.choice == choice]
+
+
+def _find_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> types.WorkspaceEdit | None:
+    """Return the edit with all compatible fixes of a rule; several unsafe ones need confirmation if possible."""
+    alike = _choose_alike(analysis, finding.rule, choice)
+    if not alike or not _is_sound(analysis, alike):
+        return None
+    label = f"Unsafe fixes of {finding.rule}" if any_unsafe(alike) else ""
+    return _edit(analysis.state, [edit for _, repair in alike for edit in repair.edits], abilities, confirm=label)
+
+
+def _ignore(analysis: Analysis, finding: Finding, abilities: Abilities) -> Iterator[types.CodeAction]:
+    """Yield an action that adds an ignore comment, if one can be placed (for a lazy editor: may be placed)."""
+    if not abilities.lazy or can_be_silenced(analysis.source.name, finding):
+        yield from _defer(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
+
+
+def _find_comment(analysis: Analysis, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
+    if analysis.result is None or analysis.state.settings is None:
+        return None
+    text = silence_one(analysis.result, finding, analysis.state.settings)
+    return _edit(analysis.state, find_edits(analysis.source.text, text), abilities) if text else None
+
+
+def _defer(
+    analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities, *, choice: str = ""
+) -> Iterator[types.CodeAction]:
+    """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
+    data = _name(analysis.state, kind, finding, choice)
+    edit = None if abilities.lazy else find_edit(analysis, kind, [finding], (choice, ""), abilities)
+    if edit or abilities.lazy:
+        yield types.CodeAction(
+            title=title,
+            kind=_QUICK,
+            diagnostics=[make_diagnostic(analysis.state, finding)],
+            edit=edit,
+            data=None if edit else data,
+        )
+
+
+def _fix_all(analysis: Analysis, abilities: Abilities) -> Iterator[types.CodeAction]:
+    """Yield an action with all safe fixes, including those that an earlier fix makes possible, as in rubric-fix."""
+    state = analysis.state
+    if state.settings is None or analysis.result is None or not analysis.result.rubrics:
+        return
+    fixed = fix(state.name, state.text.body.encode(), state.settings)
+    if fixed.is_changed:
+        edits = find_edits(fixed.before.text, fixed.text)
+        yield types.CodeAction(
+            title="Make all safe fixes of rubric-lint",
+            kind=FIX_ALL,
+            edit=_edit(state, edits, abilities),
+        )
+
+
+def _edit(state: State, edits: Iterable[Edit], abilities: Abilities, *, confirm: str = "") -> types.WorkspaceEdit:
+    """Convert edits for the editor; with `confirm` (a title), it shows them first if it can."""
+    changes = [state.text.edit(edit) for edit in edits]
+    if not abilities.versioned:
+        return types.WorkspaceEdit(changes={state.uri: changes})
+    document = types.OptionalVersionedTextDocumentIdentifier(uri=state.uri, version=state.version)
+    if not confirm or not abilities.confirms:
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, changes)])
+    annotated = [types.AnnotatedTextEdit(_CONFIRMED, change.range, change.new_text) for change in changes]
+    return types.WorkspaceEdit(
+        document_changes=[types.TextDocumentEdit(document, annotated)],
+        change_annotations={_CONFIRMED: types.ChangeAnnotation(confirm, needs_confirmation=True)},
+    )
+
+
+_CONFIRMED = "unsafe"

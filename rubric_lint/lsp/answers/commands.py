@@ -1,0 +1,175 @@
+"""Run the commands of code lenses as the command line does, and show what they print."""
+
+# Paths are str, see project/settings.py.
+# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+
+import asyncio
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+
+from rubric_lint.lsp.answers.lenses import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, find_outputs, find_test_files
+from rubric_lint.lsp.server.analysis import State
+from rubric_lint.lsp.server.open_documents import OpenDocuments
+from rubric_lint.lsp.server.protocol import Connection
+from rubric_lint.lsp.server.uris import uri_of
+from rubric_lint.project.opening import LIMIT, read_file
+from rubric_lint.testing.reading import is_test_file
+from rubric_lint.text.source import Source, UndecodableError, stem_of
+
+NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)
+"""The commands that the server runs for the editor."""
+
+CAN_RUN = sys.platform != "emscripten"
+"""Whether commands can run here: in a browser, and where an editor has the server built in, no program can."""
+
+_LONGEST = 120.0  # seconds
+_MOST = 4_000_000  # bytes to show
+_START = "import sys; sys.argv[0] = 'rubric-{0}'; from rubric_lint.cli.start import {0}; {0}()"
+
+
+class Call(NamedTuple):
+    """A call of a program, `test` or `score`, and what to call the report of what it prints."""
+
+    program: str
+    arguments: tuple[str, ...]
+    title: str
+
+    @property
+    def line(self) -> str:
+        """The call as it is written on the command line."""
+        return shlex.join([f"rubric-{self.program}", *self.arguments])
+
+
+def plan(command: str, path: str, name: str) -> Call | str:
+    """Return the call for a command on a file and the rubric with this name, or why there is none."""
+    folder, stem = os.path.dirname(path), stem_of(path)
+    if command == RUN_TESTS:
+        files = [file.path for file in find_test_files(path) if name in ("", file.name) or not file.name]
+        if is_test_file(path):
+            files = [path]
+        if not files:
+            return f"no file in {folder} tests this rubric; `rubric-test init` writes one"
+        return Call("test", tuple(_shorten(files, folder)), f"{stem} tests")
+    if command == SCORE_OUTPUTS:
+        outputs = find_outputs(path, find_test_files(path))
+        if not outputs:
+            return f"{folder} has no recorded outputs of this rubric"
+        return Call("score", ("--format", "table", *_shorten([path, *outputs], folder)), f"{stem} scores")
+    chosen = (f"--rubric={name}",) if name else ()
+    return Call("score", ("prompt", *_shorten([path], folder), *chosen, "--answer", "(the answer)"), f"{stem} prompt")
+
+
+def _shorten(paths: Sequence[str], folder: str) -> list[str]:
+    """Return paths as the command line would name them in a folder, never like an option."""
+    names = [os.path.relpath(path, folder) for path in paths]
+    return [os.path.join(".", name) if name.startswith("-") else name for name in names]
+
+
+class Commands:
+    """Runs commands in processes of their own, and shows each report as a document of the editor."""
+
+    def __init__(self, connection: Connection, desk: OpenDocuments) -> None:
+        self._connection = connection
+        self._desk = desk
+        self._reports: TemporaryDirectory[str] | None = None
+        self._running: set[asyncio.subprocess.Process] = set()
+        self._is_over = False
+
+    async def run(self, command: str, arguments: Sequence[Any]) -> str | None:
+        """Run a command on the URI of an open file and the name of a rubric; return the report, which is shown too."""
+        uri, name = (*map(str, arguments), "", "")[:2]
+        state = await self._desk.state(uri)
+        if state is None or not os.path.isfile(state.name):
+            self._connection.tell("this command needs a file on disk that is open in the editor")
+            return None
+        if not CAN_RUN:
+            self._connection.tell("this command runs a program, which needs an installed rubric-lint")
+            return None
+        call = plan(command, state.name, name)
+        if isinstance(call, str):
+            self._connection.tell(call)
+            return None
+        settings = self._desk.settings_file_for(uri)
+        call = call._replace(arguments=(*call.arguments, *(("--config", settings) if settings else ())))
+        printed = await self._call(call, os.path.dirname(state.name))
+        if self._is_over:
+            return None
+        changed = await self._desk.run(state.text, _differs_from_disk, state)
+        note = f"{os.path.basename(state.name)} has changes that are not saved; this is about the file on disk.\n\n"
+        report = f"$ {call.line}\n\n{note if changed else ''}{printed}"
+        await self._show(call.title, report)
+        return report
+
+    def end(self) -> None:
+        """End what runs, and remove the reports."""
+        self._is_over = True
+        for process in self._running:
+            with suppress(ProcessLookupError):  # it has just ended
+                process.kill()
+        if self._reports:
+            self._reports.cleanup()
+
+    async def _call(self, call: Call, folder: str) -> str:
+        """Return what a call prints, and how it ended if that is not by itself."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-c", _START.format(call.program), *call.arguments),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=folder,
+            env={**os.environ, "PYTHONUTF8": "1", "COLUMNS": "120"},
+        )
+        self._running.add(process)
+        try:
+            async with asyncio.timeout(_LONGEST):
+                printed, end = await _read(process), ""
+                if len(printed) <= _MOST:
+                    await process.wait()
+        except TimeoutError:
+            printed, end = b"", f"stopped after {_LONGEST:.0f} seconds; run it in a terminal instead\n"
+        finally:
+            self._running.discard(process)
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+        if len(printed) > _MOST:
+            printed, end = printed[:_MOST], "\n...\nthe rest is left out; run it in a terminal instead\n"
+        return printed.decode("utf-8", "replace") + end
+
+    async def _show(self, title: str, report: str) -> None:
+        """Open a report in the editor, or write it to the log of an editor that cannot open it."""
+        if not self._connection.can("window.show_document.support"):
+            self._connection.log(report, types.MessageType.Info)
+            self._connection.tell("the report is in the log of the language server")
+            return
+        if self._reports is None:
+            self._reports = TemporaryDirectory(prefix="rubric-lint-")
+        path = os.path.join(self._reports.name, f"{title}.txt")
+        with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
+            file.write(report)
+        params = types.ShowDocumentParams(uri_of(path), take_focus=True)
+        await self._connection.ask(types.WINDOW_SHOW_DOCUMENT, params)
+
+
+def _differs_from_disk(state: State) -> bool:
+    """Return whether a text has changes that are not saved, apart from line ends, which editors make alike."""
+    try:
+        saved = Source.from_bytes(state.name, read_file(state.name, LIMIT)).text
+    except (OSError, UndecodableError):
+        return True
+    return state.text.body.splitlines() != saved.splitlines()
+
+
+async def _read(process: asyncio.subprocess.Process) -> bytes:
+    """Return what a process prints until it ends or has printed more than is shown."""
+    printed = b""
+    while process.stdout and len(printed) <= _MOST and (chunk := await process.stdout.read(1 << 16)):
+        printed += chunk
+    return printed

@@ -1,0 +1,102 @@
+"""Find what a document links to: its schema, the rubric and outputs of its tests, and files that it names."""
+
+# Paths are str here, as in project/files.py.
+# ruff: noqa: PTH100, PTH113, PTH118, PTH119, PTH120
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lsprotocol import types
+
+from rubric_lint.dialects.search.locate import find_claim, find_claim_span
+from rubric_lint.format.schema_files import catalogue
+from rubric_lint.lsp.answers.id_sites import inside_quotes
+from rubric_lint.lsp.places.tested_rubric import find_rubrics
+from rubric_lint.lsp.server.analysis import Analysis
+from rubric_lint.lsp.server.uris import uri_of
+from rubric_lint.project.settings_file import NAMES
+from rubric_lint.scoring.loading import Loaded
+from rubric_lint.testing.reading import list_needed, split_reference
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part
+from rubric_lint.text.source import Span
+
+_MOST = 500  # paths to look for on the disk
+_PATH = re.compile(
+    r"(?<![\w.@/\\:-])(?:file://)?(?P<path>(?:\.{1,2}/|/)?[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z][A-Za-z0-9]{0,9})(?![\w/])"
+)
+
+
+class _Link(NamedTuple):
+    span: Span
+    target: str
+    tooltip: str
+
+
+def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]:
+    """Return the links of a document. A path is relative to the document, or to one of the folders `roots`."""
+    state = analysis.state
+    if state.settings is None or analysis.result is None:
+        return []
+    is_test, is_settings = state.settings.is_test_file, os.path.basename(state.name) in NAMES[:1]
+    if not (is_test or is_settings or analysis.result.rubrics):
+        return []
+    links = [each for document in analysis.documents for each in _link_schema(document)]
+    if is_test:
+        links += [each for document in analysis.documents[:1] for each in _link_needed(analysis, document)]
+    taken = [link.span for link in links]
+    links += (
+        each
+        for each in _link_files(analysis, [os.path.dirname(state.name), *roots])
+        if not any(each.span.start < span.end and span.start < each.span.end for span in taken)
+    )
+    return [
+        types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
+        for link in sorted(links)
+    ]
+
+
+def _link_schema(document: Document) -> Iterator[_Link]:
+    """Link the schema that a document declares to the copy of the package, which needs no network."""
+    claim, span = find_claim(document), find_claim_span(document)
+    for entry in catalogue():
+        if claim and span and (entry.name, entry.version) == claim:
+            yield _Link(inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
+
+
+def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
+    """Link the rubric and the recorded outputs that a file with tests names."""
+    state, data = analysis.state, document.data
+    if not isinstance(data, dict):
+        return
+    if isinstance(reference := data.get("rubric"), str):
+        path, name = split_reference(state.name, reference)
+        if os.path.isfile(path):
+            named = [each for each in find_rubrics(state, reference) if name and each.name == name]
+            target = uri_of(path) + (f"#L{_find_line(named[0])}" if named else "")
+            yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
+    if isinstance(data.get("outputs"), str):
+        path = list_needed(state.name, document)[-1]
+        if os.path.isfile(path):
+            yield _Link(inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")
+
+
+def _find_line(loaded: Loaded) -> int:
+    document = loaded.document
+    return document.source.position(document.span(loaded.rubric.path, Part.KEY).start).line
+
+
+def _link_files(analysis: Analysis, places: list[str]) -> Iterator[_Link]:
+    """Link what looks like a path and is that of a file."""
+    known: dict[str, str] = {}
+    for found in _PATH.finditer(analysis.source.text):
+        path = found["path"]
+        if path not in known:
+            if len(known) == _MOST:
+                return
+            paths = (os.path.abspath(os.path.join(place, path)) for place in places)
+            known[path] = next((each for each in paths if os.path.isfile(each)), "")
+        if known[path]:
+            yield _Link(Span(*found.span("path")), uri_of(known[path]), "Open the file")

@@ -1,0 +1,1 @@
+"""Complete keys, values, ids and whole criteria."""

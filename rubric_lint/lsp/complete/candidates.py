@@ -1,0 +1,202 @@
+"""List the keys and values that the schemas around a place know, whether or not they fit what is there."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rubric_lint.dialects.search.agentv_suites import EVALUATORS
+from rubric_lint.format.bands import HIGHEST, as_integer
+from rubric_lint.format.schema_files import catalogue, load
+from rubric_lint.lsp.complete.proof import put
+from rubric_lint.lsp.complete.snippets import Plan
+from rubric_lint.lsp.complete.test_values import WORD, Value, list_test_values, list_tested
+from rubric_lint.lsp.places.cards import word_field
+from rubric_lint.lsp.places.fields import FieldFacts
+from rubric_lint.lsp.places.rooted import Root, list_rule_names, may_hold
+from rubric_lint.lsp.places.schema_walk import (
+    Spot,
+    find_spots,
+    find_words,
+    list_fields_at,
+    load_once,
+    merge,
+    open_below,
+)
+from rubric_lint.lsp.places.slots import Slot, follow
+from rubric_lint.lsp.places.tested_rubric import TestedCriterion
+from rubric_lint.lsp.server.analysis import State
+from rubric_lint.rules import BY_NAME
+from rubric_lint.text.path import Path
+
+
+class Place(NamedTuple):
+    """A slot, and the schemas of the values around it.
+
+    `is_served`: another server offers what schemas say.
+    """
+
+    state: State
+    slot: Slot
+    roots: list[Root]
+    is_served: bool
+
+    def find(self, path: Path, also: str = "") -> list[Spot]:
+        """Return the subschemas for the value at a path of the document, as if it had a field `also`."""
+        data = self.slot.data
+        if also and isinstance(self.slot.find(path), dict):
+            data = put(data, path, also, {})
+        found: list[Spot] = []
+        for root in self.roots:
+            if path[: len(root.path)] == root.path:
+                found += find_spots(root.source, root.definition, follow(data, root.path), path[len(root.path) :])
+        return found
+
+    @property
+    def is_in_rubric(self) -> bool:
+        """Whether a rubric is around the slot."""
+        return any(root.is_rubric for root in self.roots)
+
+    @property
+    def is_in_tests(self) -> bool:
+        """Whether the file holds rubric tests."""
+        return self.state.settings is not None and self.state.settings.is_test_file
+
+
+class Key(NamedTuple):
+    """A key: what explains it, the subschemas of its value, and what the tested rubric says about that."""
+
+    name: str
+    card: str
+    below: list[Spot]
+    plan: Plan | None = None
+
+
+def list_keys(place: Place, spots: list[Spot]) -> Iterator[Key]:
+    """Yield the keys of a slot's mapping, which follows the subschemas `spots`; those that it has already, too."""
+    slot = place.slot
+    for each in list_tested(place.state, slot.data, slot.path) if place.is_in_tests else ():
+        yield Key(each.id, each.card, open_below(spots, each.id), _plan_answers(each, slot.path))
+    if place.is_served:
+        return
+    anywhere = {
+        name
+        for root in place.roots
+        if not root.is_rubric
+        for name in load_once(root.source)["definitions"].get("part", {}).get("properties", {})
+    }
+    is_inside = place.is_in_rubric
+    listed = set()
+    for name, facts in list_fields_at(spots, slot.mapping).items():
+        if is_inside or name not in anywhere or may_hold(slot.document, slot.path, name):
+            listed.add(name)
+            if not facts.is_deprecated:
+                yield Key(name, word_field(facts), open_below(spots, name), _plan_named(place, name))
+    if not is_inside:
+        for name in _list_known(place):
+            if name not in listed:
+                listed.add(name)
+                yield Key(name, word_field(FieldFacts(name, {})), [])
+    for name in list_rule_names(place.roots[-1], (*slot.path, ""), is_key=True):
+        facts = FieldFacts(name, {"description": BY_NAME[name].summary})
+        yield Key(name, word_field(facts), open_below(spots, name))
+
+
+def list_urls(state: State) -> Iterator[tuple[str, str]]:
+    """Yield the URLs of the schemas that a file may declare, the newest first, each with what the schema is about."""
+    is_tests = state.settings is not None and state.settings.is_test_file
+    names = ("rubric-test",) if is_tests else ("rubric", "suite")
+    entries = [entry for entry in catalogue() if entry.name in names]
+    for entry in sorted(entries, key=lambda entry: (entry.name, -int(entry.version[1:]))):
+        yield entry.bundled_id, str(load(entry.source)["description"])
+
+
+def _plan_answers(criterion: TestedCriterion, path: Path) -> Plan | None:
+    """Plan what a test expects of a criterion; for the side of a gate, the schema says enough."""
+    return Plan(words=tuple(answer.value for answer in criterion.answers)) if path[-1] == "criteria" else None
+
+
+def _plan_named(place: Place, name: str) -> Plan | None:
+    """Plan the URL of a schema, a list of rules, or what a test expects of the first criterion of its rubric.
+
+    Return None for any other field.
+    """
+    path = (*place.slot.path, name)
+    if path == ("$schema",):
+        return Plan(words=tuple(url for url, _ in list_urls(place.state)))
+    if rules := list_rule_names(place.roots[-1], (*path, 0), is_key=False):
+        return Plan(items=(Plan(words=tuple(rules)),))
+    for each in list_tested(place.state, place.slot.data, path) if place.is_in_tests else ():
+        plan = _plan_answers(each, path) or Plan(words=tuple(find_words(open_below(place.find(path), each.id))))
+        return Plan(fields={each.id: plan})
+    return None
+
+
+def _list_known(place: Place) -> Iterator[str]:
+    """Yield the fields that a dialect lists by name alone: those of suites, of tests, and beside criteria."""
+    path = place.slot.path
+    for root in place.roots:
+        if root.definition:
+            continue
+        contents = load_once(root.source)
+        is_test = len(path) == 2 and path[0] == "tests" and isinstance(path[1], int)
+        part = "suite" if not path else "test" if is_test or path[-1] == "execution" else ""
+        known = contents.get("x-loaded", {}).get(part, {}).get("properties", {})
+        known = known.get("execution", {}).get("properties", {}) if path and path[-1] == "execution" else known
+        yield from (name for name, field in known.items() if "x-reason" not in field)
+        if len(path) > 1 and isinstance(path[-1], int) and path[-2] in EVALUATORS:
+            yield from contents.get("x-beside-rubrics", {})
+
+
+def list_values(place: Place) -> Iterator[Value]:
+    """Yield the values for a slot, each with what it means."""
+    slot = place.slot
+    if place.is_in_tests:
+        yield from list_test_values(place.state, slot)
+    if place.is_served:
+        return
+    if slot.path == ("$schema",):
+        yield from (Value(url, card) for url, card in list_urls(place.state))
+    spots, is_item = place.find(slot.path), isinstance(slot.path[-1], int)
+    words = find_words(spots) or ([] if is_item else find_words(open_below(spots, 0)))  # one instead of a list
+    yield from (Value(word, kind=WORD) for word in (*words, *_list_kinds(place)))
+    names = list_rule_names(place.roots[-1], slot.path, is_key=False)
+    yield from (Value(name, BY_NAME[name].summary, WORD) for name in names)
+    if place.is_in_rubric:
+        yield from (Value(gate, outcome, WORD) for gate, outcome in _list_gates(slot, merge(spots)))
+
+
+def _list_kinds(place: Place) -> Iterator[str]:
+    """Yield the types of assertions that a dialect lists."""
+    path = place.slot.path
+    if len(path) > 2 and path[-1] == "type" and path[-3] in EVALUATORS:
+        for root in place.roots:
+            if not root.definition:
+                yield from load_once(root.source).get("x-loaded", {}).get("types", ())
+
+
+def _list_gates(slot: Slot, facts: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
+    """Yield the gates that the bands or levels of a criterion suggest, each with the outcome that it asks for."""
+    name = slot.path[-1]
+    criterion = slot.mapping
+    if name == "required_min_level":
+        levels = criterion.get("levels")
+        if isinstance(levels, dict):
+            yield from _list_bounds(levels)
+        for level in levels if isinstance(levels, list) else ():
+            if isinstance(level, dict) and (number := as_integer(level.get("level"))) is not None:
+                yield number, str(level.get("expected_outcome", ""))
+    elif name in {"required_min_score", "min_score"}:
+        for low, outcome in _list_bounds(criterion.get("score_ranges")):
+            if low > 0:
+                is_share = facts.get("maximum") == 1
+                yield (low / HIGHEST if is_share else low), outcome
+
+
+def _list_bounds(bands: Any) -> Iterator[tuple[int, str]]:
+    if isinstance(bands, dict):
+        for key, outcome in bands.items():
+            if key.isascii() and key.isdecimal():
+                yield int(key), str(outcome)
+    for band in bands if isinstance(bands, list) else ():
+        bounds = band.get("score_range") if isinstance(band, dict) else None
+        if isinstance(bounds, list) and bounds and (low := as_integer(bounds[0])) is not None:
+            yield low, str(band.get("expected_outcome", band.get("outcome", "")))

@@ -1,0 +1,181 @@
+"""Try a completion on the part of the document that matters, to see whether it adds an error."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from copy import copy
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.lint.engine import Held, find_problems, is_enabled, severity_of
+from rubric_lint.lsp.places.rooted import find_table, is_settings_file
+from rubric_lint.lsp.places.slots import Slot, follow, write_data
+from rubric_lint.lsp.server.analysis import Analysis
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.project.settings_file import find_faults
+from rubric_lint.text.document import Document
+from rubric_lint.text.kinds import kind_of
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents, without_collections
+from rubric_lint.text.source import Source, Span
+
+Errors = Counter[tuple[str, str]]
+"""How often each rule finds an error; for a violation of the schema, also the keyword, and for a setting its path."""
+
+_OF_ALL = frozenset({"coverage"})
+"""The rules that look at all bands together: an error of theirs is not that of the band that is written now."""
+
+_OF_FORM = frozenset({"schema", "unknown-field"})
+"""The rules whose errors show that a value is not that of a field."""
+
+_LACKS = frozenset({"required", "minItems", "minProperties", "contains"})
+"""The keywords of the errors for what is not there."""
+
+_LACKS_BESIDE = "dependencies"
+"""The keyword of the error of a field that needs another one beside it, which is written next."""
+
+_OTHERS: tuple[Any, ...] = ("Says so", "says_so", 1, 0, True, [], {})
+"""Values of all types, for a field whose schema does not say enough to make one."""
+
+
+class _Seen(NamedTuple):
+    """The errors in data, and the paths of the keys that are errors."""
+
+    errors: Errors
+    keys: frozenset[Path]
+
+
+class Proof:
+    """What the linter says of the data around a slot, and of what a completion makes of it.
+
+    `before` is an earlier state of the document, if only that had the rubric around the slot: its errors are not new.
+    """
+
+    def __init__(self, settings: FileSettings, slot: Slot, before: Analysis | None = None) -> None:
+        self._settings = settings
+        self._slot = slot
+        self._seen: dict[tuple[str, Path], _Seen] = {}
+        self._excused = {each.rule for each in before.findings} if before else set()
+        self._known = self._look(slot.data, slot.holder).errors
+
+    def find_best(self, values: Iterable[Any]) -> list[Any]:
+        """Return the values that add no error in the slot; where some of them mend errors, those that mend most."""
+        path = self._slot.path
+        seen = [(value, self._look(put(self._slot.data, path[:-1], path[-1], value), path)) for value in values]
+        sound = [(value, each.errors.total()) for value, each in seen if not self._compare(each)]
+        least = min((count for _, count in sound), default=0)
+        return [value for value, count in sound if count == least]
+
+    def is_sound_field(self, name: str, value: Any) -> bool:
+        """Return whether a field with a value adds no error but that other values of a list are still missing."""
+        return all(rule in _OF_ALL for rule, _ in self._find_new(name, value)[0])
+
+    def weigh(self, name: str, value: Any) -> tuple[int, int, int]:
+        """Return how bad a field with a value is, also in place of the one that is there: three counts of errors.
+
+        The first are added and about its form, the second are added and others, the third are all that there are.
+        """
+        path = (*self._slot.holder, name)
+        seen = self._look(put(self._slot.data, path[:-1], name, value), path)
+        new = self._compare(seen)
+        of_form = sum(count for (rule, _), count in new.items() if rule in _OF_FORM)
+        return of_form, new.total() - of_form, seen.errors.total()
+
+    def find_sound(self, name: str, samples: Iterable[Any]) -> tuple[Any] | None:
+        """Return a value with which a field adds no error, the samples first; else one that is right by itself.
+
+        Return None without such a value. No other is tried if the error is in the key.
+        """
+        fitting: tuple[Any] | None = None
+        for value in (*samples, *_OTHERS):
+            new, keys = self._find_new(name, value)
+            if not new:
+                return (value,)
+            if fitting is None and all(rule in _OF_ALL for rule, _ in new):
+                fitting = (value,)
+            if (*self._slot.holder, name) in keys:
+                break
+        return fitting
+
+    def is_sound_mapping(self, value: Mapping[str, Any]) -> bool:
+        """Return whether there is no new error with a whole mapping in the slot."""
+        return not self._compare(self._look(_replace(self._slot.data, self._slot.holder, value), self._slot.holder))
+
+    def _find_new(self, step: str | int, value: Any) -> tuple[Errors, frozenset[Path]]:
+        """Return the errors that a field or an item adds, and the paths of all keys that are errors."""
+        holder = self._slot.holder
+        seen = self._look(put(self._slot.data, holder, step, value), (*holder, step))
+        return self._compare(seen), seen.keys
+
+    def _compare(self, seen: _Seen) -> Errors:
+        new = seen.errors - self._known
+        return Counter({each: count for each, count in new.items() if each[0] not in self._excused})
+
+    @without_collections()
+    def _look(self, data: Any, added: Path) -> _Seen:
+        """Return the errors in data.
+
+        What is lacking in the value that was `added` is an error; what is lacking around it is to be written next.
+        """
+        source = self._slot.document.source
+        text = write_data(data, kind_of(source.name))
+        if (text, added) not in self._seen:
+            if is_settings_file(source.name):
+                self._seen[text, added] = _look_at_settings(text, source.name)
+                return self._seen[text, added]
+            claim = source.text[: source.text.find("\n") + 1] if source.text[:1] == "#" else ""
+            documents = read_documents(Source(source.name, claim + text))[0]
+            problems = _find_errors(documents, self._settings)
+            self._seen[text, added] = _Seen(
+                Counter(
+                    (rule, each.keyword)
+                    for rule, each in problems
+                    if each.keyword != _LACKS_BESIDE
+                    and (each.keyword not in _LACKS or each.path[: len(added)] == added)
+                ),
+                frozenset(each.path for _, each in problems if each.part is Part.KEY),
+            )
+        return self._seen[text, added]
+
+
+def choose_best(source: Source, at: Span, texts: Iterable[str], settings: FileSettings) -> list[str]:
+    """Return the texts that make the fewest errors in a file if they replace what is at a span."""
+    written = {each: f"{source.text[: at.start]}{each}{source.text[at.end :]}" for each in texts}
+    counts = {
+        each: len(_find_errors(read_documents(Source(source.name, text))[0], settings))
+        for each, text in written.items()
+    }
+    return [each for each, count in counts.items() if count == min(counts.values())]
+
+
+@without_collections()
+def _find_errors(documents: list[Document], settings: FileSettings) -> list[tuple[str, Problem]]:
+    return [
+        (rule, problem)
+        for rule, problem, *_ in find_problems(documents, settings, Held([], []))
+        if is_enabled(rule, settings) and severity_of(rule, settings) is Severity.ERROR
+    ]
+
+
+def _look_at_settings(text: str, name: str) -> _Seen:
+    table = follow(tomllib.loads(text, parse_float=Decimal), find_table(name))
+    faults = find_faults(table) if isinstance(table, dict) else ()
+    return _Seen(Counter(("settings", ".".join(fault.way)) for fault in faults if not fault.is_lack), frozenset())
+
+
+def _replace(data: Any, path: Path, value: Any) -> Any:
+    """Return data with another value at a path; what is on the way is copied."""
+    if not path:
+        return value
+    other = copy(data)
+    other[path[0]] = _replace(data[path[0]], path[1:], value)
+    return other
+
+
+def put(data: Any, path: Path, step: str | int, value: Any) -> Any:
+    """Return data with a field or an item at the step from `path`."""
+    holder = follow(data, path)
+    if isinstance(holder, list) and isinstance(step, int):
+        return _replace(data, path, [*holder[:step], value, *holder[step:]])
+    return _replace(data, path, {**(holder if isinstance(holder, dict) else {}), step: value})

@@ -1,0 +1,299 @@
+"""Write what a key or a value becomes when the user accepts it, in YAML, JSON or TOML, with stops to fill in."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from rubric_lint.format.bands import HIGHEST, LOWEST, SCORES, as_integer
+from rubric_lint.lsp.places.schema_walk import Spot, find_words, list_fields_at, merge, open_below
+from rubric_lint.lsp.places.slots import Slot
+from rubric_lint.text.kinds import Kind
+from rubric_lint.text.scalar import read_plain
+
+_DEEPEST = 4
+_MOST_ITEMS = 3
+_NAME = "name"
+_ESCAPED = re.compile(r"([\\$}])")
+_IN_CHOICE = re.compile(r"([\\,|])")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A value to be filled in: a mapping or a list of such, or a place with `words` or a `suggestion`.
+
+    `is_text`: what is filled in is a string. `is_short`: a list is on one line. `is_named`: the name of the only field
+    is to be filled in, too.
+    """
+
+    fields: Mapping[str, "Plan"] | None = None
+    items: "tuple[Plan, ...] | None" = None
+    words: tuple[Any, ...] = ()
+    suggestion: Any = None
+    is_text: bool = False
+    is_short: bool = False
+    is_named: bool = False
+
+    def sample(self) -> Any:
+        """Return a value as it may be filled in."""
+        if self.fields is not None:
+            return {name: plan.sample() for name, plan in self.fields.items()}
+        if self.items is not None:
+            samples = [plan.sample() for plan in self.items]
+            return [f"{each} {at}" if isinstance(each, str) and at else each for at, each in enumerate(samples)]
+        if self.words:
+            return self.words[0]
+        return "Says so" if self.suggestion is None else self.suggestion
+
+
+def make_plan(name: str, spots: list[Spot], slot: Slot) -> Plan:
+    """Plan the value of a new field in a slot."""
+    if merge(spots).get("maxItems") == 2:
+        return _plan_range(*_find_gap(slot, name))
+    if name == "level" and (levels := _list_numbers(slot)):
+        gate = _get_gate(slot)
+        free = [number for number in range(min(levels), max(levels) + 2) if number not in levels]
+        return Plan(suggestion=gate if gate is not None and gate not in levels else free[0])
+    if name == "levels" and (gate := as_integer(slot.mapping.get("required_min_level"))) is not None:
+        return _plan(spots, 0, gate - 2)
+    if name == "required_min_level":
+        levels = sorted(_read_levels(slot.mapping.get("levels")))
+        return Plan(suggestion=levels[1] if len(levels) > 1 else 1)
+    return _plan(spots, 0, 0)
+
+
+def _plan(spots: list[Spot], depth: int, index: int) -> Plan:
+    facts = merge(spots)
+    types = _list_types(spots)
+    suggested = _suggest(facts)
+    words = find_words(spots) or (find_words(open_below(spots, 0)) if {*types} == {"string", "array"} else [])
+    if words:
+        plan = Plan(words=tuple(words))
+    elif "array" in types and facts.get("maxItems") == 2:
+        plan = _plan_range(LOWEST, HIGHEST)
+    elif suggested is not None:
+        is_count = type(suggested) is int and "maximum" not in facts and depth > 1
+        plan = Plan(suggestion=suggested + index if is_count else suggested)
+    elif "string" in types or not types:
+        plan = Plan(is_text=True)
+    elif "array" in types:
+        plan = _plan_list(spots, facts, depth, index)
+    elif "object" in types:
+        plan = _plan_mapping(spots, facts, depth, index)
+    elif {"number", "integer"} & {*types}:
+        plan = Plan(suggestion=_number(facts, index) if depth else 1)
+    else:
+        plan = Plan()
+    return plan
+
+
+def _number(facts: Mapping[str, Any], index: int) -> int:
+    """Return a number for one of several items, which must differ."""
+    if facts.get("maximum") == 1:
+        return index % 2
+    return 1 if "maximum" in facts else 1 + index
+
+
+def _plan_range(lowest: int, highest: int) -> Plan:
+    return Plan(items=(Plan(suggestion=lowest), Plan(suggestion=highest)), is_short=True)
+
+
+def _plan_list(spots: list[Spot], facts: Mapping[str, Any], depth: int, first: int) -> Plan:
+    below = open_below(spots, 0, {})
+    items = []
+    for index in range(first, first + min(max(facts.get("minItems", 1), 1), _MOST_ITEMS)):
+        fields = _plan_fields(below, depth, index)
+        items.append(Plan(fields=fields) if fields else _plan(below, depth + 1, index) if below else Plan(is_text=True))
+    return Plan(items=tuple(items))
+
+
+def _plan_mapping(spots: list[Spot], facts: Mapping[str, Any], depth: int, index: int) -> Plan:
+    fields = _plan_fields(spots, depth, index)
+    if fields or not facts.get("minProperties"):
+        return Plan(fields=fields)
+    first = next(iter(list_fields_at(spots, {})), None)
+    below = open_below(spots, first or _NAME)
+    return Plan(fields={first or _NAME: _plan(below, depth + 1, index)}, is_named=first is None)
+
+
+def _plan_fields(spots: list[Spot], depth: int, index: int) -> dict[str, Plan]:
+    """Plan the fields that a mapping must have."""
+    if depth >= _DEEPEST:
+        return {}
+    needed = {name for spot in spots if not spot.is_asked for name in spot.node.get("required", ())}
+    return {
+        name: _plan(open_below(spots, name), depth + 1, index) for name in list_fields_at(spots, {}) if name in needed
+    }
+
+
+def read_body(body: Any) -> Plan:
+    """Return the plan of a value in a snippet of a schema, such as `"$1"` or `"^[0, ${2:4}]"`."""
+    if isinstance(body, dict):
+        return Plan(fields={name: read_body(value) for name, value in body.items()})
+    if isinstance(body, list):
+        return Plan(items=tuple(map(read_body, body)))
+    if not isinstance(body, str):
+        return Plan(suggestion=body)
+    plain = re.sub(r"\$\{\d+:([^}]*)\}", r"\1", body.removeprefix("^"))
+    if body[:1] == "^":
+        value = json.loads(plain)
+        is_range = isinstance(value, list)
+        return Plan(items=tuple(map(read_body, value)), is_short=True) if is_range else Plan(suggestion=value)
+    return Plan(is_text=True) if plain[:1] == "$" else Plan(suggestion=plain)
+
+
+class Writer:
+    """A writer of keys with their values, with numbered stops if the editor supports snippets.
+
+    `margin` is the indentation below the line of the cursor: editors indent further lines like that line.
+    """
+
+    def __init__(self, kind: Kind, *, is_flow: bool, margin: str, snippets: bool) -> None:
+        self._kind = kind
+        self._is_flow = is_flow or kind is not Kind.YAML
+        self._margin = margin
+        self._snippets = snippets
+        self._stops = count(1)
+
+    def write_key(self, name: str) -> str:
+        """Write a key."""
+        is_plain = (
+            re.fullmatch(r"[A-Za-z0-9_-]+", name)
+            if self._kind is Kind.TOML
+            else self._kind is Kind.YAML and re.fullmatch(r"[\w$.-]+", name) and read_plain(name) == (name, None)
+        )
+        return name if is_plain else json.dumps(name, ensure_ascii=False)
+
+    def write_table(self, name: str, brackets: int, fields: Mapping[str, Plan]) -> str:
+        """Write the name of a TOML table, the brackets after it, and fields on lines of their own."""
+        head = self._escape(self.write_key(name)) + "]" * brackets
+        return "\n".join((head, *(self._write_field(each, plan, "") for each, plan in fields.items())))
+
+    def write_fields(self, fields: Mapping[str, Plan]) -> str:
+        """Write fields, one per line or on one line in braces."""
+        return self._join(fields, self._margin)
+
+    def _join(self, fields: Mapping[str, Plan], margin: str, is_named: bool = False) -> str:
+        return (", " if self._is_flow else f"\n{margin}").join(
+            self._write_field(name, plan, margin, is_named) for name, plan in fields.items()
+        )
+
+    def _write_field(self, name: str, plan: Plan, margin: str, is_named: bool = False) -> str:
+        written = self.write_key(name)
+        key = (self._stop(written) if is_named else self._escape(written)) + (" =" if self._kind is Kind.TOML else ":")
+        if not (self._snippets or self._is_flow or plan.items is None or plan.is_short):
+            return key
+        value = self._write(plan, margin)
+        return key + value if value[:1] == "\n" else f"{key} {value}"
+
+    def _write(self, plan: Plan, margin: str) -> str:  # noqa: PLR0911 (one for each form of a plan)
+        if plan.fields is not None:
+            if self._is_flow:
+                return f"{{{self._join(plan.fields, margin, plan.is_named) or self._stop('')}}}"
+            inner = self._join(plan.fields, f"{margin}  ", plan.is_named) or self._stop("")
+            return f"\n{margin}  {inner}"
+        if plan.items is not None:
+            if self._is_flow or plan.is_short:
+                return f"[{', '.join(self._write(item, margin) for item in plan.items)}]"
+            return "".join(f"\n{margin}  - {self._write_item(item, margin)}" for item in plan.items)
+        if plan.words:
+            return self._choose([write_value(word, self._kind) for word in plan.words])
+        if plan.suggestion is not None:
+            return self._stop(write_value(plan.suggestion, self._kind))
+        if self._kind is Kind.YAML:
+            return self._stop("")
+        return self._stop("null") if self._kind.is_json and not plan.is_text else f'"{self._stop("")}"'
+
+    def _write_item(self, plan: Plan, margin: str) -> str:
+        return self._write(plan, margin) if plan.fields is None else self._join(plan.fields, f"{margin}    ")
+
+    def _choose(self, written: list[str]) -> str:
+        if not self._snippets:
+            return written[0] if self._is_flow else ""
+        if len(written) == 1:
+            return self._stop(written[0])
+        choices = ",".join(_IN_CHOICE.sub(r"\\\1", each) for each in written)
+        return f"${{{next(self._stops)}|{choices}|}}"
+
+    def _stop(self, default: str) -> str:
+        if not self._snippets:
+            return default
+        return f"${{{next(self._stops)}:{self._escape(default)}}}" if default else f"${next(self._stops)}"
+
+    def _escape(self, text: str) -> str:
+        return _ESCAPED.sub(r"\\\1", text) if self._snippets else text
+
+
+def write_value(value: Any, kind: Kind) -> str:
+    """Write a scalar as every reader of this kind of file reads it."""
+    if isinstance(value, str) and kind is Kind.YAML:
+        from rubric_lint.lsp.complete.test_values import write_scalar  # noqa: PLC0415
+
+        return write_scalar(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _list_types(spots: list[Spot]) -> list[str]:
+    """Return the types that all subschemas allow."""
+    lists = [spot.node["type"] for spot in spots if "type" in spot.node and not spot.is_asked]
+    found = [[each] if isinstance(each, str) else each for each in lists]
+    return [name for name in found[0] if all(name in each for each in found)] if found else []
+
+
+_TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def is_of_type(value: Any, spots: list[Spot]) -> bool:
+    """Return whether subschemas allow the type of a value."""
+    types = _list_types(spots)
+    return not types or _TYPES.get(type(value)) in types or (type(value) is int and "number" in types)
+
+
+def _suggest(facts: Mapping[str, Any]) -> Any:
+    """Return the scalar that a schema suggests: its only snippet, or its default; None without one."""
+    bodies = [snippet["body"] for snippet in facts.get("x-snippets", ())]
+    found = bodies[0] if len(bodies) == 1 else facts.get("default")
+    return found if isinstance(found, str | int | float) and found != "" else None
+
+
+def _list_siblings(slot: Slot) -> list[dict[str, Any]]:
+    """Return the other mappings of the list that holds the mapping of a slot."""
+    if not slot.path or not isinstance(slot.path[-1], int):
+        return []
+    others = [item for index, item in enumerate(slot.find(slot.path[:-1]) or ()) if index != slot.path[-1]]
+    return [item for item in others if isinstance(item, dict)]
+
+
+def _find_gap(slot: Slot, name: str) -> tuple[int, int]:
+    """Return the first scores that no band beside the slot has in this field; all of them if there are none left."""
+    taken: set[int] = set()
+    for band in _list_siblings(slot):
+        bounds = band.get(name)
+        if isinstance(bounds, list) and len(bounds) == 2:
+            low, high = map(as_integer, bounds)
+            if low is not None and high is not None:
+                taken.update(score for score in SCORES if low <= score <= high)
+    free = [score for score in SCORES if score not in taken]
+    if not free:
+        return LOWEST, HIGHEST
+    end = next((score for score in range(free[0], HIGHEST + 1) if score + 1 not in free), HIGHEST)
+    return free[0], end
+
+
+def _list_numbers(slot: Slot) -> list[int]:
+    return _read_levels(_list_siblings(slot))
+
+
+def _get_gate(slot: Slot) -> int | None:
+    """Return the gate of the criterion in whose levels a slot is."""
+    criterion = slot.find(slot.path[:-2])
+    return as_integer(criterion.get("required_min_level")) if isinstance(criterion, dict) else None
+
+
+def _read_levels(levels: Any) -> list[int]:
+    if not isinstance(levels, list):
+        return []
+    numbers = [as_integer(level.get("level")) for level in levels if isinstance(level, dict)]
+    return [number for number in numbers if number is not None]

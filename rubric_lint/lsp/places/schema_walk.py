@@ -1,0 +1,180 @@
+"""Find what a schema says about a place in a document: the fields that it may have there, and the listed values."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+from urllib.parse import urljoin
+
+from rubric_lint.format.schema_files import BASE, load, registry
+from rubric_lint.format.validator import python_validator
+from rubric_lint.lsp.places.fields import FieldFacts
+from rubric_lint.text.path import Path
+
+_DEEPEST = 40
+_KEPT = ("allOf", "if", "then", "else", "$ref", "anyOf", "oneOf")
+
+
+class Spot(NamedTuple):
+    """A subschema, and the file that its references start from. `is_asked`: it belongs to the question of an `if`."""
+
+    home: Mapping[str, Any]
+    node: Mapping[str, Any]
+    is_asked: bool = False
+
+
+@cache
+def load_once(source: str) -> Mapping[str, Any]:
+    """Return an authored schema."""
+    return load(source)
+
+
+def find_spots(source: str, definition: str, data: Any, steps: Path) -> list[Spot]:
+    """Return the subschemas for the value at `steps` below `data`, which follows a definition of a schema.
+
+    Without a definition, it follows the whole schema.
+    """
+    home = load_once(source)
+    start: Any = home["definitions"].get(definition) if definition else home
+    spots = [Spot(home, start)] if isinstance(start, dict) else []
+    for step in steps:
+        spots = [below for spot in _open_all(spots, data) for below in _descend(spot, step)]
+        data = _step(data, step)
+    return list(_open_all(spots, data))
+
+
+def list_fields_at(spots: list[Spot], data: Any) -> dict[str, FieldFacts]:
+    """Return the fields that a mapping may have; `data` is the mapping."""
+    found: dict[str, FieldFacts] = {}
+    for spot in spots:
+        if spot.is_asked:
+            continue
+        for name in spot.node.get("properties", {}):
+            if name not in found:
+                below = [each for one in spots if not one.is_asked for each in _named(one, name)]
+                facts = merge(list(_open_all(below, _step(data, name))))
+                found[name] = FieldFacts(name, {**facts, "deprecated": _is_deprecated(below)})
+    return found
+
+
+def _is_deprecated(spots: list[Spot]) -> bool:
+    """Return whether a field is deprecated in each of the schemas that know it."""
+    said: dict[str, bool] = {}
+    for spot in spots:
+        home = spot.home["$id"]
+        is_deprecated = any(each.node.get("deprecated") for each in _open_all([spot], None))
+        said[home] = said.get(home, False) or is_deprecated
+    return bool(said) and all(said.values())
+
+
+def find_words(spots: list[Spot]) -> list[Any]:
+    """Return the values that the schema lists for a place, or on which it makes something depend."""
+    found: list[Any] = []
+    for spot in spots:
+        words = [*spot.node.get("enum", ())]
+        if "const" in spot.node:
+            words.append(spot.node["const"])
+        types = spot.node.get("type", ())
+        if types == "boolean":
+            words += [True, False]
+        found += [word for word in words if not any(word is each or word == each for each in found)]
+    return found
+
+
+def merge(spots: list[Spot]) -> Mapping[str, Any]:
+    """Return one subschema with the keywords of all, those of the first winning."""
+    merged: dict[str, Any] = {}
+    for spot in spots:
+        if not spot.is_asked:
+            for keyword, value in spot.node.items():
+                if keyword not in _KEPT:
+                    merged.setdefault(keyword, value)
+    return merged
+
+
+def open_below(spots: list[Spot], step: str | int, data: Any = None) -> list[Spot]:
+    """Return the subschemas for what is below a place."""
+    return list(_open_all([below for spot in spots for below in _descend(spot, step)], data))
+
+
+def open_names(spots: list[Spot]) -> list[Spot]:
+    """Return the subschemas for the names of the fields of a mapping."""
+    named = [spot for spot in spots if "propertyNames" in spot.node]
+    return list(_open_all([spot._replace(node=spot.node["propertyNames"]) for spot in named], None))
+
+
+def _named(spot: Spot, name: str) -> Iterator[Spot]:
+    below = spot.node.get("properties", {}).get(name)
+    if isinstance(below, dict):
+        yield Spot(spot.home, below, spot.is_asked)
+
+
+def _descend(spot: Spot, step: str | int) -> Iterator[Spot]:
+    if isinstance(step, int):
+        below = spot.node.get("items")
+    else:
+        below = spot.node.get("properties", {}).get(step)
+        if below is None:
+            patterns = spot.node.get("patternProperties", {})
+            below = next((each for pattern, each in patterns.items() if re.search(pattern, step)), None)
+        if below is None:
+            below = spot.node.get("additionalProperties")
+    if isinstance(below, dict):
+        yield Spot(spot.home, below, spot.is_asked)
+
+
+def _step(data: Any, step: str | int) -> Any:
+    if isinstance(data, dict) and isinstance(step, str):
+        return data.get(step)
+    if isinstance(data, list) and isinstance(step, int) and step < len(data):
+        return data[step]
+    return None
+
+
+def _open_all(spots: list[Spot], data: Any) -> Iterator[Spot]:
+    seen: set[tuple[int, bool]] = set()
+    for spot in spots:
+        yield from _open(spot, data, seen, 0)
+
+
+def _open(spot: Spot, data: Any, seen: set[tuple[int, bool]], depth: int) -> Iterator[Spot]:
+    """Yield a subschema with all that it refers to and that applies to the data."""
+    home, node, is_asked = spot
+    if (id(node), is_asked) in seen or depth > _DEEPEST:
+        return
+    seen.add((id(node), is_asked))
+    yield spot
+    inner: list[Spot] = []
+    if "$ref" in node:
+        inner.append(_resolve(home, node["$ref"], is_asked=is_asked))
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        inner += [Spot(home, each, is_asked) for each in node.get(keyword, ()) if isinstance(each, dict)]
+    if isinstance(node.get("if"), dict):
+        branch = node.get("then" if _is_met(home, node["if"], data) else "else")
+        inner.append(Spot(home, node["if"], is_asked=True))
+        if isinstance(branch, dict):
+            inner.append(Spot(home, branch, is_asked))
+    for each in inner:
+        yield from _open(each, data, seen, depth + 1)
+
+
+def _resolve(home: Mapping[str, Any], reference: str, *, is_asked: bool) -> Spot:
+    file, _, name = reference.partition("#/definitions/")
+    there = load_once(urljoin(home["$id"], file).removeprefix(BASE)) if file else home
+    return Spot(there, there["definitions"][name] if name else there, is_asked)
+
+
+def _is_met(home: Mapping[str, Any], condition: Mapping[str, Any], data: Any) -> bool:
+    return bool(_validator()(_absolute(condition, home["$id"]), registry=registry()).is_valid(data))
+
+
+@cache
+def _validator() -> Any:
+    return python_validator()
+
+
+def _absolute(part: Any, home: str) -> Any:
+    """Return a part of a schema with references that are right anywhere."""
+    if isinstance(part, dict):
+        return {key: urljoin(home, value) if key == "$ref" else _absolute(value, home) for key, value in part.items()}
+    return [_absolute(each, home) for each in part] if isinstance(part, list) else part

@@ -1,0 +1,1 @@
+"""Hold the open documents and their findings, and talk to the editor."""

@@ -1,0 +1,178 @@
+"""Lint one state of a document, and find the rubrics in it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.finding import Finding, Result
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.lint.engine import Examined, build_rubrics, examine, find_shape_problems
+from rubric_lint.lint.found import Also
+from rubric_lint.lint.message_context import name_criterion
+from rubric_lint.lsp.server.positions import Text
+from rubric_lint.project.opening import LIMIT
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
+
+
+def _find_none(_path: str) -> None:
+    """Return None: no other file is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A document at one moment.
+
+    `settings` are None if rubric-lint ignores the document. `obstacle` says why the settings are unknown, and
+    `obstacle_file` is the settings file to fix. `find_open` returns the text of another file if it is open.
+    """
+
+    uri: str
+    name: str
+    language: str
+    version: int | None
+    text: Text
+    settings: FileSettings | None
+    obstacle: str = ""
+    obstacle_file: str = ""
+    find_open: Callable[[str], str | None] = _find_none
+
+    def under(self, settings: FileSettings | None) -> "State":
+        """Return this state with its settings."""
+        return replace(self, settings=settings)
+
+    def blocked(self, fault: SettingsError) -> "State":
+        """Return this state with the error that makes its settings unknown."""
+        return replace(self, obstacle=f"{fault.path}: {'; '.join(fault.faults)}", obstacle_file=fault.path)
+
+
+Named = tuple[str, Span, str]
+"""The identity of a finding: its rule, its place and its message."""
+
+
+class Located(NamedTuple):
+    """A rubric and its document."""
+
+    document: Document
+    rubric: Rubric
+
+    def place(self, path: Path) -> Path:
+        """Return the path in the document for a path of the model."""
+        return self.rubric.view.place(path) if self.rubric.view else path
+
+    def find_written(self, path: Path) -> tuple[Path, bool] | None:
+        """Return the path in the document, and whether the value is in the key there; None if it is not written."""
+        return self.rubric.view.find_written(path) if self.rubric.view else (path, False)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The `result` for a state, or None with a `notice` that says why it was not linted.
+
+    `findings` are those to show, ordered by place: all that are not in a baseline. `lacking` has the files of judge
+    outputs that could not be read, each with the reason.
+    """
+
+    state: State
+    result: Result | None = None
+    findings: tuple[Finding, ...] = ()
+    examined: Examined | None = None
+    notice: str = ""
+    fault: Exception | None = None
+    lacking: Sequence[tuple[str, str]] = ()
+
+    def find_at(self, place: Span) -> list[Finding]:
+        """Return the findings to show that touch a place."""
+        return [each for each in self.findings if each.span.start <= place.end and place.start <= each.span.end]
+
+    def find_of(self, rule: str) -> list[Finding]:
+        """Return the findings of a rule to show."""
+        return [finding for finding in self.findings if finding.rule == rule]
+
+    @property
+    def source(self) -> Source:
+        """The text as the engine reads it."""
+        return Source(self.state.name, self.state.text.body)
+
+    @cached_property
+    def documents(self) -> list[Document]:
+        """The readable documents, with or without rubrics."""
+        if self.examined:
+            return self.examined.documents
+        return read_documents(self.source)[0] if self.state.settings else []
+
+    @cached_property
+    def rubrics(self) -> list[Located]:
+        """The rubrics, in order."""
+        if self.examined:
+            return [Located(*each) for each in self.examined.rubrics]
+        settings = self.state.settings
+        if settings is None:
+            return []
+        return [
+            Located(document, rubric) for document in self.documents for rubric in build_rubrics(document, settings)
+        ]
+
+    @cached_property
+    def shape_findings(self) -> set[Named]:
+        """The findings that come from the JSON Schema alone."""
+        found = set()
+        for document, rubric in self.rubrics:
+            for rule, problem in find_shape_problems(document, rubric):
+                span = problem.span or document.span(problem.path, problem.part)
+                found.add((rule, span, name_criterion(problem, rubric) + problem.message))
+        return found
+
+    def locate(self, offset: int) -> tuple[Document, Path] | None:
+        """Return the innermost field or list item that contains an offset."""
+        for document in self.documents:
+            found: Path = ()
+            for path, (start, end) in document.extents.items():
+                if start <= offset <= end and len(path) >= len(found):
+                    found = path
+            if found:
+                return document, found
+        return None
+
+
+def is_on_key(document: Document, path: Path, offset: int) -> bool:
+    """Return whether an offset is on the key of the field at `path`."""
+    start, end = document.span(path, Part.KEY)
+    return isinstance(path[-1], str) and start <= offset <= end
+
+
+CRASHED = "rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log"
+"""The notice for a document whose analysis raised an error."""
+
+Sift = Callable[[Result], Result]
+"""A function that removes findings, such as those in a baseline; it may raise `SettingsError`."""
+
+
+def analyse(state: State, sift: Sift | None = None, also: Also | None = None) -> Analysis:
+    """Lint a state; `also` finds more than the rules do.
+
+    A crash becomes a notice, because it must not stop the server.
+    """
+    if state.settings is None:
+        return Analysis(state, notice=state.obstacle)
+    data = state.text.body.encode()
+    if len(data) > LIMIT:
+        return Analysis(state, notice=f"the file has {len(data) / 1e6:.1f} MB, the limit is {LIMIT / 1e6:.0f} MB")
+    source = Source(state.name, state.text.body)
+    if not state.settings.claimed and not could_hold_rubrics(data, state.name):
+        return Analysis(state, Result(source, ()))
+    try:
+        examined = examine(source, state.settings, also=also)
+        shown = sift(examined.result) if sift else examined.result
+    except SettingsError as fault:
+        blocked = state.blocked(fault)
+        return Analysis(blocked, notice=blocked.obstacle)
+    except Exception as fault:
+        return Analysis(state, notice=CRASHED, fault=fault)
+    return Analysis(state, examined.result, shown.findings, examined)

@@ -1,0 +1,119 @@
+"""Convert findings to diagnostics."""
+
+import json
+from functools import cache
+from typing import Any
+
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+
+from rubric_lint.dialects.search.locate import find_claim
+from rubric_lint.finding import Finding, Severity
+from rubric_lint.lsp.server.analysis import Analysis, State
+from rubric_lint.lsp.server.options import When
+from rubric_lint.lsp.server.uris import uri_of
+from rubric_lint.report.visible import visible
+from rubric_lint.rules import BY_NAME
+from rubric_lint.text.kinds import Kind, kind_of
+from rubric_lint.text.source import Span
+
+SOURCE = "rubric-lint"
+"""The source of the diagnostics, as editors show it."""
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    # Visual Studio Code shows hints of servers nearly nowhere: three dots, and not among the problems.
+    Severity.HINT: types.DiagnosticSeverity.Information,
+}
+_TAGS = {
+    "deprecated-description": types.DiagnosticTag.Deprecated,
+    "deprecated-required": types.DiagnosticTag.Deprecated,
+    "unused-ignore": types.DiagnosticTag.Unnecessary,
+}
+
+
+def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> str:
+    """Return the diagnostics of a document as JSON, leaving out those of another server if the settings say so."""
+    if analysis.notice:
+        return json.dumps([_word_notice(analysis)])
+    return json.dumps(
+        [
+            _write_finding(analysis.state, finding)
+            for finding in analysis.findings
+            if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
+        ]
+    )
+
+
+def _write_finding(state: State, finding: Finding) -> dict[str, Any]:
+    """Return the diagnostic of a finding as the protocol has it; a long file may have thousands."""
+    rule = BY_NAME[finding.rule]
+    found: dict[str, Any] = {
+        "range": state.text.write_range(finding.span),
+        "message": visible(finding.message),
+        "severity": _SEVERITIES[finding.severity].value,
+        "code": finding.rule,
+        "codeDescription": {"href": rule.url},
+        "source": SOURCE,
+    }
+    if finding.rule in _TAGS:
+        found["tags"] = [_TAGS[finding.rule].value]
+    if finding.related:
+        found["relatedInformation"] = [
+            {
+                "location": {"uri": state.uri, "range": state.text.write_range(place.span)},
+                "message": visible(place.message),
+            }
+            for place in finding.related
+        ]
+    return found
+
+
+def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
+    """Convert a finding to a diagnostic."""
+    found: types.Diagnostic = _converter().structure(_write_finding(state, finding), types.Diagnostic)
+    return found
+
+
+def _word_notice(analysis: Analysis) -> dict[str, Any]:
+    """Return a notice for the top of a document that was not linted, so that it does not look clean."""
+    top = analysis.state.text.write_range(Span(0, 0))
+    notice = {
+        "range": top,
+        "message": f"not checked: {visible(analysis.notice)}",
+        "severity": types.DiagnosticSeverity.Error.value,
+        "source": SOURCE,
+    }
+    if file := analysis.state.obstacle_file:
+        start = {"line": 0, "character": 0}
+        location = {"uri": uri_of(file), "range": {"start": start, "end": start}}
+        notice["relatedInformation"] = [{"location": location, "message": "these settings"}]
+    return notice
+
+
+def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, schema_server: bool) -> bool:
+    """Return whether the settings hide a finding, or a YAML server beside ours is sure to report the same.
+
+    Our schema for such a server has no constraints, so it reports only what its parser finds. It may accept text with
+    syntax errors, and keys that are the same value written in two ways.
+    """
+    is_yaml = kind_of(analysis.state.name) is Kind.YAML
+    if shape_errors == "always" or (shape_errors == "auto" and not (schema_server and is_yaml)):
+        return False
+    if finding.rule == "duplicate-key":
+        spans = [finding.span, *(place.span for place in finding.related)]
+        return is_yaml and len({analysis.source.slice(span) for span in spans}) == 1
+    return shape_errors == "never" and (finding.rule, finding.span, finding.message) in analysis.shape_findings
+
+
+def has_schema(analysis: Analysis) -> bool:
+    """Return whether a schema server knows that the document uses our schema, by file name or by declaration."""
+    settings = analysis.state.settings
+    is_ours = settings is not None and (settings.is_rubric_file or settings.is_test_file)
+    return is_ours or any(find_claim(document) for document in analysis.documents)
+
+
+@cache
+def _converter() -> Any:
+    return get_converter()

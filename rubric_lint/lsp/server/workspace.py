@@ -1,0 +1,172 @@
+"""Find the settings for a document in the editor's folders, and decide whether to lint it."""
+
+# Paths are str, see project/settings.py.
+# ruff: noqa: PTH118, PTH119
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from rubric_lint.finding import Result
+from rubric_lint.lsp.server.options import Options, expand
+from rubric_lint.lsp.server.uris import path_of
+from rubric_lint.project.settings import FileSettings, SettingsFinder
+from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.run.filters.baseline import Baselines
+from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+
+_LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines", "toml", "python"})
+_SUFFIX_OF = {
+    "json": ".json",
+    "jsonc": ".json",
+    "jsonl": ".jsonl",
+    "jsonlines": ".jsonl",
+    "toml": ".toml",
+    "python": ".py",
+}
+
+
+class Origin(NamedTuple):
+    """The origin of a document: its `path` if it is a file, and the `name` for messages and parsers."""
+
+    path: str | None
+    name: str
+
+
+def find_origin(uri: str, language: str) -> Origin:
+    """Return the origin of the document at a URI; an unsaved document is named by its language."""
+    if path := path_of(uri):
+        return Origin(path, path)
+    try:
+        name = os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
+    except ValueError:  # not a URI
+        name = "untitled"
+    is_named = name.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
+    return Origin(None, name if is_named else name + _SUFFIX_OF.get(language, ".yaml"))
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of the editor; without a `path`, all files outside the folders. `finder` finds their settings."""
+
+    uri: str
+    path: str | None
+    options: Options
+    finder: SettingsFinder | SettingsError
+    _read: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The baselines that were valid when they were last read, with their time of change and size then."""
+
+    @classmethod
+    def of(cls, uri: str, options: Options) -> "Folder":
+        """Create a folder with the editor's settings for it."""
+        path = path_of(uri)
+        file = expand(options.configuration, path) if options.configuration else None
+        try:
+            return cls(uri, path, options, SettingsFinder(file=file, here=path))
+        except SettingsError as fault:
+            return cls(uri, path, options, fault)
+
+    def holds(self, path: str) -> bool:
+        """Return whether a file is in this folder."""
+        return self.path is not None and path.startswith(os.path.join(self.path, ""))
+
+    def settings_for(self, origin: Origin, language: str) -> FileSettings | None:
+        """Return the settings for a document, or None if rubric-lint ignores it.
+
+        Raises:
+            SettingsError: if the nearest settings file is invalid.
+        """
+        if not self.options.enable:
+            return None
+        if isinstance(self.finder, SettingsError):
+            raise self.finder.with_traceback(None)
+        if origin.path is None and self.path is None:
+            return SettingsFinder(isolated=True).for_file(origin.name)
+        path = origin.path or os.path.join(self.path or "", origin.name)
+        settings = self.finder.for_folder(os.path.dirname(path))  # noqa: PTH120
+        is_known = (
+            path.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
+            or language in _LANGUAGES
+            or settings.include.covers(path)
+        )
+        # Treat it like a file found by search, not like one named on the command line.
+        if not is_known or (origin.path and settings.exclude.covers(path)):
+            return None
+        return settings.for_file(path)
+
+    def find_sources(self, origin: Origin) -> Iterator[str]:
+        """Yield the files that affect the findings in a document, except settings files with standard names."""
+        if self.options.configuration:
+            yield self.options.configuration
+        if origin.path and not isinstance(self.finder, SettingsError):
+            with suppress(SettingsError):
+                settings = self.finder.for_folder(os.path.dirname(origin.path))  # noqa: PTH120
+                yield from filter(None, [settings.baseline, *settings.judged, *settings.labels])
+
+    def find_judged(self, origin: Origin) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """Return the files of judge outputs and of labels that the settings of a document name, or None without any."""
+        if isinstance(self.finder, SettingsError) or origin.path is None:
+            return None
+        with suppress(SettingsError):
+            settings = self.finder.for_folder(os.path.dirname(origin.path))  # noqa: PTH120
+            return (settings.judged, settings.labels) if settings.judged else None
+        return None
+
+    def has_baseline(self, origin: Origin) -> bool:
+        """Return whether the settings of a document name a baseline or are invalid."""
+        if isinstance(self.finder, SettingsError) or origin.path is None:
+            return False
+        try:
+            return self.finder.for_folder(os.path.dirname(origin.path)).baseline is not None  # noqa: PTH120
+        except SettingsError:
+            return True
+
+    def sift(self, origin: Origin, result: Result) -> Result:
+        """Remove the findings in the baseline of the settings from a result; always read the baseline from disk.
+
+        Raises:
+            SettingsError: if the baseline is missing or invalid, also if there is no finding that it could hold.
+        """
+        if isinstance(self.finder, SettingsError) or origin.path is None:
+            return result
+        settings = self.finder.for_file(origin.path)
+        path = self.finder.for_folder(os.path.dirname(origin.path)).baseline or ""  # noqa: PTH120
+        state = _stat(path)
+        if not result.findings and state is not None and self._read.get(path) == state:
+            return result
+        sifted = Baselines(self.finder, None, renews=False).sift(result, settings)
+        if state is not None:
+            self._read[path] = state
+        return sifted
+
+
+def _stat(path: str) -> tuple[int, int] | None:
+    """Return the time of change and the size of a file; None if there is none."""
+    with suppress(OSError, ValueError):  # a null character in the path
+        found = os.stat(path)  # noqa: PTH116
+        return found.st_mtime_ns, found.st_size
+    return None
+
+
+@dataclass(slots=True)
+class Workspace:
+    """The folders of the editor, and the settings for files outside them."""
+
+    outside: Folder
+    folders: tuple[Folder, ...] = field(default=())
+
+    def folder_of(self, path: str | None) -> Folder:
+        """Return the innermost folder that contains a file; for an unsaved document, the first folder."""
+        if path is None:
+            return self.folders[0] if self.folders else self.outside
+        holding = [folder for folder in self.folders if folder.holds(path)]
+        return max(holding, key=lambda folder: len(folder.path or ""), default=self.outside)
+
+
+def build_workspace(uris: Iterable[str], options: dict[str, Options]) -> Workspace:
+    """Build the workspace of these folders; `options` are by folder URI, with "" for files outside them."""
+    default = options.get("", Options())
+    return Workspace(Folder.of("", default), tuple(Folder.of(uri, options.get(uri, default)) for uri in uris))

@@ -1,0 +1,1 @@
+"""Rewrite suites of AgentV for another release."""

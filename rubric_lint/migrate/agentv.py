@@ -1,0 +1,319 @@
+"""Rewrite the fields and places of criteria as AgentV 4 and 5 need them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from rubric_lint.dialects.search.agentv_suites import find_read, find_unread, load_tables
+from rubric_lint.finding import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
+from rubric_lint.format.bands import HIGHEST
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import join_words, shorten
+from rubric_lint.migrate.suite_parts import (
+    CASES,
+    LISTS,
+    OLD_CASES,
+    Unmet,
+    find_assertions,
+    find_mappings,
+    find_suite_cases,
+    is_suite,
+)
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A version of AgentV: its name here, the dialects that it may read, and its words.
+
+    An assertion of the type `kind` in the list `assertions` has its criteria in `criteria` and its name in `label`.
+    With `reads_beside`, a case's own `rubrics` count beside its assertions; with `is_spelt_exactly`, the type `is_json`
+    is not `is-json`. `kinds` maps the types of assertions that
+    may hold criteria to their new types; those that stay the same keep the field `rubrics`.
+    """
+
+    name: str
+    title: str
+    dialects: frozenset[str]
+    kind: str
+    assertions: str
+    criteria: str
+    label: str
+    schema: str
+    kinds: Mapping[str, str]
+    reads_beside: bool = False
+    is_spelt_exactly: bool = False
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Rewriting(
+            "agentv-4",
+            "AgentV 4",
+            frozenset({"agentv-a3", "agentv-a4", "agentv-a6"}),
+            kind="rubrics",
+            assertions="assertions",
+            criteria="criteria",
+            label="name",
+            schema="agentv-a6.schema.json",
+            kinds={
+                "rubrics": "rubrics",
+                "llm-rubric": "rubrics",
+                "rubric": "rubric",
+                "llm-grader": "llm-grader",
+                "llm_grader": "llm_grader",
+                "llm_judge": "llm-grader",
+                "agent_judge": "llm-grader",
+                "agent-judge": "llm-grader",
+            },
+            reads_beside=True,
+        ),
+        Rewriting(
+            "agentv-5",
+            "AgentV 5",
+            frozenset({"agentv-a7"}),
+            kind="llm-rubric",
+            assertions="assert",
+            criteria="value",
+            label="metric",
+            schema="agentv-a7.schema.json",
+            kinds={
+                **dict.fromkeys(("rubrics", "rubric", "llm-rubric", "llm-grader", "llm_grader"), "llm-rubric"),
+                "llm_judge": "llm-rubric",
+                "agent-rubric": "agent-rubric",
+                "agent_judge": "agent-rubric",
+                "agent-judge": "agent-rubric",
+            },
+            is_spelt_exactly=True,
+        ),
+    )
+}
+"""The targets by name."""
+
+_CASE_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expected_messages": "expected_output"}
+
+
+def is_foreign(rubric: Rubric) -> bool:
+    """Return whether a rubric is neither a list of AgentV's criteria nor in our format."""
+    if rubric.view and rubric.view.is_text:
+        return True
+    return rubric.dialect != "" and not rubric.dialect.startswith("agentv")
+
+
+def is_read_as_it_is(document: Document, rubric: Rubric) -> bool:
+    """Return whether a rubric stays as it is: strings mean the same in all systems, and AgentV's texts are prompts."""
+    value = document.value(rubric.path)
+    if isinstance(value, str) and rubric.dialect.startswith("agentv"):
+        return True
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
+def find_unsaid(rubric: Rubric) -> list[Criterion]:
+    """Return the checklist criteria in our format without a gate field."""
+    if rubric.dialect:
+        return []
+    return [
+        criterion
+        for criterion in rubric.criteria
+        if criterion.shapes == (Shape.CHECKLIST,) and not (criterion.fields or {}).keys() & _GATES
+    ]
+
+
+_GATES = frozenset({"required", "required_min_score"})
+
+
+def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
+    """Find what the target refuses, skips or never reads in a suite, by the table `x-loaded` in its schema.
+
+    A field that only the other release reads is lost; one that no release knows has no meaning in either.
+    """
+    four, five = load_tables()
+    table, other = (four, five) if target.reads_beside else (five, four)
+    test = table["test"]
+    parts: list[tuple[str, Path, dict[str, Any], Any, frozenset[str]]] = []
+    if is_suite(document):
+        parts.append(("a suite", (), document.data, table["suite"], find_read(other["suite"])))
+    else:
+        test = {**test, "properties": {**test["properties"], **{name: {} for name in table.get("row", ())}}}
+    parts += [("a test", path, case, test, find_read(other["test"])) for path, case in find_suite_cases(document)]
+    for path, assertion in find_assertions(document):
+        kind, plain = assertion["type"], assertion["type"].replace("_", "-")
+        place = (*path, "type")
+        known = table["types"].get(kind if target.is_spelt_exactly else plain)
+        if known is not None:
+            sources = (plain, *known.get("x-written-for", ()))
+            lost = find_read(*(other["types"].get(source, {}) for source in sources))
+            parts.append((f"`{kind}`", path, assertion, table["assertion"], frozenset()))
+            parts.append((f"`{kind}`", path, assertion, known, lost - table["assertion"]["properties"].keys()))
+        elif reason := table["unloaded"].get(kind, table["unloaded"].get(plain)):
+            yield Unmet(f"`type: {kind}`: {reason}", place)
+        elif plain in table["types"]:
+            yield Unmet(f"`type: {kind}`: {target.title} refuses this spelling; write `{plain}`", place)
+        elif plain in other["types"] or kind in other["unloaded"]:
+            yield Unmet(f"`type: {kind}`: {target.title} does not know this grader and scores it 0", place)
+    for what, path, value, schema, lost in parts:
+        for name, reason, place, part in find_unread(value, schema, target.title, lost):
+            yield Unmet(f"{name}{what}: {reason}", (*path, *place), part)
+
+
+def find_custom(document: Document) -> Iterator[Unmet]:
+    """Find the assertions of a type that no release has, which a program of the project may define."""
+    tables = load_tables()
+    for path, assertion in find_assertions(document):
+        kinds = {assertion["type"], assertion["type"].replace("_", "-")}
+        if not any(kinds & (table["types"].keys() | table["unloaded"].keys()) for table in tables):
+            kind = shorten(assertion["type"])
+            told = f"no release of AgentV has `type: {kind}`; it scores 0 unless `.agentv/assertions/` defines it"
+            yield Unmet(told, (*path, "type"), Part.VALUE)
+
+
+def convert_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iterator[Intent | Unmet]:
+    """Find the intents that change the fields of criteria to those of the target."""
+    if is_foreign(rubric) and rubric.view:
+        yield Unmet(f"a rubric of {rubric.view.dialect.title}, which {target.title} does not read", rubric.path)
+        return
+    if rubric.shape in (Shape.HOLISTIC, Shape.LEVELS):
+        kind = "holistic scale" if rubric.shape is Shape.HOLISTIC else "levels"
+        yield Unmet(f"{target.title} has no {kind}, only checklists and criteria with `score_ranges`", rubric.path)
+        return
+    if rubric.view and rubric.view.definition:
+        if rubric.dialect not in target.dialects:
+            yield Unmet(f"{target.title} has no criterion outside a list; write a list of one", rubric.path)
+        return
+    for criterion in rubric.entries:
+        path = rubric.view.place(criterion.path) if rubric.view else criterion.path
+        fields = document.value(path)
+        if not isinstance(fields, dict):
+            if criterion.gate is None and not rubric.dialect:
+                yield WrapText(path, "outcome", ("id", criterion.id), ("required", "false"))
+            continue
+        yield from _rename_outcome(fields, path)
+        bands = fields.get("score_ranges")
+        for index, band in enumerate(bands if isinstance(bands, list) else ()):
+            yield from _rename_outcome(band, (*path, "score_ranges", index))
+        yield from (
+            _gate_bands(criterion, fields, path) if "score_ranges" in fields else _gate_check(criterion, fields, path)
+        )
+
+
+def _rename_outcome(mapping: dict[str, Any], path: Path) -> Iterator[Intent]:
+    for old in ("expected_outcome", "description", "criteria"):
+        if old in mapping:
+            yield RenameKey((*path, old), "outcome")
+
+
+def _gate_check(criterion: Criterion, fields: dict[str, Any], path: Path) -> Iterator[Intent]:
+    """Write whether a checklist criterion must be met; AgentV requires it unless it says otherwise."""
+    wanted = "true" if criterion.gate else "false"
+    if "required_min_score" in fields and criterion.gate_path[-1] != "required_min_score":
+        yield RemoveField((*path, "required_min_score"))  # AgentV never read it on a checklist criterion
+    elif "required_min_score" in fields:
+        yield RenameKey((*path, "required_min_score"), "required")
+        yield ReplaceValue((*path, "required_min_score"), wanted)
+    elif "required" not in fields and not criterion.gate:
+        yield AddField(path, "required", wanted)
+
+
+def _gate_bands(criterion: Criterion, fields: dict[str, Any], path: Path) -> Iterator[Intent]:
+    """Write the gate of bands as a share of 10; `required: true`, which AgentV 5 does not read, is 1."""
+    if "min_score" in fields:
+        for idle in fields.keys() & {"required_min_score", "required"}:
+            yield RemoveField((*path, idle))
+        return
+    if "required_min_score" in fields:
+        field = (*path, "required_min_score")
+        if "required" in fields:
+            yield RemoveField((*path, "required"))
+    elif "required" in fields:
+        field = (*path, "required")
+    else:
+        return
+    if criterion.gate:
+        yield RenameKey(field, "min_score")
+        yield ReplaceValue(field, f"{Decimal(criterion.gate) / HIGHEST:f}")
+    else:
+        yield RemoveField(field)
+
+
+def move_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iterator[Intent | Unmet]:
+    """Find the intents that move a list of criteria to its place in the target."""
+    path = rubric.path
+    if rubric.view and rubric.view.definition:
+        return  # read in the same place only
+    owner = document.value(path[:-1])
+    if path[-1] in LISTS:
+        yield from _rename_list(document, path, target)  # strings among assertions stay there
+    elif path[-3:-2] and path[-3] in LISTS:
+        yield from _rename_assertion(document, path, owner, target)
+    elif any(path[:-1] == place for place, _ in find_suite_cases(document)):
+        execution = owner.get("execution")
+        beside = [name for name in LISTS if name in owner]
+        beside += ["execution"] if isinstance(execution, dict) and execution.keys() & {*LISTS} else []
+        if not (beside and target.reads_beside):
+            # Beside other assertions it keeps its name until the two lists are joined.
+            yield NestField(path, "rubrics" if beside else target.assertions, ("type", target.kind), target.criteria)
+    else:
+        yield Unmet(f"{target.title} reads rubrics only in the cases of `tests`; move this one to a case", path)
+
+
+def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewriting) -> Iterator[Intent | Unmet]:
+    """Rename the type, the list and the name of an assertion to those of the target; it stays at its place."""
+    kind = owner.get("type")
+    wanted = target.kinds.get(kind) if isinstance(kind, str) else None
+    if wanted is None:
+        known = join_words([f"`{name}`" for name in dict.fromkeys(target.kinds.values())], "or")
+        yield Unmet(f"{target.title} does not read criteria in `{kind}`; write {known}", path)
+        return
+    types = load_tables()[0]["types"]
+    judge = find_read(types["llm-grader"]) - find_read(types["rubrics"]) - {"rubrics"}
+    if kind == "llm-rubric" and wanted == "rubrics" and judge & owner.keys():
+        wanted = "llm-grader"  # only this one has a prompt and settings of its judge
+    field = target.criteria if wanted in (target.kind, "agent-rubric") else "rubrics"
+    if field == "rubrics" and any(isinstance(entry, str) for entry in document.value(path)):
+        yield Unmet(f"{target.title} skips the strings in an assertion of the type `{wanted}`; write mappings", path)
+        return
+    if kind != wanted:
+        yield ReplaceValue((*path[:-1], "type"), wanted)
+    if path[-1] != field:
+        yield RenameKey(path, field)
+    other = "metric" if target.label == "name" else "name"
+    if other in owner and target.label not in owner:
+        yield RenameKey((*path[:-1], other), target.label)
+    yield from _rename_list(document, path[:-2], target)
+
+
+def _rename_list(document: Document, path: Path, target: Rewriting) -> Iterator[Intent | Unmet]:
+    if path[-1] == target.assertions or (path[-2:] == _OLDER_LIST and target.reads_beside):
+        return
+    if path[-2:-1] == ("execution",) and target.reads_beside:
+        yield Unmet(f"{target.title} does not read `execution.{path[-1]}`; move it up", path)
+        return
+    if target.assertions in document.value(path[:-1]):
+        yield Unmet(f"the case has `{target.assertions}` too, so AgentV would ignore this list; join the two", path)
+    else:
+        yield RenameKey(path, target.assertions)
+
+
+_OLDER_LIST = ("execution", "evaluators")
+
+
+def rename_cases(document: Document) -> Iterator[Intent]:
+    """Rename the list of cases and their fields as AgentV since February 2026 does, and quote the texts of messages."""
+    lists = {path[:1] for path, _ in find_suite_cases(document)}
+    for name in OLD_CASES:
+        if (name,) in lists and CASES not in document.data:
+            yield RenameKey((name,), CASES)
+    for path, case in find_suite_cases(document):
+        for old, new in _CASE_FIELDS.items():
+            if old in case and new not in case:
+                yield RenameKey((*path, old), new)
+        for name in ("input", "input_messages", "expected_output", "expected_messages"):
+            for place, message in find_mappings((*path, name), case.get(name)):
+                content = (*place, "content")
+                if "role" in message and isinstance(message.get("content"), bool | int | float):
+                    yield ReplaceValue(content, json.dumps(document.written_at(content)))

@@ -1,0 +1,361 @@
+"""Rewrite a suite for another version of AgentV, completely or not at all, and prove that its meaning is the same."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+from rubric_lint.dialects.search.locate import find_claim_span
+from rubric_lint.finding import (
+    Edit,
+    Finding,
+    Intent,
+    Repair,
+    Replace,
+    ReplaceValue,
+    Result,
+    Severity,
+    pointer,
+)
+from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix, splice
+from rubric_lint.fix.described import describe_intent
+from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.proof import find_doubt
+from rubric_lint.fix.tracing import Trouble, find_cause, trace_back, trace_left
+from rubric_lint.format.bands import HIGHEST
+from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema_files import BASE
+from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
+from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
+from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
+from rubric_lint.migrate.agentv import (
+    TARGETS,
+    Rewriting,
+    convert_criteria,
+    find_custom,
+    find_unloaded,
+    find_unsaid,
+    is_foreign,
+    is_read_as_it_is,
+    move_criteria,
+    rename_cases,
+)
+from rubric_lint.migrate.agentv_reading import Read, read_suite
+from rubric_lint.migrate.suite_parts import Unmet, find_other_files, is_of_agentv
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.rules import BY_NAME
+from rubric_lint.text.document import Document
+from rubric_lint.text.nunjucks import name_variables
+from rubric_lint.text.path import Part
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, UndecodableError
+
+_Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
+_SuiteStep = Callable[[Document], Iterable[Intent]]
+_Plan = Callable[[Source], Iterable["DataChange | Left"]]
+_WHOLE = "nothing is rewritten before these are changed: a suite is rewritten whole or not at all"
+_SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
+
+
+def rewrite(
+    name: str,
+    data: bytes,
+    target: str,
+    settings: FileSettings = DEFAULTS,
+    *,
+    unsafe: bool = False,
+    choices: Sequence[str] = (),
+    unsaid_is_required: bool = True,
+) -> Fixed:
+    """Apply the safe fixes to a file, and others as `fix` does, and then the changes for the target of this name.
+
+    With `unsaid_is_required`, a checklist criterion in our format without a gate field must be met, as in AgentV.
+    Deprecated fields are left to the rewriting, because without `required: false` a criterion would lose its meaning.
+
+    Raises:
+        RuleError: if a rule crashes, which no `data` should cause.
+    """
+    enabled = frozenset(BY_NAME) if settings.enabled is None else settings.enabled
+    settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
+    fixed = fix(name, data, settings, unsafe=unsafe, choices=choices)
+    wanted = TARGETS[target]
+    if not fixed.result.source.text:  # the linter does not read files in which nothing speaks of rubrics
+        with suppress(UndecodableError):
+            source = Source.from_bytes(name, data)
+            fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
+    rewriting = _Rewriting(fixed, wanted, settings)
+    if fixed.doubt or not rewriting.find_documents(fixed.result.source):
+        return fixed
+    if errors := [*_find_obstacles(fixed.result, settings)]:
+        reason = f"not rewritten for {wanted.title} before its errors are fixed"
+        return replace(fixed, unmet=tuple(Left(finding, f"{finding.message}; {reason}") for finding in errors))
+    if unmet := rewriting.find_obstacles():
+        return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
+    rewritten = rewriting.run()
+    if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
+        return replace(fixed, doubt="its bytes cannot be reproduced exactly", applied=())
+    return rewritten
+
+
+def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]:
+    """Find the errors that prevent a rewriting: all but criteria in the wrong field, which move anyway."""
+    moving: set[str] = set()
+    if any(finding.rule == "lost-rubric" for finding in result.findings):
+        for document in read_documents(result.source)[0]:
+            start = () if document.number is None else (document.number,)
+            moving |= {pointer((*start, *rubric.path)) for rubric in build_rubrics(document, settings)}
+    for finding in result.findings:
+        is_moving = finding.rule == "lost-rubric" and finding.pointer in moving
+        if finding.severity is Severity.ERROR and not is_moving:
+            yield finding
+
+
+@dataclass
+class _Rewriting:
+    """The rewriting of one file: the outcome of its fixes, the target, and the settings."""
+
+    fixed: Fixed
+    target: Rewriting
+    settings: FileSettings
+
+    def find_obstacles(self) -> tuple[Left, ...]:
+        """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
+        source = self.fixed.result.source
+        found = [each for step in _STEPS for each in self._plan(step, source) if isinstance(each, Left)]
+        for document in self.find_documents(source):
+            found += [self._leave(document, unmet) for unmet in _SUITES[self.target.name].find_obstacles(document)]
+        return _sort(found)
+
+    def run(self) -> Fixed:
+        """Rewrite the criteria, move them to their place, rewrite the rest, and prove that they mean the same."""
+        source, suite = self.fixed.result.source, _SUITES[self.target.name]
+        documents = self.find_documents(source)
+        meant = list(self._read(source))
+        notes = tuple(self._tell(source, documents))
+        numbers = [document.number for document in documents]
+        around = partial(self._plan_suite, numbers)
+        plans = [partial(around, step) for step in suite.BEFORE]
+        plans += [partial(self._plan, step) for step in _STEPS]
+        plans += [partial(around, step) for step in suite.AFTER]
+        rewritten = self._rewrite(source, plans)
+        if isinstance(rewritten, Fixed):
+            return rewritten
+        source = rewritten.source
+        documents = [document for document in read_documents(source)[0] if document.number in numbers]
+        unread = [
+            trace_left(self._leave(document, unmet), rewritten.history)
+            for document in documents
+            for unmet in find_unloaded(document, self.target)
+        ]
+        if unread:
+            return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
+        gaps = tuple(self._leave(document, gap) for document in documents for gap in suite.find_gaps(document))
+        if not rewritten.applied:
+            return replace(self.fixed, unmet=gaps)
+        result = lint(source.name, source.to_bytes(source.text), self.settings)._replace(source=source)
+        trouble = self._find_fault(result) or self._find_misreading(source, meant)
+        if trouble:
+            return self._doubt(trouble._replace(at=trace_back(trouble.at, rewritten.history)))
+        return replace(
+            self.fixed, result=result, applied=(*self.fixed.applied, *rewritten.applied), unmet=gaps, notes=notes
+        )
+
+    def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> "_Rewritten | Fixed":
+        """Follow the plans one after the other, and prove each; return the file as it was if one cannot be followed."""
+        applied: list[Applied] = []
+        history: list[tuple[str, list[Edit]]] = []
+        for plan in plans:
+            planned = list(plan(source))
+            if unmet := [each for each in planned if isinstance(each, Left)]:
+                return replace(self.fixed, unmet=tuple(trace_left(each, history) for each in unmet))
+            changes = [each for each in planned if isinstance(each, DataChange)]
+            if not changes:
+                continue
+            edits = sorted({edit for change in changes for edit in change.edits})
+            text = splice(source.text, edits)
+            new = Source(source.name, text, source.encoding, source.bom)
+            if doubt := find_doubt(source, new, changes, self.settings):
+                cause = find_cause(source, changes, self.settings)
+                return self._doubt(Trouble(doubt, trace_back(cause, history)))
+            applied += [
+                Applied(self.target.name, describe_intent(change.intents[0]) if change.intents else "name its schema")
+                for change in changes
+            ]
+            history.append((source.text, edits))
+            source = new
+        return _Rewritten(source, tuple(applied), history)
+
+    def _doubt(self, trouble: Trouble) -> Fixed:
+        return replace(self.fixed, doubt=trouble.doubt, doubt_at=trouble.at, applied=())
+
+    def _find_fault(self, result: Result) -> Trouble | None:
+        """Return why a reader of the target would fail on the result; None if it would not."""
+        for finding in result.findings:
+            if finding.severity is Severity.ERROR:
+                told = f"there would be a new finding, {finding.rule}: {finding.message}"
+                return Trouble(told, finding.span.start)
+        rubrics = list(self._rubrics(result.source))
+        if self.target.reads_beside:  # strings beside assertions, which nothing marks as AgentV's
+            rubrics = [
+                (each, rubric) for each, rubric in rubrics if rubric.dialect or not is_read_as_it_is(each, rubric)
+            ]
+        other = next((each for each in rubrics if each[1].dialect not in self.target.dialects), None)
+        if other is None:
+            return None
+        told = f"it would not be recognised as a suite for {self.target.title}"
+        return Trouble(told, other[0].span(other[1].path, Part.VALUE).start)
+
+    def _find_misreading(self, source: Source, meant: list["_Meant"]) -> Trouble | None:
+        """Return why AgentV would read a rubric differently; it may read more, such as rubrics of other systems."""
+        # Strings among assertions may lose what showed us whose they are; AgentV still reads them.
+        known = Counter(each.rubric for each in meant)
+        now = list(self._read(source)) if meant else []
+        if other := next(iter(Counter(each.rubric for each in now) - known), None):
+            at = next(each.at for each in now if each.rubric == other)
+            return Trouble("a rubric would be scored differently", at)
+        read = [
+            rubric for document in read_documents(source)[0] for rubric in read_suite(document.data, self.target.name)
+        ]
+        for place, (rubric, _) in enumerate(meant):
+            if rubric not in read:
+                told = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
+                same = [each.at for each in now if each.rubric == rubric]
+                return Trouble(told, same[sum(each.rubric == rubric for each in meant[:place])] if same else 0)
+            read.remove(rubric)
+        return None
+
+    def find_documents(self, source: Source) -> list[Document]:
+        """Return the documents that have rubrics, and the suites of AgentV without any."""
+        found = {document.number for document, _ in self._rubrics(source)}
+        return [each for each in read_documents(source)[0] if each.number in found or is_of_agentv(each)]
+
+    def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
+        """Yield the rubrics that are or may become AgentV's."""
+        for document in read_documents(source)[0]:
+            for rubric in build_rubrics(document, self.settings):
+                if not is_foreign(rubric) or not is_read_as_it_is(document, rubric):
+                    yield document, rubric
+
+    def _read(self, source: Source) -> Iterator["_Meant"]:
+        """Yield the meaning of all rubrics, each with its offset; a checklist criterion must be met or not."""
+        for document, rubric in self._rubrics(source):
+            yield _Meant(tuple(map(_as_read, rubric.entries)), document.span(rubric.path, Part.VALUE).start)
+
+    def _tell(self, source: Source, documents: list[Document]) -> Iterator[Note]:
+        """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
+        yield from map(Note, self._tell_unsaid(source))
+        for document in documents:
+            yield from map(Note, _SUITES[self.target.name].tell_assumptions(document))
+            for outside in (*find_other_files(document), *find_custom(document)):
+                yield Note(outside.reason, document.span(outside.path, outside.part).start)
+
+    def _tell_unsaid(self, source: Source) -> Iterator[str]:
+        count = sum(len(find_unsaid(rubric)) for _, rubric in self._rubrics(source))
+        if count and self.settings.implicit_required:
+            criteria, them = ("1 criterion has", "it") if count == 1 else (f"{count} criteria have", "them")
+            yield (
+                f"{criteria} no gate and no `required`: {self.target.title} requires {them}, so nothing is written; "
+                f"to make {them} optional, run this on the original suite with --unsaid optional"
+            )
+
+    def _plan(self, step: _Step, source: Source) -> Iterator[DataChange | Left]:
+        """Yield the changes of one step, one per intent, or what prevents it."""
+        pairs = list(self._rubrics(source))
+        for document in self.find_documents(source):
+            rubrics = [rubric for each, rubric in pairs if each.number == document.number]
+            # Only the fields of criteria must not be shared with anything else; the structure around them may be.
+            sharing = Sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
+            for intent in dict.fromkeys(step(document, rubrics, self.target)):
+                yield self._make(sharing, intent)
+            if step is _move:
+                yield from self._claim(document)
+
+    def _plan_suite(
+        self, numbers: Sequence[int | None], step: _SuiteStep, source: Source
+    ) -> Iterator[DataChange | Left]:
+        """Yield the changes of one step to the parts around the rubrics, in the documents of these numbers."""
+        for document in read_documents(source)[0]:
+            if document.number in numbers:
+                sharing = Sharing(document)
+                for intent in dict.fromkeys(step(document)):
+                    yield self._make(sharing, intent)
+
+    def _make(self, sharing: Sharing, intent: Intent | Unmet) -> DataChange | Left:
+        document = sharing.document
+        if isinstance(intent, Unmet):
+            return self._leave(document, intent)
+        try:
+            made = make_fix(sharing, Repair(describe_intent(intent), (intent,), safe=False))
+        except ObstacleError as obstacle:
+            path = () if isinstance(intent, Replace) else intent.path
+            return self._leave(document, Unmet(str(obstacle), path, Part.VALUE))
+        return DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
+
+    def _claim(self, document: Document) -> Iterator[DataChange]:
+        """Make a document that names one of our schemas name that of the target."""
+        span = find_claim_span(document)
+        if span is None:
+            return
+        written = document.source.slice(span)
+        quote = written[0] if written[0] in "\"'" else ""
+        address = written.strip("\"'")
+        folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
+        url = folder + self.target.schema
+        intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
+        yield DataChange(f"/{document.number or 0}", intents, (Edit(span, f"{quote}{url}{quote}"),), safe=False)
+
+    def _leave(self, document: Document, unmet: Unmet) -> Left:
+        path = unmet.path if document.number is None else (document.number, *unmet.path)
+        span = document.span(unmet.path, unmet.part)
+        return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, pointer(path)), unmet.reason)
+
+
+def _sort(found: Iterable[Left]) -> tuple[Left, ...]:
+    """Return what is left in the order of the text, one reason for each place."""
+    places = {each.finding.span: each for each in reversed([*found])}
+    return tuple(places[span] for span in sorted(places))
+
+
+class _Rewritten(NamedTuple):
+    """A text after all steps, what was done, and the edits of each step."""
+
+    source: Source
+    applied: tuple[Applied, ...]
+    history: list[tuple[str, list[Edit]]]
+
+
+class _Meant(NamedTuple):
+    """What a rubric means, and its offset in the text."""
+
+    rubric: tuple[Read, ...]
+    at: int
+
+
+def _as_read(entry: Criterion) -> Read:
+    """Return the meaning of a criterion in the form of AgentV's own reading."""
+    is_checklist = entry.scale is None
+    gate = (HIGHEST if entry.gate else None) if is_checklist else entry.gate or None
+    bands = (
+        tuple((int(b.lower or 0), int(b.upper or 0), name_variables(b.outcome or "")) for b in entry.scale.bands)
+        if entry.scale
+        else ()
+    )
+    outcome = entry.outcome and name_variables(entry.outcome)
+    return Read(entry.id, outcome, float(entry.weight if entry.weight is not None else 1), gate, bands)
+
+
+def _convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Iterator[Intent | Unmet]:
+    for rubric in rubrics:
+        yield from convert_criteria(document, rubric, target)
+
+
+def _move(document: Document, rubrics: list[Rubric], target: Rewriting) -> Iterator[Intent | Unmet]:
+    for rubric in rubrics:
+        yield from move_criteria(document, rubric, target)
+    yield from rename_cases(document)
+
+
+_STEPS: tuple[_Step, ...] = (_convert, _move)

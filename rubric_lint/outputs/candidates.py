@@ -1,0 +1,333 @@
+"""Find the verdict in what a judge wrote, by structure alone: what the words around it mean decides nothing.
+
+In doubt there is none: a text that is refused costs one more request, a wrong verdict is believed.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple, Never
+
+from rubric_lint.messages import join_words
+from rubric_lint.outputs.blanks import BLANK, IN_LINE, mend_line_ends
+from rubric_lint.outputs.chat_tokens import break_tokens, find_token, strip_turn
+from rubric_lint.outputs.extract import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
+from rubric_lint.outputs.thoughts import BEGINS_OBJECT, blank_thoughts, ends_thoughts
+
+_MOST = 50
+"""The most objects to look up in the judged answer. Each look-up scans the whole answer; no judge gives more."""
+
+_BEGINS_JSON, _ENDS_JSON = '["-0123456789tfnNI', ']"0123456789elyN'
+"""The characters that JSON other than an object begins and ends with, as Python reads it: `NaN`, `-Infinity`."""
+
+
+class Extract(StrEnum):
+    """What of a raw text, without its thoughts, may be the verdict: the text, its end, or the only one in it."""
+
+    WHOLE = "whole"
+    LAST = "last"
+    ONLY = "only"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Never:
+        raise ValueError(f"extract is {value!r}; expected {join_words([repr(each.value) for each in cls], 'or')}")
+
+
+class _Fence(NamedTuple):
+    """A Markdown fence: where it begins, its label, where its content begins and ends, and where it ends."""
+
+    begin: int
+    label: str
+    start: int
+    stop: int
+    end: int
+
+
+class _Object(NamedTuple):
+    """An object in a text that no other object contains, and the fence around it, if any."""
+
+    value: dict[str, Any]
+    start: int
+    end: int
+    fence: _Fence | None = None
+
+
+def find_verdict(
+    text: str, field: str, *, answer: str | None = None, extract: Extract = Extract.LAST
+) -> dict[str, Any]:
+    """Return the object in a text that is the verdict; objects with the answer field `field` compete for it.
+
+    An object that `answer` contains is a quote, unless it is the whole text.
+
+    Raises:
+        OutputError: if there is no such object, more than one, or one that is broken, cut off or part of something
+            broken: part of a broken output could contain a score that the judge never gave.
+    """
+    text = mend_line_ends(text)
+    body = text.strip(BLANK)
+    if not body:
+        raise OutputError("the text is empty; expected a JSON object")
+    _refuse_other_json(body)
+    rest = blank_thoughts(text)
+    begin, end = strip_turn(rest)
+    if begin == end:
+        raise OutputError("thoughts without an answer: nothing follows them")
+    if rest.find("{", begin, end) < 0:
+        raise OutputError(f"no JSON object in this text: {shorten(rest[begin:end])}")
+    shown = squeeze(answer or "")
+
+    def is_quote(each: _Object) -> bool:
+        return bool(shown) and squeeze(rest[each.start : each.end]) in shown
+
+    try:
+        found = _read_whole(rest, begin, end)
+    except OutputError:
+        if extract is Extract.WHOLE:
+            raise
+        found = _find_only(rest, begin, end, field, is_quote)
+        if extract is Extract.LAST:
+            _refuse_place(rest, begin, end, found)
+    else:  # a quote only if the answer may have ended the judge's thoughts
+        if rest != text and is_quote(found) and ends_thoughts(answer or ""):
+            raise _quoted(rest, found.start)
+    refuse_flaws(found.value)
+    return found.value
+
+
+def unwrap(text: str) -> str:
+    """Return the content of a text that is one plain fence, else the text without surrounding blanks."""
+    body = text.strip(BLANK)
+    if not body.endswith("```"):
+        return body
+    return body[8:-3] if body.startswith("```json\n") else body[4:-3] if body.startswith("```\n") else body
+
+
+def _refuse_other_json(body: str) -> None:
+    """Raise an error if the whole text is a JSON value other than an object."""
+    if body[0] not in _BEGINS_JSON or body[-1] not in _ENDS_JSON:
+        return
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    kind = {list: "a list", str: "a string", bool: str(value).lower(), type(None): "null"}
+    raise OutputError(f"found {kind.get(type(value), f'the number {body[:20]}')}; expected a JSON object")
+
+
+def _read_whole(text: str, begin: int, end: int) -> _Object:
+    """Return the object that a part of a text consists of, bare or in a fence.
+
+    Raises:
+        OutputError: if it does not.
+    """
+    opening = _LANDMARK.match(text, text.rfind("\n", 0, begin) + 1, end)
+    fence = _read_fence(text, opening, end) if opening and opening["marks"] else None
+    start, stop = (fence.start, fence.stop) if fence else (begin, end)
+    if text.startswith("{", start, stop) and (not fence or fence.end == end):
+        value, after = decode_with_flaws(text, start)
+        if after == stop:
+            if fence:
+                _refuse_label(text, fence)
+            return _Object(value, start, stop)
+    raise OutputError(f"expected one JSON object and nothing else, found {shorten(text[begin:end])}")
+
+
+_LANDMARK = re.compile(
+    rf"(?P<indent>^[{IN_LINE}]*)(?P<marks>`{{3,}}(?=[^`\n]*$)|~{{3,}})(?P<label>[^\n]*)|{BEGINS_OBJECT}", re.MULTILINE
+)
+"""A line that opens a fence, or an object."""
+
+_OBJECT = re.compile(BEGINS_OBJECT)
+_CLOSES_FENCE = re.compile(rf"^[{IN_LINE}]*(`{{3,}}|~{{3,}})[{IN_LINE}]*$", re.MULTILINE)
+
+
+def _read_fence(text: str, opening: re.Match[str], end: int) -> _Fence:
+    """Return the fence that a line opens; without a closing line, it ends with the text, as in Markdown."""
+    marks = opening["marks"]
+    closing = next(
+        (line for line in _CLOSES_FENCE.finditer(text, opening.end(), end) if line[1].startswith(marks)), None
+    )
+    stop = closing.start() if closing else end
+    content = text[opening.end() : stop].rstrip(BLANK)
+    if not closing:
+        content = content.removesuffix(marks).rstrip(BLANK)
+    start = opening.end() + len(content) - len(content.lstrip(BLANK))
+    label = opening["label"].strip(IN_LINE)
+    after = closing.end() if closing else end
+    return _Fence(opening.start(), label, start, opening.end() + len(content), after)
+
+
+def _refuse_label(text: str, fence: _Fence) -> None:
+    if fence.label.lower() not in ("", "json"):
+        line = line_of(text, fence.begin)
+        raise OutputError(
+            f"the fence at line {line} is labelled {shorten(fence.label)}; expected `json` or no label", line=line
+        )
+
+
+def _find_objects(text: str, begin: int, end: int) -> Iterator[_Object]:
+    """Yield the outermost objects of a part of a text.
+
+    Raises:
+        OutputError: if one is broken, unless it is in a fence that is closed before the end: nothing behind that can be
+            part of it.
+    """
+    position = begin
+    while mark := _LANDMARK.search(text, position, end):
+        if mark["marks"]:
+            fence = _read_fence(text, mark, end)
+            yield from _find_fenced(text, fence, is_last=fence.end == end)
+            position = fence.end
+        else:
+            value, position = decode_with_flaws(text, mark.start())
+            yield _Object(value, mark.start(), position)
+
+
+def _find_fenced(text: str, fence: _Fence, *, is_last: bool) -> Iterator[_Object]:
+    """Yield the outermost objects in a fence, up to one that is broken.
+
+    Raises:
+        OutputError: if one is broken, and the fence is the last thing in the text.
+    """
+    # A part of the text: an error counts the lines before it, which would be all of the text for each fence.
+    first = 0 if is_last else fence.start
+    content = text[first : fence.stop]
+    position = fence.start - first
+    while mark := _OBJECT.search(content, position):
+        try:
+            value, position = decode_with_flaws(content, mark.start())
+        except OutputError:
+            if is_last:
+                raise
+            return
+        yield _Object(value, first + mark.start(), first + position, fence)
+
+
+@cache
+def _key(field: str) -> re.Pattern[str]:
+    """Return the pattern of a field's name as a key, in JSON or what imitates it; JSON may escape its letters."""
+    name = "".join(rf"(?:{letter}|\\u00{ord(letter):x})" for letter in field)
+    quote = r"[\"'`\u201c\u201d\u2018\u2019]"
+    return re.compile(rf"{quote}{name}\\*{quote}\s*:|\{{\s*{name}\s*[:=]", re.IGNORECASE)
+
+
+def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[_Object], bool]) -> _Object:
+    """Return the only object with the answer field that is not a quote.
+
+    Raises:
+        OutputError: if there is none or another one, or a token of a chat template.
+    """
+    key, found, looks = _key(field), None, 0
+    spans: list[tuple[int, int]] = []
+    for each in _find_objects(text, begin, end):
+        if not key.search(text, each.start, each.end):
+            continue
+        looks += 1
+        if looks > _MOST or not is_quote(each):
+            if found:
+                _refuse_another(text, field, found.start, each.start)
+            found = each
+        spans.append((each.start, each.end))
+    if not found and spans:
+        raise _quoted(text, spans[0][0])
+    if not found:
+        raise OutputError(f"no JSON object with the field `{field}` in this text: {shorten(text[begin:end])}")
+    if field not in found.value:
+        line = line_of(text, found.start)
+        raise OutputError(f"`{field}` is not a field of the JSON object at line {line}, but within it", line=line)
+    _refuse_beside(text, [(begin, begin), *spans, (end, end)], field, found.start)
+    return found
+
+
+def _refuse_beside(text: str, spans: list[tuple[int, int]], field: str, start: int) -> None:
+    """Raise an error if there is another answer field, or a token of a chat template, between some spans."""
+    for (_, done), (following, _) in pairwise(spans):
+        if other := _key(field).search(text, done, following):
+            _refuse_another(text, field, start, other.start())
+        if token := find_token(text, done, following):
+            line = line_of(text, token.start())
+            raise OutputError(
+                f"`{token[0]}` at line {line} begins or ends a turn, so the verdict may not be the judge's", line=line
+            )
+
+
+def _refuse_another(text: str, field: str, one: int, other: int) -> Never:
+    lines = sorted([line_of(text, one), line_of(text, other)])
+    raise OutputError(f"2 objects with `{field}`, at lines {lines[0]} and {lines[1]}; expected one", line=lines[1])
+
+
+def _quoted(text: str, start: int) -> OutputError:
+    line = line_of(text, start)
+    return OutputError(
+        f"the JSON object at line {line} is quoted: the judged answer contains it word for word", line=line
+    )
+
+
+_ENCLOSES = re.compile(
+    r"""
+      [\[{(\u201c\u201e\u2018\u201a\u00ab\u300c\u300e] \Z | (?:^|[\s:(])["'`] \Z   # brackets and quotes that open
+    | (?:["}\]] | "\s*:\s*[\w.+-]{1,40})\s*, \Z | "\s*: \Z                          # items and keys of JSON
+    | <!-- \Z | <[A-Za-z][^<>\n]*> \Z
+    """,
+    re.VERBOSE,
+)
+"""The end of a text that opens something which the object behind it is part of."""
+
+_TAG = re.compile(
+    rf"(?P<indent>^[{IN_LINE}]*)?(?:<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>|<!--|-->)", re.MULTILINE
+)
+
+
+def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
+    """Raise an error if an object is not on lines of its own or in a fence, or not the last thing in a text."""
+    fence, line = found.fence, line_of(text, found.start)
+    named = f"the JSON object at line {line}"
+    if fence and (found.start, found.end) != (fence.start, fence.stop):
+        raise OutputError(f"{named} is in a fence beside other text, so it is not the verdict", line=line)
+    start = fence.begin if fence else text.rfind("\n", 0, found.start) + 1
+    if not fence and text[max(start, begin) : found.start].strip(IN_LINE):
+        raise OutputError(f"{named} is in the middle of a line, so it is not the verdict", line=line)
+    after = text[fence.end if fence else found.end : end].strip(BLANK)
+    if after:
+        raise OutputError(f"text follows {named}, so it is not the verdict: {shorten(after)}", line=line)
+    if fence:
+        _refuse_label(text, fence)
+    before = text[begin:start]
+    last = before.rstrip(BLANK)
+    is_block_quote = before.count("\n", len(last)) == 1 and last[last.rfind("\n") + 1 :].lstrip(IN_LINE)[:1] == ">"
+    if not fence and (is_block_quote or _ENCLOSES.search(last[-80:])):
+        raise OutputError(f"{named} is part of what begins before it: {shorten(last[-40:])}", line=line)
+    if name := _find_open_tag(before):
+        raise OutputError(f"{named} is inside `{name}`, which is never closed", line=line)
+
+
+def _find_open_tag(text: str) -> str:
+    """Return a tag that begins a line and is never closed, or an empty string."""
+    opened: dict[str, int] = {}
+    for tag in _TAG.finditer(text):
+        name = f"<{tag['name']}>" if tag["name"] else "<!--"
+        if tag["end"] or tag[0].endswith("-->"):
+            opened[name] = max(0, opened.get(name, 0) - 1)
+        elif tag["indent"] is not None and not tag[0].endswith("/>"):
+            opened[name] = opened.get(name, 0) + 1
+    return next((name for name, count in opened.items() if count), "")
+
+
+def read_quotable(*texts: object) -> str:
+    """Return everything that a judge may quote from its input: these texts, as they are and as a prompt shows them.
+
+    Values that are not strings are ignored.
+    """
+    known = "\n".join([text for text in texts if isinstance(text, str)])
+    if not known:
+        return known
+    broken = break_tokens(known)
+    return known if broken == known else f"{known}\n{broken}"
+
+
+def squeeze(text: str) -> str:
+    """Remove all blanks from a text, so that quotes match whatever their line breaks."""
+    return "".join(text.split())

@@ -1,0 +1,185 @@
+"""Read recorded judge outputs, and find out which of them still count for the rubric as it is now."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from rubric_lint.messages import join_words
+from rubric_lint.outputs.candidates import Extract
+from rubric_lint.outputs.decoding import decode_entry
+from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.streams import read_entries
+from rubric_lint.scoring.grading import Scored, ScoringRubric
+from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.records import read_judged_by
+from rubric_lint.scoring.scorer import Scorer
+
+HASHES = "criteria_hashes"
+"""The field of a record's `judge` with the hashes of what the judge was told about each criterion."""
+
+
+class Recording(NamedTuple):
+    """A record of an output, the line where it begins, and its text, if it was read from one."""
+
+    line: int
+    record: Mapping[str, Any]
+    text: bytes | None = None
+
+
+class Verified(NamedTuple):
+    """What a recording comes to: a result, or the `fault` that says why it does not count.
+
+    If what the judge was told has changed since, `stale` lists the criteria that must be judged again.
+    """
+
+    result: Scored | None
+    fault: str = ""
+    stale: tuple[str, ...] = ()
+
+
+@dataclass
+class Recordings:
+    """The records of a file by id as JSON. `others` are the ids recorded for other rubrics only, with their names.
+
+    `twice` has the lines of records with the same id, `broken` the lines that cannot be read.
+    """
+
+    found: dict[str, Recording] = field(default_factory=dict)
+    others: dict[str, str] = field(default_factory=dict)
+    twice: dict[str, list[int]] = field(default_factory=dict)
+    broken: list[tuple[int, str]] = field(default_factory=list)
+    all: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+def read_recordings(chunks: Iterable[bytes], rubric_name: str) -> Recordings:
+    """Read the recordings of the rubric with this name; a record that names no rubric is one of them."""
+    recordings = Recordings()
+    for line, text in read_entries(chunks):
+        try:
+            decoded = decode_entry(text)
+        except OutputError as fault:
+            recordings.broken.append((line, fault.message))
+            continue
+        record = decoded.value
+        recordings.all.append(record)
+        name = record.get("id")
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            recordings.broken.append((line, "the record has no `id` that is a string or an integer"))
+            continue
+        key = json.dumps(name)
+        if record.get("rubric", rubric_name) != rubric_name:
+            recordings.others[key] = str(record["rubric"])
+        elif first := recordings.found.get(key):
+            recordings.twice.setdefault(key, [first.line]).append(line)
+        else:
+            recordings.found[key] = Recording(line, record, decoded.text)
+    return recordings
+
+
+class Verifier:
+    """Scores recordings of one rubric, after it has made sure that they still count."""
+
+    def __init__(self, rubric: ScoringRubric) -> None:
+        self._rubric = rubric
+        self._scorer = Scorer({rubric.name: rubric}, Extract.WHOLE)
+
+    @cached_property
+    def told(self) -> dict[str, str]:
+        """The hash of what a judge is told about each criterion now."""
+        return hash_told(self._rubric.model, self._rubric.criteria)
+
+    def verify(self, recording: Recording, texts: Mapping[str, str] | None = None) -> Verified:
+        """Score a record, unless its judge was told something else or saw other texts than those of its test."""
+        record = recording.record
+        if changed := _find_changed(record, texts or {}):
+            fault = f"its recorded output is for another {join_words(changed)}"
+            return Verified(None, fault, tuple(self.told))
+        fresh, stale = self.sift(record)
+        if stale:
+            return Verified(None, _word_stale(stale, self.told, read_told(record)), stale)
+        text = recording.text if fresh is record and recording.text else json.dumps(fresh).encode()
+        outcome = self._scorer.tell(text, recording.line)
+        if outcome.error is not None:
+            path = f" at {outcome.error.path}" if outcome.error.path else ""
+            return Verified(None, f"its recorded output is invalid{path}: {outcome.error.message}", tuple(self.told))
+        return Verified(outcome.result)
+
+    def sift(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        """Return a record without the criteria that the rubric no longer has, and those that must be judged again.
+
+        A record without a hash cannot be compared, and counts.
+        """
+        if read_judged_by(record) in (None, self._rubric.hash):
+            return record, ()
+        before = read_told(record)
+        stale = tuple(name for name, told in self.told.items() if before.get(name) != told)
+        given = read_checks(record)
+        gone = before.keys() - self.told.keys()
+        if given is None:
+            return record, tuple(self.told) if gone else stale
+        kept = [
+            {**output, "checks": [check for check in checks if name_check(check) not in gone]}
+            for output, checks in zip(read_outputs(record), given, strict=True)
+        ]
+        return {**record, **hold(record, kept)}, stale
+
+
+def read_told(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the hashes of what the judge was told about each criterion; empty if the record does not have them."""
+    about = record.get("judge")
+    hashes = about.get(HASHES) if isinstance(about, dict) else None
+    return hashes if isinstance(hashes, dict) else {}
+
+
+def name_check(check: Any) -> str | None:
+    """Return the id of a check, valid or not; None without one."""
+    name = check.get("id") if isinstance(check, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def read_outputs(record: Mapping[str, Any]) -> list[Any]:
+    """Return the outputs of a record: several, or the only one."""
+    outputs = record.get("outputs")
+    return outputs if isinstance(outputs, list) else [record.get("output")]
+
+
+def hold(record: Mapping[str, Any], outputs: list[Any]) -> dict[str, Any]:
+    """Return the field with the outputs in the form of that of a record: a list of several, or the only one."""
+    return {"outputs": outputs} if "outputs" in record else {"output": outputs[0]}
+
+
+def read_checks(record: Mapping[str, Any]) -> list[list[Any]] | None:
+    """Return the checks of each recorded output, or None if one of them is not an object with checks."""
+    given = [output.get("checks") if isinstance(output, dict) else None for output in read_outputs(record)]
+    return [checks for checks in given if isinstance(checks, list)] if all(map(_is_list, given)) else None
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _find_changed(record: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
+    """Return which texts of a test differ from those that the judge saw, as far as the record has them.
+
+    A record that has a judge and the answer has all that the judge saw, so a text that only one of both has differs.
+    """
+    is_whole = "answer" in texts and "answer" in record and "judge" in record
+    return [
+        name
+        for name in ("question", "answer", "reference")
+        if (is_whole or (name in texts and name in record)) and record.get(name) != texts.get(name)
+    ]
+
+
+def _word_stale(stale: tuple[str, ...], told: Mapping[str, str], before: Mapping[str, Any]) -> str:
+    if not before:
+        return "its recorded output was made with another meaning of the rubric"
+    new = [f"`{name}`" for name in stale if name not in before]
+    changed = [f"`{name}`" for name in stale if name in before]
+    if len(changed) == len(told):
+        return "its recorded output was made with another meaning of the rubric: every criterion has changed"
+    parts = [f"{join_words(changed)} {'has' if len(changed) == 1 else 'have'} changed"] if changed else []
+    parts += [f"{join_words(new)} {'is' if len(new) == 1 else 'are'} new"] if new else []
+    return f"its recorded output was made with another meaning of the rubric: {join_words(parts)}"

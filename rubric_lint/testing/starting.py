@@ -1,0 +1,152 @@
+"""Write tests to start from: of recorded outputs those that reach the most, or else an outline to fill in."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rubric_lint.dialects.export.texts import to_yaml
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.outcomes import is_placeholder
+from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion
+from rubric_lint.scoring.places import Spot
+from rubric_lint.testing.running import Tested
+
+_TO_WRITE = "TODO: write an answer"
+TO_DO = f"{_TO_WRITE} that earns this: "
+"""How the answers of an outline begin."""
+
+
+def is_to_write(answer: str) -> bool:
+    """Return whether an answer is still to be written: that of an outline, or a placeholder of one word.
+
+    Punctuation alone may be an answer that a rubric should catch.
+    """
+    is_word = len(answer.split()) == 1 and any(map(str.isalnum, answer))
+    return answer.startswith(_TO_WRITE) or (is_word and is_placeholder(answer))
+
+
+class Recorded(NamedTuple):
+    """A record and its result."""
+
+    record: Mapping[str, Any]
+    result: Scored
+
+
+class Start(NamedTuple):
+    """The text of a test file, the number of its tests, and what none of them reaches."""
+
+    text: str
+    tests: int
+    missing: tuple[str, ...]
+
+
+def start_from_outputs(
+    tested: Tested, recorded: Sequence[Recorded], rubric: str, outputs: str | None, schema: str
+) -> Start:
+    """Write tests of the records that together reach each band, level and side of a gate, and each verdict.
+
+    `rubric`, `outputs` and `schema` are what the file says of them; `outputs` is None if its name says it.
+    """
+    chosen = _choose(tested, recorded)
+    tests = [dict(_write_test(tested, each)) for each in chosen]
+    reached = {target for each in chosen for target in _list_reached(tested, each.result)}
+    missing = tuple(words for target, words in _list_targets(tested) if target not in reached)
+    return Start(_write_file(tests, rubric, outputs, schema), len(tests), missing)
+
+
+def start_outline(tested: Tested, rubric: str, schema: str) -> Start:
+    """Write one test for each band, level or answer to a check, whose answer is still to be written."""
+    tests = [
+        {"id": name, "answer": TO_DO + outcome, "expect": {"criteria": {criterion.id: expected}}}
+        for criterion in tested.rubric.criteria
+        for name, outcome, expected in _list_bands(tested, criterion)
+    ]
+    return Start(_write_file(tests, rubric, None, schema), len(tests), ())
+
+
+def _write_file(tests: list[dict[str, Any]], rubric: str, outputs: str | None, schema: str) -> str:
+    data = {"rubric": rubric, **({"outputs": outputs} if outputs else {}), "tests": tests}
+    return f"# yaml-language-server: $schema={schema}\n{to_yaml(data)}"
+
+
+_Target = tuple[str, Spot | bool | str]
+
+
+def _choose(tested: Tested, recorded: Sequence[Recorded]) -> list[Recorded]:
+    """Choose records until no further one reaches anything new, each time the one that reaches the most."""
+    reaches = [frozenset(_list_reached(tested, each.result)) for each in recorded]
+    missing = frozenset[_Target]().union(*reaches)
+    chosen: set[int] = set()
+    while missing:
+        best = max(range(len(recorded)), key=lambda number: (len(reaches[number] & missing), -number))
+        chosen.add(best)
+        missing -= reaches[best]
+    return [recorded[number] for number in sorted(chosen)]
+
+
+def _list_reached(tested: Tested, result: Scored) -> Iterator[_Target]:
+    yield "verdict", result.verdict
+    for each in result.criteria:
+        name, grade = each.criterion.id, each.grade
+        if isinstance(grade.answer, bool):
+            yield name, grade.answer
+        else:
+            yield name, tested.places.answer(name, grade.answer)
+
+
+def _list_targets(tested: Tested) -> Iterator[tuple[_Target, str]]:
+    for criterion in tested.rubric.criteria:
+        for grade in criterion.grades:
+            if isinstance(grade.answer, bool):
+                yield (criterion.id, grade.answer), f"`{criterion.id}` {'met' if grade.answer else 'not met'}"
+        for answers in _split(tested, criterion):
+            band = str(answers[0]) if len(answers) == 1 else f"{answers[0]} to {answers[-1]}"
+            yield (criterion.id, tested.places.answer(criterion.id, answers[0])), f"{band} for `{criterion.id}`"
+
+
+def _split(tested: Tested, criterion: ScoringCriterion) -> list[list[int]]:
+    """Return the scores of each band, or each level; none for a check."""
+    found: dict[Spot, list[int]] = {}
+    for grade in criterion.grades:
+        if not isinstance(grade.answer, bool):
+            found.setdefault(tested.places.answer(criterion.id, grade.answer), []).append(grade.answer)
+    return list(found.values())
+
+
+def _write_test(tested: Tested, each: Recorded) -> Iterable[tuple[str, Any]]:
+    yield "id", each.record["id"]
+    for name in ("question", "answer", "reference"):
+        if isinstance(each.record.get(name), str):
+            yield name, each.record[name]
+    gated = [one for one in each.result.criteria if not all(grade.gate_met for grade in one.criterion.grades)]
+    gates = {one.criterion.id: "met" if one.grade.gate_met else "missed" for one in gated}
+    yield (
+        "expect",
+        {
+            "verdict": str(each.result.verdict),
+            **({"gates": gates} if gates else {}),
+            "criteria": {one.criterion.id: _write_expected(tested, one) for one in each.result.criteria},
+        },
+    )
+
+
+def _write_expected(tested: Tested, each: CriterionResult) -> AnswerValue | list[int]:
+    answer = each.grade.answer
+    if isinstance(answer, bool):
+        return answer
+    answers = next(answers for answers in _split(tested, each.criterion) if answer in answers)
+    is_whole = answers == list(range(answers[0], answers[-1] + 1))
+    return [answers[0], answers[-1]] if len(answers) > 1 and is_whole else answer
+
+
+def _list_bands(tested: Tested, criterion: ScoringCriterion) -> Iterator[tuple[str, str, AnswerValue | list[int]]]:
+    """Yield for each band, level or answer the id of its test, its outcome, and what to expect."""
+    outcomes = {grade.answer: " ".join((grade.outcome or "").split()) for grade in criterion.grades}
+    if tested.rubric.shape is Shape.CHECKLIST:
+        yield f"{criterion.id}-met", outcomes[True], True
+        yield f"{criterion.id}-missed", f"not: {outcomes[False]}", False
+    for answers in _split(tested, criterion):
+        low, high = answers[0], answers[-1]
+        if low == high:
+            yield f"{criterion.id}-{low}", outcomes[low], low
+        else:
+            yield f"{criterion.id}-{low}-{high}", outcomes[low], [low, high]
