@@ -63,7 +63,7 @@ rubrics:
 
 
 def command(name, *args):
-    program = f"import sys; sys.argv[0] = 'rubric-{name}'; from rubric_lint.cli.{name} import main; main()"
+    program = f"import sys; sys.argv[0] = 'rubric-{name}'; from rubric_lint.cli.{name}.{name} import main; main()"
     return [sys.executable, "-c", program, *args]
 
 

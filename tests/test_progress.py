@@ -115,7 +115,7 @@ def interrupt(rubric):
 
 engine.RULES += (Rule("interrupting", Severity.ERROR, interrupt),)
 sys.argv[0] = "rubric-{0}"
-from rubric_lint.cli.{0} import main
+from rubric_lint.cli.{0}.{0} import main
 main()
 """
 OLD = "rubrics:\n  - id: {}\n    description: States the result.\n"

@@ -130,7 +130,7 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
     from rubric_lint.format.schema_files import schemas_root  # noqa: PLC0415
     from rubric_lint.format.schema_store import store_catalogue  # noqa: PLC0415
 
-    if folder is None and schemas_root().parent == Path(__file__).parents[1]:
+    if folder is None and schemas_root().parent == Path(__file__).parents[2]:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")
     folder = folder or schemas_root() / "bundled"
     forms = [form for entry in _entries() for form in entry.forms]

@@ -21,7 +21,7 @@ FOLDERS = {agent.name: agent.skills for agent in AGENTS if agent.name != "any"}
 
 def find_skill() -> Path:
     """Return the path of the skill: inside the installed package, or beside it in a checkout."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     packaged = package / "skills" / NAME / FILE
     return packaged if packaged.is_file() else package.parent / "skills" / NAME / FILE
 
