@@ -181,7 +181,7 @@ describe("linting", () => {
     assert.deepEqual(await rules(), []);
     assert.equal(await page.textContent("#result"), ""); // and not what another text gave, nor asked of this one too
     await paste(CLEAN);
-    await page.waitForFunction((wanted) => Number(document.body.dataset.lints) >= wanted, before + 1, { timeout: 9_000 });
+    await page.waitForFunction((wanted) => Number(document.body.dataset.lints) >= wanted, before + 1);
     assert.match(await status(), /1 criterion/);
     assert.ok(requests.slice(scripts).some((url) => url.endsWith("/worker.js")));
   });
