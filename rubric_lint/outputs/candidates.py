@@ -5,10 +5,12 @@ In doubt there is none: a text that is refused costs one more request, a wrong v
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
+from types import NoneType
 from typing import Any, NamedTuple, Never
 
 from rubric_lint.messages import join_words
@@ -319,13 +321,42 @@ def _find_open_tag(text: str) -> str:
 def read_quotable(*texts: object) -> str:
     """Return everything that a judge may quote from its input: these texts, as they are and as a prompt shows them.
 
-    Values that are not strings are ignored.
+    Of a conversation, and of any other value, these are all strings in it, and the value as JSON.
     """
-    known = "\n".join([text for text in texts if isinstance(text, str)])
+    known = "\n".join(_list_texts(texts))
     if not known:
         return known
     broken = break_tokens(known)
     return known if broken == known else f"{known}\n{broken}"
+
+
+def _list_texts(given: tuple[object, ...]) -> Iterator[str]:
+    """Yield the strings in some values, what is in those that are JSON, and the other values as JSON."""
+    pending = [*given]
+    for value in given:
+        if not isinstance(value, str | NoneType):
+            with suppress(ValueError, TypeError, RecursionError):
+                yield json.dumps(
+                    value, ensure_ascii=False, default=lambda held: getattr(held, "tolist", held.__str__)()
+                )
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+            if "\\" in value and value.lstrip()[:1] in ("[", "{"):  # its strings are escaped
+                with suppress(ValueError, RecursionError):
+                    pending.append(json.loads(value))
+        elif isinstance(value, Mapping):
+            pending += value.values()
+        elif isinstance(value, list | tuple):
+            pending += value
+        elif hasattr(value, "tolist"):  # an array of NumPy
+            pending.append(value.tolist())
+
+
+def _simplify(value: Any) -> Any:
+    """Return a value that JSON does not have as one that it has: an array of NumPy as a list, any other as a string."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def squeeze(text: str) -> str:
