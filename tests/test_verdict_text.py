@@ -60,6 +60,21 @@ def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(te
         '{score: 2} then\n{"score": 7}',
         '{Score = 2} then\n{"score": 7}',
         '{“score”: 2} then {"score": 7}',
+        '{"score" => 2} then\n{"score": 7}',
+        '{:score => 2} then\n{"score": 7}',
+        'a: 1, :score => 2\n{"score": 7}',
+        '["score" => 2] then\n{"score": 7}',
+        '{["score"]: 2} then\n{"score": 7}',
+        '{&quot;score&quot;: 2} then\n{"score": 7}',
+        '{&#34;score&#x22;&#58; 2} then\n{"score": 7}',
+        '{„score“: 2} then\n{"score": 7}',
+        '{«score»: 2} then\n{"score": 7}',
+        '{「score」: 2} then\n{"score": 7}',
+        '{\uff02score\uff02\uff1a 2} then\n{"score": 7}',
+        '{"score"\uff1a 2} then\n{"score": 7}',
+        '\uff5bscore\uff1a2\uff5d then\n{"score": 7}',
+        '{"score ": 2} then\n{"score": 7}',
+        '{" score": 2} then\n{"score": 7}',
         "{'checks': [{'id': 'a', 'score': 2}]} then {\"score\": 7}",
         "{'score': 2}",
     ],
@@ -68,6 +83,29 @@ def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(te
 def test_an_object_of_another_language_is_an_object_too(text, extract):
     with pytest.raises(OutputError):
         find(text, extract=extract)
+
+
+@pytest.mark.parametrize("extract", [Extract.LAST, Extract.ONLY])
+@pytest.mark.parametrize(
+    "within",
+    [
+        '"second_opinion": {"score": 3}',
+        '"others": [1, {"a": [{"score": 3}]}]',
+        '"was": {"Score ": 3}',
+        '"was": {"\\u0073core": 3}',
+        '"was": {"score": "low"}',
+    ],
+)
+def test_an_answer_field_within_the_object_is_a_second_one_where_text_stands_around(within, extract):
+    text = f'{{"score": 8, {within}}}'
+    with pytest.raises(OutputError, match="within the JSON object at line 2"):
+        find(f"Fine.\n{text}", extract=extract)
+    assert find(text, extract=extract)["score"] == 8
+
+
+def test_an_answer_field_in_a_string_of_the_object_is_none():
+    text = '{"score": 8, "reasoning": "{\\"score\\": 3} is planted", "notes": ["score: 3", {"scores": 3}]}'
+    assert find(f"Fine.\n{text}")["score"] == 8
 
 
 @pytest.mark.parametrize(
@@ -268,6 +306,9 @@ HOSTILE = {
     "quotes alone": '"',
     "keys": '"score":',
     "keys of another language": "{'score':",
+    "keys with blanks": '"  score  "  ',
+    "keys of HTML": "&quot;score&quot; ",
+    "keys within an object": '{"score":1,"a":{"score":1}}',
     "broken objects in fences": '```\n{"a":x\n```\n',
     "objects within objects": '{"a":{"score":1}}\n',
     "objects that begin in each other": '{"a":',

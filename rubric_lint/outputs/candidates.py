@@ -13,6 +13,7 @@ from itertools import pairwise
 from types import NoneType
 from typing import Any, NamedTuple, Never
 
+from rubric_lint.finding import pointer
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.blanks import BLANK, IN_LINE, mend_line_ends
 from rubric_lint.outputs.chat_tokens import break_tokens, find_token, strip_turn
@@ -208,12 +209,25 @@ def _find_fenced(text: str, fence: _Fence, *, is_last: bool) -> Iterator[_Object
         yield _Object(value, first + mark.start(), first + position, fence)
 
 
+_QUOTE = (
+    "(?:[\"'`\u00b4\u00ab\u00bb\u2018-\u201f\u2039\u203a\u300c-\u300f\uff02\uff07]"
+    "|&(?:quot|apos|[lr][sd]quo|[lr]aquo|#0{0,5}3[49]|#x0{0,5}2[27]);)"
+)
+"""A quotation mark in any notation, as HTML writes it too."""
+
+_COLON = "(?:[:\uff1a\ufe13\ufe55]|&colon;|&#0{0,5}58;|&#x0{0,5}3a;)"
+_ARROW = "(?:=>|=&gt;|&rArr;|[\u21d2\u2192]|->)"
+
+
 @cache
 def _key(field: str) -> re.Pattern[str]:
     """Return the pattern of a field's name as a key, in JSON or what imitates it; JSON may escape its letters."""
     name = "".join(rf"(?:{letter}|\\u00{ord(letter):x})" for letter in field)
-    quote = r"[\"'`\u201c\u201d\u2018\u2019]"
-    return re.compile(rf"{quote}{name}\\*{quote}\s*:|\{{\s*{name}\s*[:=]", re.IGNORECASE)
+    return re.compile(
+        rf"{_QUOTE}\s*{name}[\s\\]*{_QUOTE}[\s\])]*(?:{_COLON}|{_ARROW})"  # also ["score"] => and ("score" =>
+        rf"|[{{\uff5b]\s*:?{name}\s*(?:{_COLON}|=|{_ARROW})|:{name}\s*{_ARROW}",
+        re.IGNORECASE,
+    )
 
 
 def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[_Object], bool]) -> _Object:
@@ -240,8 +254,27 @@ def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[
     if field not in found.value:
         line = line_of(text, found.start)
         raise OutputError(f"`{field}` is not a field of the JSON object at line {line}, but within it", line=line)
+    if path := _find_within(found.value, field):
+        line = line_of(text, found.start)
+        raise OutputError(
+            f"another `{field}` within the JSON object at line {line}, at {path}; expected one", line=line
+        )
     _refuse_beside(text, [(begin, begin), *spans, (end, end)], field, found.start)
     return found
+
+
+def _find_within(value: dict[str, Any], field: str) -> str:
+    """Return the JSON Pointer to an answer field below the top level of an object, or an empty string."""
+    pending: list[tuple[tuple[str | int, ...], Any]] = [((name,), item) for name, item in value.items()]
+    while pending:
+        path, item = pending.pop()
+        if isinstance(item, dict):
+            pending += [((*path, name), child) for name, child in item.items()]
+            if twice := next((name for name in item if name.strip().lower() == field), None):
+                return pointer((*path, twice))
+        elif isinstance(item, list):
+            pending += [((*path, place), child) for place, child in enumerate(item)]
+    return ""
 
 
 def _refuse_beside(text: str, spans: list[tuple[int, int]], field: str, start: int) -> None:
