@@ -303,17 +303,39 @@ def _quoted(text: str, start: int) -> OutputError:
 
 _ENCLOSES = re.compile(
     r"""
-      [\[{(\u201c\u201e\u2018\u201a\u00ab\u300c\u300e] \Z | (?:^|[\s:(])["'`] \Z   # brackets and quotes that open
-    | (?:["}\]] | "\s*:\s*[\w.+-]{1,40})\s*, \Z | "\s*: \Z                          # items and keys of JSON
-    | <!-- \Z | <[A-Za-z][^<>\n]*> \Z
+      (?: [\[{(\u2018\u201a] | (?<![^\s:(])["'`] | <!-- ) \Z          # brackets and quotes that open
+    | (?:["}\]] | "\s*:\s*[\w.+-]{1,40})\s*, \Z | "\s*: \Z         # items and keys of JSON
     """,
     re.VERBOSE,
 )
 """The end of a text that opens something which the object behind it is part of."""
 
-_TAG = re.compile(
-    rf"(?P<indent>^[{IN_LINE}]*)?(?:<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>|<!--|-->)", re.MULTILINE
+_CLOSES = {
+    "\u201d": "\u201c\u201e",
+    "\u201c": "\u201e",
+    "\u00bb": "\u00ab",
+    "\u00ab": "\u00bb",
+    "\u300d": "\u300c",
+    "\u300f": "\u300e",
+    "\u300b": "\u300a",
+    "\u3011": "\u3010",
+    "]": "[",
+    "}": "{",
+}
+"""What each mark closes. A left quotation mark closes in German, and guillemets point inwards in Danish."""
+
+_OPENS = "".join(_CLOSES.values())
+
+_MARKS = re.compile(
+    rf"(?P<indent>^[{IN_LINE}]*)?(?:<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>|<!--|-->)"
+    r"|(?P<quote>[\u00ab\u00bb\u201c-\u201e\u300a-\u3011])"
+    rf"|^[{IN_LINE}]*(?P<bracket>[\[{{](?=[{IN_LINE}]*$)|[\]}}])",
+    re.MULTILINE,
 )
+"""A tag or comment, a mark that differs from the one that closes it, a bracket alone on its line or one that closes."""
+
+_VOID = re.compile("<(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)>")
+"""An element of HTML that has no end."""
 
 
 def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
@@ -334,21 +356,31 @@ def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
     last = before.rstrip(BLANK)
     is_block_quote = before.count("\n", len(last)) == 1 and last[last.rfind("\n") + 1 :].lstrip(IN_LINE)[:1] == ">"
     if not fence and (is_block_quote or _ENCLOSES.search(last[-80:])):
-        raise OutputError(f"{named} is part of what begins before it: {shorten(last[-40:])}", line=line)
-    if name := _find_open_tag(before):
-        raise OutputError(f"{named} is inside `{name}`, which is never closed", line=line)
+        mark = ">" if is_block_quote else "<!--" if last.endswith("<!--") else last[-1]
+        raise OutputError(f"{named} is part of what begins before it with `{mark}`: {shorten(last[-40:])}", line=line)
+    if opened := _find_open(before):
+        at = line_of(text, begin + opened[1])
+        raise OutputError(f"{named} is inside `{opened[0]}` at line {at}, which is never closed", line=line)
 
 
-def _find_open_tag(text: str) -> str:
-    """Return a tag that begins a line and is never closed, or an empty string."""
-    opened: dict[str, int] = {}
-    for tag in _TAG.finditer(text):
-        name = f"<{tag['name']}>" if tag["name"] else "<!--"
-        if tag["end"] or tag[0].endswith("-->"):
-            opened[name] = max(0, opened.get(name, 0) - 1)
-        elif tag["indent"] is not None and not tag[0].endswith("/>"):
-            opened[name] = opened.get(name, 0) + 1
-    return next((name for name, count in opened.items() if count), "")
+def _find_open(text: str) -> tuple[str, int] | None:
+    """Return a mark that opens something and is never closed, and its offset; a tag opens where it begins a line."""
+    opened: dict[str, list[int]] = {}
+    for mark in _MARKS.finditer(text):
+        if sign := mark["quote"] or mark["bracket"]:
+            places = next((opened[each] for each in _CLOSES.get(sign, "") if opened.get(each)), None)
+            if places:
+                places.clear()  # each paragraph of a quotation may begin with a mark
+            elif sign in _OPENS:
+                opened.setdefault(sign, []).append(mark.start())
+            continue
+        name = f"<{mark['name'].lower()}>" if mark["name"] else "<!--"
+        if mark["end"] or mark[0].endswith("-->"):
+            opened.get(name, [])[-1:] = []
+        elif mark["indent"] is not None and not mark[0].endswith("/>") and not _VOID.match(name):
+            opened.setdefault(name, []).append(mark.start())
+    # A right guillemet alone is a bullet.
+    return next(((name, places[0]) for name, places in opened.items() if places and name != "\u00bb"), None)
 
 
 def read_quotable(*texts: object) -> str:
