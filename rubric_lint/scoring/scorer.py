@@ -186,7 +186,9 @@ class Scorer:
         if "output" in record:
             raise OutputError("`output` beside `outputs`: unclear which one counts; remove one", "/outputs")
         outputs = record["outputs"]
-        if not isinstance(outputs, list) or not outputs:
+        if outputs == []:
+            raise OutputError("`outputs` is an empty list, so there is no output to score", "/outputs")
+        if not isinstance(outputs, list):
             raise OutputError(
                 "`outputs` must be a list of outputs for one answer; name a single one `output`", "/outputs"
             )
