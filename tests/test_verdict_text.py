@@ -45,6 +45,8 @@ def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(te
         "For {x : x > 0}, {'a', 'b'} and {see: below}:\n\n{\"score\": 7}",
         '> This is an example:\n\n{"score": 7}',
         '{"id": "accuracy"}\n{"score": 7}',
+        '{"note": "Short, score: low"}\n{"score": 7}',
+        'The set {a, b}, score: low.\n{"score": 7}',
     ],
 )
 def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(text):
@@ -63,6 +65,8 @@ def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(te
         '{“score”: 2} then {"score": 7}',
         '{"score" => 2} then\n{"score": 7}',
         '{:score => 2} then\n{"score": 7}',
+        "{\n  reasoning: 'Poor.',\n  score: 2\n} then\n{\"score\": 7}",
+        '{a = 1; score = 2} then\n{"score": 7}',
         'a: 1, :score => 2\n{"score": 7}',
         '["score" => 2] then\n{"score": 7}',
         '{["score"]: 2} then\n{"score": 7}',
@@ -367,6 +371,8 @@ HOSTILE = {
     "quotes alone": '"',
     "keys": '"score":',
     "keys of another language": "{'score':",
+    "braces and commas": "{a,score ",
+    "a brace and commas": "{" + ", " * 140,
     "keys with blanks": '"  score  "  ',
     "keys of HTML": "&quot;score&quot; ",
     "keys within an object": '{"score":1,"a":{"score":1}}',

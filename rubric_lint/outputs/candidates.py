@@ -225,7 +225,7 @@ def _key(field: str) -> re.Pattern[str]:
     name = "".join(rf"(?:{letter}|\\u00{ord(letter):x})" for letter in field)
     return re.compile(
         rf"{_QUOTE}\s*{name}[\s\\]*{_QUOTE}[\s\])]*(?:{_COLON}|{_ARROW})"  # also ["score"] => and ("score" =>
-        rf"|[{{\uff5b]\s*:?{name}\s*(?:{_COLON}|=|{_ARROW})|:{name}\s*{_ARROW}",
+        rf"|[{{\uff5b](?:[^{{}}\"]{{0,300}}[,;])?\s*:?{name}\s*(?:{_COLON}|=|{_ARROW})|:{name}\s*{_ARROW}",
         re.IGNORECASE,
     )
 
