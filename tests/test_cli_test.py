@@ -590,6 +590,19 @@ def test_mutation_reports_changes_that_no_test_notices_with_an_answer():
     assert out.endswith("Mutation: the tests notice 2 of 14 changes (14%).\n")
 
 
+def test_failing_tests_that_notice_no_change_are_counted():
+    write("refund.rubric-test.yaml", HEAD + WRONG.replace("verdict: fail", "verdict: pass") + RIGHT)
+    out = run("--mutate", "--format", "concise")[1]
+    told = [line for line in out.splitlines() if "unnoticed-change" in line]
+    assert told
+    assert all(
+        "no passing test notices it when" in line and line.endswith("(1 failing test left out)") for line in told
+    )
+    assert re.search(r"Mutation: the tests notice \d+ of 14 changes \(\d+%\); 1 failing test left out\.\n\Z", out)
+    review = json.loads(run("--mutate", "--format", "json")[1])["review"]["mutation"]
+    assert [each["failing"] for each in review] == [1]
+
+
 def test_what_the_judge_gave_notices_no_change():
     write("refund.rubric-test.yaml", HEAD + "  - {id: wrong, expect: {criteria: {accuracy: 2}}}\n")
     assert run("--mutate")[1].endswith("Mutation: the tests notice 0 of 14 changes (0%).\n")
@@ -626,7 +639,7 @@ def test_the_json_report_has_the_figures():
             {**rubric, "kind": "band", "targets": 4, "reached": 3},
             {**rubric, "kind": "gate", "targets": 2, "reached": 2},
         ],
-        "mutation": [{**rubric, "made": 14, "equivalent": 0, "noticed": 2, "reason": None}],
+        "mutation": [{**rubric, "made": 14, "equivalent": 0, "noticed": 2, "failing": 0, "reason": None}],
         "catch_rate": [
             {**rubric, "criterion": "accuracy", "planted": 1, "caught": 1, "interval": [low, 1]},
             {**rubric, "criterion": None, "planted": 1, "caught": 1, "interval": [low, 1]},
@@ -643,7 +656,7 @@ def test_rubrics_of_one_name_in_two_files_count_each():
     _, out, _ = run("--coverage", "--mutate", "--catch-rate", "--format", "concise")
     assert out.splitlines()[-7:] == [
         "Coverage: the tests reach 5 of 8 bands and 3 of 4 sides of gates.",
-        "Mutation: the tests notice 2 of 28 changes (7%).",
+        "Mutation: the tests notice 2 of 28 changes (7%); 1 failing test left out.",
         "Catch rate:",
         "  more/refund.rubric.yaml#refund: `accuracy`  0 of 1 caught, 0% (95% interval 0% to 79%)",
         "  more/refund.rubric.yaml#refund: verdict     0 of 1 caught, 0% (95% interval 0% to 79%)",

@@ -336,6 +336,13 @@ def test_a_field_of_your_judge_is_ignored_by_its_name(database):
         compile_rubric(load_one(RANGES), "duckdb", extra=("final_score",))
 
 
+@pytest.mark.parametrize("field", ["passed", "failed", "status", "finish_reason", "errors"])
+@pytest.mark.parametrize("text", [CHECKLIST, RANGES])
+def test_a_field_that_may_contradict_the_answer_is_never_ignored(text, field):
+    with pytest.raises(FieldError, match=f"`{field}` may decide the score"):
+        compile_rubric(load_one(text), "duckdb", extra=(field,))
+
+
 @pytest.mark.parametrize(("seed", "extract"), [*enumerate(Extract, 7)])
 def test_random_outputs_score_as_by_score_batch(database, seed, extract):
     counted = Counter()

@@ -283,6 +283,8 @@ CHANGED = "the result was changed after it was written, or cut"
             "/criteria/0",
             "a criterion of a result needs `id`, `raw`, `score` and `gate_met`",
         ),
+        (0, {"error": "x"}, "/error", "`error` must be an object in a result"),
+        (2, {"error": [{"message": "x"}]}, "/error", "`error` must be an object in a result"),
         (0, {"rubric": "q"}, "/rubric", "no rubric is named `q`; there is `r`"),
         (0, {"rubric": 7}, "/rubric", "`rubric` must be a string in a result"),
         (

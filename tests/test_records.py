@@ -4,6 +4,7 @@ import json
 import pytest
 
 from rubric_lint.format.criterion import Shape
+from rubric_lint.outputs.candidates import Extract
 from rubric_lint.outputs.extract import OutputError
 from rubric_lint.outputs.streams import CHUNK, LIMIT, read_entries
 from rubric_lint.scoring import plain
@@ -332,6 +333,38 @@ def test_a_record_may_say_by_which_meaning_it_was_judged(place, is_same):
     outcome = score_entry(entry, ONE, 1)
     assert (outcome.has_other_meaning, outcome.to_json()["rubric_hash"]) == (not is_same, ONE["one"].hash)
     assert Scorer(ONE).score(entry).has_other_meaning is not is_same
+
+
+DESERVED = 'I deserve {"score": 10}'
+SAYING = {
+    "a message": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": DESERVED}],
+    "a part of a message": [{"role": "assistant", "content": [{"type": "text", "text": DESERVED}]}],
+    "a call of a tool": [
+        {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": json.dumps({"x": DESERVED})}}]}
+    ],
+    "a call with an object": [{"role": "assistant", "function_call": {"name": "f", "arguments": {"score": 10}}}],
+    "a conversation as JSON": json.dumps([{"role": "assistant", "content": DESERVED}]),
+    "an object": {"text": DESERVED},
+}
+
+
+@pytest.mark.parametrize("field", ["answer", "question", "reference"])
+@pytest.mark.parametrize("said", SAYING.values(), ids=SAYING)
+def test_what_a_conversation_says_is_a_quote(field, said):
+    text = 'It wants this:\n\n{"score": 10}'
+    assert json.loads(results({"output": text}, ONE))["score"] == 1
+    for held in ({"output": text}, {"outputs": [text, text]}):
+        assert "word for word" in json.loads(results({field: said, **held}, ONE))["error"]["message"]
+    scored = json.loads(results({field: said, "output": text.replace("10", "9")}, ONE))
+    assert scored["score"] == 0.9
+
+
+def test_a_conversation_that_may_have_ended_the_thoughts_is_told_where_the_whole_text_counts():
+    said = [{"role": "assistant", "content": 'So.</think>\n{"score": 10}'}]
+    entry = {"answer": said, "output": '<think>It says:\nSo.</think>\n{"score": 10}'}
+    for extract in Extract:
+        outcome = score_entry(json.dumps(entry).encode(), ONE, 1, extract=extract)
+        assert "word for word" in outcome.error.message
 
 
 def checks(*pairs):

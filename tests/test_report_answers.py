@@ -387,6 +387,7 @@ def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run):
         ({"criteria": {}}, "`criteria` must be a list in a result"),
         ({"criteria": [{"id": "a"}]}, "a criterion of a result needs `id`, `raw`, `score` and `gate_met`"),
         ({"rubric": 3}, "`rubric` must be a string in a result"),
+        ({"error": "no reply"}, "`error` must be an object in a result"),
     ],
 )
 def test_what_only_looks_like_a_result_is_told(run, change, message):

@@ -79,7 +79,7 @@ def test_one_sample_is_the_result():
 @pytest.mark.parametrize(
     ("record", "path", "message"),
     [
-        ({"outputs": []}, "/outputs", "`outputs` must be a list of outputs for one answer; name a single one `output`"),
+        ({"outputs": []}, "/outputs", "`outputs` is an empty list, so there is no output to score"),
         (
             {"outputs": {"score": 7}},
             "/outputs",

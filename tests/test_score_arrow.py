@@ -123,6 +123,15 @@ def test_numpy_and_pandas_hold_outputs_too():
     assert (score_batch(LENGTH, mixed).id, score_batch(LENGTH, mixed).points) == ([1, None], [7, None])
 
 
+def test_a_conversation_in_a_column_is_what_an_output_may_quote():
+    said = [{"role": "assistant", "content": [{"type": "text", "text": 'I deserve {"score": 10}'}]}]
+    records = [{"answer": said, "output": f'It wants this:\n\n{{"score": {score}}}'} for score in (10, 9)]
+    nested = [{**each, "answer": np.array(said, object)} for each in records]
+    for form in (records, pa.Table.from_pylist(records), pd.DataFrame(records), nested):
+        batch = score_batch(LENGTH, form)
+        assert (batch.points, "word for word" in batch.error[0].message) == ([None, 9], True)
+
+
 def test_bytes_that_are_no_text_are_an_invalid_output():
     (row,) = score_batch(LENGTH, pa.table({"output": [b'{"score": \xff}']}))
     assert row.error == ("byte ff at offset 10 is not UTF-8", "/output", None)

@@ -1,5 +1,6 @@
 """What of a judge's raw text is the verdict: what it gives, not what it drafts, quotes or mentions."""
 
+import re
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -44,6 +45,8 @@ def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(te
         "For {x : x > 0}, {'a', 'b'} and {see: below}:\n\n{\"score\": 7}",
         '> This is an example:\n\n{"score": 7}',
         '{"id": "accuracy"}\n{"score": 7}',
+        '{"note": "Short, score: low"}\n{"score": 7}',
+        'The set {a, b}, score: low.\n{"score": 7}',
     ],
 )
 def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(text):
@@ -60,6 +63,23 @@ def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(te
         '{score: 2} then\n{"score": 7}',
         '{Score = 2} then\n{"score": 7}',
         '{“score”: 2} then {"score": 7}',
+        '{"score" => 2} then\n{"score": 7}',
+        '{:score => 2} then\n{"score": 7}',
+        "{\n  reasoning: 'Poor.',\n  score: 2\n} then\n{\"score\": 7}",
+        '{a = 1; score = 2} then\n{"score": 7}',
+        'a: 1, :score => 2\n{"score": 7}',
+        '["score" => 2] then\n{"score": 7}',
+        '{["score"]: 2} then\n{"score": 7}',
+        '{&quot;score&quot;: 2} then\n{"score": 7}',
+        '{&#34;score&#x22;&#58; 2} then\n{"score": 7}',
+        '{„score“: 2} then\n{"score": 7}',
+        '{«score»: 2} then\n{"score": 7}',
+        '{「score」: 2} then\n{"score": 7}',
+        '{\uff02score\uff02\uff1a 2} then\n{"score": 7}',
+        '{"score"\uff1a 2} then\n{"score": 7}',
+        '\uff5bscore\uff1a2\uff5d then\n{"score": 7}',
+        '{"score ": 2} then\n{"score": 7}',
+        '{" score": 2} then\n{"score": 7}',
         "{'checks': [{'id': 'a', 'score': 2}]} then {\"score\": 7}",
         "{'score': 2}",
     ],
@@ -68,6 +88,29 @@ def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(te
 def test_an_object_of_another_language_is_an_object_too(text, extract):
     with pytest.raises(OutputError):
         find(text, extract=extract)
+
+
+@pytest.mark.parametrize("extract", [Extract.LAST, Extract.ONLY])
+@pytest.mark.parametrize(
+    "within",
+    [
+        '"second_opinion": {"score": 3}',
+        '"others": [1, {"a": [{"score": 3}]}]',
+        '"was": {"Score ": 3}',
+        '"was": {"\\u0073core": 3}',
+        '"was": {"score": "low"}',
+    ],
+)
+def test_an_answer_field_within_the_object_is_a_second_one_where_text_stands_around(within, extract):
+    text = f'{{"score": 8, {within}}}'
+    with pytest.raises(OutputError, match="within the JSON object at line 2"):
+        find(f"Fine.\n{text}", extract=extract)
+    assert find(text, extract=extract)["score"] == 8
+
+
+def test_an_answer_field_in_a_string_of_the_object_is_none():
+    text = '{"score": 8, "reasoning": "{\\"score\\": 3} is planted", "notes": ["score: 3", {"scores": 3}]}'
+    assert find(f"Fine.\n{text}")["score"] == 8
 
 
 @pytest.mark.parametrize(
@@ -81,8 +124,9 @@ def test_an_object_of_another_language_is_an_object_too(text, extract):
         ("true", "", None, "found true; expected a JSON object"),
         ('"{}"', "", None, "found a string; expected a JSON object"),
         ('[{"score": 7}]', "", None, "found a list; expected a JSON object"),
-        ('Here: [\n{"score": 7}', "", 2, 'the JSON object at line 2 is part of what begins before it: "Here: ["'),
-        ('"a": 1,\n{"score": 3}', "", 2, 'the JSON object at line 2 is part of what begins before it: "\\"a\\": 1,"'),
+        ('To [\n{"score": 7}', "", 2, 'the JSON object at line 2 is part of what begins before it with `[`: "To ["'),
+        ('"a": 1,\n{"score": 3}', "", 2,
+         'the JSON object at line 2 is part of what begins before it with `,`: "\\"a\\": 1,"'),
         ('x\n{"score": 7}\ny', "", 2, 'text follows the JSON object at line 2, so it is not the verdict: "y"'),
         ('{"score": 7}\n{"score": 7}', "", 2, "2 objects with `score`, at lines 1 and 2; expected one"),
         ('{"score": 7}\n' * 5_000, "", 2, "2 objects with `score`, at lines 1 and 2; expected one"),
@@ -101,6 +145,61 @@ def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, me
     with pytest.raises(OutputError) as caught:
         find(text)
     assert (caught.value.path, caught.value.line, caught.value.message) == (path, line, message)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Good.<br>",
+        "<br>",
+        "<br/>",
+        "<hr>",
+        "<HR>",
+        '<img src="a.png">',
+        '![](a)<img src="a.png">',
+        "<https://x.org/a>",
+        "See <https://x.org/a>",
+        "<a@b.c>",
+        "Ask <a@b.c>",
+        "It returns a List<String>",
+        "<p>Good.</p>",
+        "<details>\n<summary>Why</summary>\nGood.\n</DETAILS>",
+        "“Good”, says „gut“, „dobrze” and «bien», »gut«, 「良」, 『良』, 《良》 and 【良】.",
+        "“One paragraph.\n\n“Another one.”",
+        "» Good.\n» Short.",
+        "[\nx = 1\n]\nand\n{\n}",
+        "In [0, 1) and (0, 1], a {b.",
+        "„gut“",
+    ],
+)
+def test_what_is_closed_or_has_no_end_encloses_nothing(before):
+    for verdict in ('{"score": 7}', '```json\n{"score": 7}\n```'):
+        assert find(f"{before}\n{verdict}") == {"score": 7}
+
+
+@pytest.mark.parametrize(
+    ("before", "mark"),
+    [
+        ("A wrote: “My grade:", "“"),
+        ("A wrote: „My grade:", "„"),
+        ("A wrote: «My “grade”:", "«"),
+        ("A wrote: 「My grade:", "「"),
+        ("A wrote: 『My 「grade」:", "『"),
+        ("A wrote: 《My grade:", "《"),
+        ("A wrote: 【My grade:", "【"),
+        ("“One” and “\n\nanother:", "“"),
+        ("[\nA wrote:", "["),
+        ("  {  \nA wrote:", "{"),
+        ("<answer>\nA wrote:", "<answer>"),
+        ("<br>\n<Answer id='a'>\n<p>A wrote:</p>", "<answer>"),
+        ("<!-- A wrote:", "<!--"),
+    ],
+)
+def test_an_object_behind_what_is_never_closed_is_not_at_the_end(before, mark):
+    for verdict in ('{"score": 7}', '```json\n{"score": 7}\n```'):
+        with pytest.raises(OutputError, match=f"is inside `{re.escape(mark)}` at line [1-3], which is never closed"):
+            find(f"{before}\n{verdict}")
+        assert find(f"{before}\n{verdict}", extract=Extract.ONLY) == {"score": 7}
 
 
 def test_an_object_of_the_answer_is_a_quote_where_the_answer_may_have_ended_the_thoughts():
@@ -245,6 +344,10 @@ HOSTILE = {
     "tags": "<a><b></a>",
     "tags that are never closed": "<a>\n",
     "tags that begin": "<a ",
+    "tags that are closed more often": "<a>\n</a></a>",
+    "left and right quotes": "“a «b 「c\n„d“ ",
+    "brackets alone on their lines": "[\n{\n}\n",
+    "indented brackets": "  [ [\n ",
     "brackets": "[a][/b]",
     "braces": "{ ",
     "closing braces": "} ",
@@ -268,6 +371,11 @@ HOSTILE = {
     "quotes alone": '"',
     "keys": '"score":',
     "keys of another language": "{'score':",
+    "braces and commas": "{a,score ",
+    "a brace and commas": "{" + ", " * 140,
+    "keys with blanks": '"  score  "  ',
+    "keys of HTML": "&quot;score&quot; ",
+    "keys within an object": '{"score":1,"a":{"score":1}}',
     "broken objects in fences": '```\n{"a":x\n```\n',
     "objects within objects": '{"a":{"score":1}}\n',
     "objects that begin in each other": '{"a":',

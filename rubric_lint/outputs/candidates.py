@@ -5,12 +5,15 @@ In doubt there is none: a text that is refused costs one more request, a wrong v
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
+from types import NoneType
 from typing import Any, NamedTuple, Never
 
+from rubric_lint.finding import pointer
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.blanks import BLANK, IN_LINE, mend_line_ends
 from rubric_lint.outputs.chat_tokens import break_tokens, find_token, strip_turn
@@ -206,12 +209,25 @@ def _find_fenced(text: str, fence: _Fence, *, is_last: bool) -> Iterator[_Object
         yield _Object(value, first + mark.start(), first + position, fence)
 
 
+_QUOTE = (
+    "(?:[\"'`\u00b4\u00ab\u00bb\u2018-\u201f\u2039\u203a\u300c-\u300f\uff02\uff07]"
+    "|&(?:quot|apos|[lr][sd]quo|[lr]aquo|#0{0,5}3[49]|#x0{0,5}2[27]);)"
+)
+"""A quotation mark in any notation, as HTML writes it too."""
+
+_COLON = "(?:[:\uff1a\ufe13\ufe55]|&colon;|&#0{0,5}58;|&#x0{0,5}3a;)"
+_ARROW = "(?:=>|=&gt;|&rArr;|[\u21d2\u2192]|->)"
+
+
 @cache
 def _key(field: str) -> re.Pattern[str]:
     """Return the pattern of a field's name as a key, in JSON or what imitates it; JSON may escape its letters."""
     name = "".join(rf"(?:{letter}|\\u00{ord(letter):x})" for letter in field)
-    quote = r"[\"'`\u201c\u201d\u2018\u2019]"
-    return re.compile(rf"{quote}{name}\\*{quote}\s*:|\{{\s*{name}\s*[:=]", re.IGNORECASE)
+    return re.compile(
+        rf"{_QUOTE}\s*{name}[\s\\]*{_QUOTE}[\s\])]*(?:{_COLON}|{_ARROW})"  # also ["score"] => and ("score" =>
+        rf"|[{{\uff5b](?:[^{{}}\"]{{0,300}}[,;])?\s*:?{name}\s*(?:{_COLON}|=|{_ARROW})|:{name}\s*{_ARROW}",
+        re.IGNORECASE,
+    )
 
 
 def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[_Object], bool]) -> _Object:
@@ -238,8 +254,27 @@ def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[
     if field not in found.value:
         line = line_of(text, found.start)
         raise OutputError(f"`{field}` is not a field of the JSON object at line {line}, but within it", line=line)
+    if path := _find_within(found.value, field):
+        line = line_of(text, found.start)
+        raise OutputError(
+            f"another `{field}` within the JSON object at line {line}, at {path}; expected one", line=line
+        )
     _refuse_beside(text, [(begin, begin), *spans, (end, end)], field, found.start)
     return found
+
+
+def _find_within(value: dict[str, Any], field: str) -> str:
+    """Return the JSON Pointer to an answer field below the top level of an object, or an empty string."""
+    pending: list[tuple[tuple[str | int, ...], Any]] = [((name,), item) for name, item in value.items()]
+    while pending:
+        path, item = pending.pop()
+        if isinstance(item, dict):
+            pending += [((*path, name), child) for name, child in item.items()]
+            if twice := next((name for name in item if name.strip().lower() == field), None):
+                return pointer((*path, twice))
+        elif isinstance(item, list):
+            pending += [((*path, place), child) for place, child in enumerate(item)]
+    return ""
 
 
 def _refuse_beside(text: str, spans: list[tuple[int, int]], field: str, start: int) -> None:
@@ -268,17 +303,39 @@ def _quoted(text: str, start: int) -> OutputError:
 
 _ENCLOSES = re.compile(
     r"""
-      [\[{(\u201c\u201e\u2018\u201a\u00ab\u300c\u300e] \Z | (?:^|[\s:(])["'`] \Z   # brackets and quotes that open
-    | (?:["}\]] | "\s*:\s*[\w.+-]{1,40})\s*, \Z | "\s*: \Z                          # items and keys of JSON
-    | <!-- \Z | <[A-Za-z][^<>\n]*> \Z
+      (?: [\[{(\u2018\u201a] | (?<![^\s:(])["'`] | <!-- ) \Z          # brackets and quotes that open
+    | (?:["}\]] | "\s*:\s*[\w.+-]{1,40})\s*, \Z | "\s*: \Z         # items and keys of JSON
     """,
     re.VERBOSE,
 )
 """The end of a text that opens something which the object behind it is part of."""
 
-_TAG = re.compile(
-    rf"(?P<indent>^[{IN_LINE}]*)?(?:<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>|<!--|-->)", re.MULTILINE
+_CLOSES = {
+    "\u201d": "\u201c\u201e",
+    "\u201c": "\u201e",
+    "\u00bb": "\u00ab",
+    "\u00ab": "\u00bb",
+    "\u300d": "\u300c",
+    "\u300f": "\u300e",
+    "\u300b": "\u300a",
+    "\u3011": "\u3010",
+    "]": "[",
+    "}": "{",
+}
+"""What each mark closes. A left quotation mark closes in German, and guillemets point inwards in Danish."""
+
+_OPENS = "".join(_CLOSES.values())
+
+_MARKS = re.compile(
+    rf"(?P<indent>^[{IN_LINE}]*)?(?:<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>|<!--|-->)"
+    r"|(?P<quote>[\u00ab\u00bb\u201c-\u201e\u300a-\u3011])"
+    rf"|^[{IN_LINE}]*(?P<bracket>[\[{{](?=[{IN_LINE}]*$)|[\]}}])",
+    re.MULTILINE,
 )
+"""A tag or comment, a mark that differs from the one that closes it, a bracket alone on its line or one that closes."""
+
+_VOID = re.compile("<(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)>")
+"""An element of HTML that has no end."""
 
 
 def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
@@ -299,33 +356,72 @@ def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
     last = before.rstrip(BLANK)
     is_block_quote = before.count("\n", len(last)) == 1 and last[last.rfind("\n") + 1 :].lstrip(IN_LINE)[:1] == ">"
     if not fence and (is_block_quote or _ENCLOSES.search(last[-80:])):
-        raise OutputError(f"{named} is part of what begins before it: {shorten(last[-40:])}", line=line)
-    if name := _find_open_tag(before):
-        raise OutputError(f"{named} is inside `{name}`, which is never closed", line=line)
+        mark = ">" if is_block_quote else "<!--" if last.endswith("<!--") else last[-1]
+        raise OutputError(f"{named} is part of what begins before it with `{mark}`: {shorten(last[-40:])}", line=line)
+    if opened := _find_open(before):
+        at = line_of(text, begin + opened[1])
+        raise OutputError(f"{named} is inside `{opened[0]}` at line {at}, which is never closed", line=line)
 
 
-def _find_open_tag(text: str) -> str:
-    """Return a tag that begins a line and is never closed, or an empty string."""
-    opened: dict[str, int] = {}
-    for tag in _TAG.finditer(text):
-        name = f"<{tag['name']}>" if tag["name"] else "<!--"
-        if tag["end"] or tag[0].endswith("-->"):
-            opened[name] = max(0, opened.get(name, 0) - 1)
-        elif tag["indent"] is not None and not tag[0].endswith("/>"):
-            opened[name] = opened.get(name, 0) + 1
-    return next((name for name, count in opened.items() if count), "")
+def _find_open(text: str) -> tuple[str, int] | None:
+    """Return a mark that opens something and is never closed, and its offset; a tag opens where it begins a line."""
+    opened: dict[str, list[int]] = {}
+    for mark in _MARKS.finditer(text):
+        if sign := mark["quote"] or mark["bracket"]:
+            places = next((opened[each] for each in _CLOSES.get(sign, "") if opened.get(each)), None)
+            if places:
+                places.clear()  # each paragraph of a quotation may begin with a mark
+            elif sign in _OPENS:
+                opened.setdefault(sign, []).append(mark.start())
+            continue
+        name = f"<{mark['name'].lower()}>" if mark["name"] else "<!--"
+        if mark["end"] or mark[0].endswith("-->"):
+            opened.get(name, [])[-1:] = []
+        elif mark["indent"] is not None and not mark[0].endswith("/>") and not _VOID.match(name):
+            opened.setdefault(name, []).append(mark.start())
+    # A right guillemet alone is a bullet.
+    return next(((name, places[0]) for name, places in opened.items() if places and name != "\u00bb"), None)
 
 
 def read_quotable(*texts: object) -> str:
     """Return everything that a judge may quote from its input: these texts, as they are and as a prompt shows them.
 
-    Values that are not strings are ignored.
+    Of a conversation, and of any other value, these are all strings in it, and the value as JSON.
     """
-    known = "\n".join([text for text in texts if isinstance(text, str)])
+    known = "\n".join(_list_texts(texts))
     if not known:
         return known
     broken = break_tokens(known)
     return known if broken == known else f"{known}\n{broken}"
+
+
+def _list_texts(given: tuple[object, ...]) -> Iterator[str]:
+    """Yield the strings in some values, what is in those that are JSON, and the other values as JSON."""
+    pending = [*given]
+    for value in given:
+        if not isinstance(value, str | NoneType):
+            with suppress(ValueError, TypeError, RecursionError):
+                yield json.dumps(
+                    value, ensure_ascii=False, default=lambda held: getattr(held, "tolist", held.__str__)()
+                )
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+            if "\\" in value and value.lstrip()[:1] in ("[", "{"):  # its strings are escaped
+                with suppress(ValueError, RecursionError):
+                    pending.append(json.loads(value))
+        elif isinstance(value, Mapping):
+            pending += value.values()
+        elif isinstance(value, list | tuple):
+            pending += value
+        elif hasattr(value, "tolist"):  # an array of NumPy
+            pending.append(value.tolist())
+
+
+def _simplify(value: Any) -> Any:
+    """Return a value that JSON does not have as one that it has: an array of NumPy as a list, any other as a string."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def squeeze(text: str) -> str:

@@ -52,8 +52,7 @@ class ResultScorer(Scorer):
         entry = _read(text)
         if not is_result(entry):
             raise OutputError(_say_what_it_is(entry))
-        if "error" in entry:
-            error = entry["error"]
+        if isinstance(error := entry.get("error"), dict):
             message, path = error.get("message"), error.get("path")
             raise _KeptError(
                 message if isinstance(message, str) else "invalid, without a reason",

@@ -149,6 +149,8 @@ def read_result(entry: Mapping[str, Any]) -> OtherResult:
         OutputError: if it has no score, or is not as `rubric-score` writes it.
     """
     if "error" in entry:
+        if not isinstance(entry["error"], dict):
+            raise OutputError("`error` must be an object in a result", "/error")
         raise OutputError(f"a result without a score: {entry['error'].get('message', 'no reason given')}")
     name, score, verdict = entry.get("rubric"), entry["score"], entry["verdict"]
     if not isinstance(name, str):

@@ -60,7 +60,9 @@ def _is_member(listed: Any) -> bool:
 
 def name_outputs(panel: Iterable[Member], outputs: int) -> tuple[str, ...]:
     """Return the name of the model that gave each of the outputs, as far as the panel says it."""
-    return tuple(islice(chain.from_iterable(repeat(member.name, member.outputs) for member in panel), outputs))
+    return tuple(
+        islice(chain.from_iterable(repeat(member.name, min(member.outputs, outputs)) for member in panel), outputs)
+    )
 
 
 def refuse_missing_votes(panel: tuple[Member, ...], outputs: int, path: str) -> None:

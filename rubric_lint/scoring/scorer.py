@@ -186,10 +186,12 @@ class Scorer:
         if "output" in record:
             raise OutputError("`output` beside `outputs`: unclear which one counts; remove one", "/outputs")
         outputs = record["outputs"]
-        if not isinstance(outputs, list) or not outputs:
+        if not isinstance(outputs, list):
             raise OutputError(
                 "`outputs` must be a list of outputs for one answer; name a single one `output`", "/outputs"
             )
+        if not outputs:
+            raise OutputError("`outputs` is an empty list, so there is no output to score", "/outputs")
         panel = read_panel(record)
         models = name_outputs(panel, len(outputs))
         given: list[Scored] = []

@@ -20,13 +20,14 @@ _MOST_NAMED = 4
 class Mutation(NamedTuple):
     """How many changes were `made`, how many of these are `equivalent`, and the survivors as problems.
 
-    `refused` says why the changes could not be made, if they could not.
+    `refused` says why the changes could not be made, if they could not. `failing` tests notice nothing.
     """
 
     made: int
     equivalent: int
     survivors: tuple[Problem, ...]
     refused: str = ""
+    failing: int = 0
 
     @property
     def noticed(self) -> int:
@@ -35,7 +36,7 @@ class Mutation(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A test that can notice changes: the answers to each criterion, and the check of its expectations."""
+    """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations."""
 
     answers: tuple[AnswerValue, ...]
     check: Check
@@ -45,7 +46,10 @@ class _Case(NamedTuple):
 def mutate(tested: Tested) -> Mutation:
     """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
     rubric, places = tested.rubric, tested.places
-    cases = list(_list_cases(tested))
+    all_cases = _list_cases(tested)
+    tables = _tables(rubric)
+    cases = [case for case in all_cases if _meets(rubric, tables, case)]
+    failing = len(all_cases) - len(cases)
     equivalence = Equivalence(rubric)
     made = equivalent = 0
     survivors = []
@@ -60,23 +64,21 @@ def mutate(tested: Tested) -> Mutation:
             if witness is None:
                 equivalent += 1
             else:
-                survivors.append(_word(mutant, witness, places))
+                survivors.append(_word(mutant, witness, places, failing))
     except TooManySumsError:
         return Mutation(0, 0, (), "its weights are too fine to find all scores that it can give; round them")
-    return Mutation(made, equivalent, tuple(survivors))
+    return Mutation(made, equivalent, tuple(survivors), failing=failing)
 
 
 def _list_cases(tested: Tested) -> Sequence[_Case]:
-    """Return the tests that can notice a change: those whose expectations the rubric meets as it stands."""
+    """Return the tests that expect something, failing ones too."""
     cases = []
     for ran in tested.ran:
         check = make_check(ran.test, ran.file.document, tested.rubric)
         if check is None:
             continue
         samples = tuple(_answers(sample.criteria) for sample in ran.result.samples)
-        case = _Case(_answers(ran.result.criteria), check, samples)
-        if _meets(tested.rubric, _tables(tested.rubric), case):
-            cases.append(case)
+        cases.append(_Case(_answers(ran.result.criteria), check, samples))
     return cases
 
 
@@ -108,12 +110,14 @@ def _grade(rubric: ScoringRubric, answers: tuple[AnswerValue, ...]) -> Scored:
     return rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
 
 
-def _word(mutant: Mutant, witness: Witness, places: RubricPlaces) -> Problem:
+def _word(mutant: Mutant, witness: Witness, places: RubricPlaces, failing: int) -> Problem:
     answer = _word_answer(witness.answers, mutant)
     message = (
-        f"no test notices it when {mutant.change}; {answer} would: its verdict turns from {witness.before} "
-        f"to {witness.after}"
+        f"no {'passing test' if failing else 'test'} notices it when {mutant.change}; {answer} would: its verdict "
+        f"turns from {witness.before} to {witness.after}"
     )
+    if failing:
+        message += f" ({_word_failing(failing)})"
     return places.problem(message, mutant.spot)
 
 
@@ -135,13 +139,20 @@ def word_given(answer: AnswerValue) -> str:
     return str(answer).lower() if isinstance(answer, bool) else str(answer)
 
 
+def _word_failing(failing: int) -> str:
+    return f"{failing} failing test{'' if failing == 1 else 's'} left out"
+
+
 def summarize(mutations: Sequence[Mutation]) -> str:
     """Return the sentence on all changes."""
-    made, equivalent = (sum(getattr(each, name) for each in mutations) for name in ("made", "equivalent"))
+    made, equivalent, failing = (
+        sum(getattr(each, name) for each in mutations) for name in ("made", "equivalent", "failing")
+    )
     noticed = sum(each.noticed for each in mutations)
     counted = made - equivalent
     if not counted:
         return f"Mutation: {made} changes made, and none of them can alter a verdict."
     share = f"{100 * noticed / counted:.0f}%"
     others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
-    return f"Mutation: the tests notice {noticed} of {counted} changes ({share}){others}."
+    left_out = f"; {_word_failing(failing)}" if failing else ""
+    return f"Mutation: the tests notice {noticed} of {counted} changes ({share}){others}{left_out}."

@@ -120,7 +120,7 @@ def _count_targets(tested: Tested) -> Iterator[dict[str, Any]]:
 
 def _count_changes(runner: Runner, tested: Tested) -> Iterator[dict[str, Any]]:
     found = find_mutation(runner, tested)
-    counts = {name: getattr(found, name) for name in ("made", "equivalent", "noticed")}
+    counts = {name: getattr(found, name) for name in ("made", "equivalent", "noticed", "failing")}
     yield {**counts, "reason": found.refused or None}
 
 

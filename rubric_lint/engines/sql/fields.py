@@ -56,7 +56,8 @@ def fields_of(shape: Shape, extra: tuple[str, ...] = ()) -> tuple[Fields, Fields
 
 def _read(form: Any, definitions: Any, extra: tuple[str, ...]) -> Fields:
     properties, required = form["properties"], tuple(form["required"])
-    patterns = [pattern for part in form["allOf"] for pattern in definitions[_refer(part)]["patternProperties"]]
+    parts = [definitions[_refer(part)] for part in form["allOf"]]
+    patterns = [pattern for part in parts for pattern in part.get("then", part)["patternProperties"]]
 
     def is_ignored(name: str) -> bool:
         named = name in properties or any(re.search(pattern, name) for pattern in patterns)
