@@ -382,6 +382,13 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("rubrics", ["null", "[]"])
+def test_an_empty_rubric_in_another_document_hides_no_repeated_name(rubrics):
+    line = '{"id": "x", "rubrics": [{"id": "a", "expected_outcome": "Names the city"}]}\n'
+    findings = lint("cases.jsonl", f'{line}{line}{{"id": "y", "rubrics": {rubrics}}}\n'.encode()).findings
+    assert [(each.rule, each.pointer) for each in findings] == [("repeated-case", "/1/id"), ("lost-rubric", "/2/rubrics")]
+
+
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
 def test_the_linter_finds_the_names_that_scoring_refuses(text):
     found = [each for each in lint("suite.yaml", text.encode()).findings if each.rule == "repeated-case"]

@@ -15,10 +15,12 @@ from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import stem_of
 
 
-def find_repeated(rubrics: Sequence[tuple[Document, Rubric]], lost: Container[Path]) -> Iterator[Found]:
+def find_repeated(
+    rubrics: Sequence[tuple[Document, Rubric]], lost: Container[tuple[Document, Path]]
+) -> Iterator[Found]:
     """Find the rubrics of a file whose names other rubrics have, so that no record says which of them it is for.
 
-    Those at the paths `lost` are findings already.
+    Those at the places `lost` are findings already.
     """
     if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
         return
@@ -26,7 +28,7 @@ def find_repeated(rubrics: Sequence[tuple[Document, Rubric]], lost: Container[Pa
     firsts: dict[str, int] = {}
     for at, (name, *_) in enumerate(find_names(rubrics[0][0].source.name, sites)):
         first = firsts.setdefault(name, at)
-        if first != at and rubrics[at][1].path not in lost:
+        if first != at and (rubrics[at][0], rubrics[at][1].path) not in lost:
             (document, rubric), (above, earlier) = rubrics[at], rubrics[first]
             own, other = _read_owner(sites[at]), _read_owner(sites[first])
             if own.key != other.key and own.field and other.field and own.name == other.name:

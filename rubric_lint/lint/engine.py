@@ -167,7 +167,7 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         check_time()
         if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is told once
             yield from _check(document, rubric)
-    yield from find_repeated(held.rubrics, {each.problem.path for each in lost})
+    yield from find_repeated(held.rubrics, {(each.document, each.problem.path) for each in lost})
 
 
 class Held(NamedTuple):
