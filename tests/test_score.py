@@ -386,7 +386,10 @@ CASES = {
 def test_an_empty_rubric_in_another_document_hides_no_repeated_name(rubrics):
     line = '{"id": "x", "rubrics": [{"id": "a", "expected_outcome": "Names the city"}]}\n'
     findings = lint("cases.jsonl", f'{line}{line}{{"id": "y", "rubrics": {rubrics}}}\n'.encode()).findings
-    assert [(each.rule, each.pointer) for each in findings] == [("repeated-case", "/1/id"), ("lost-rubric", "/2/rubrics")]
+    assert [(each.rule, each.pointer) for each in findings] == [
+        ("repeated-case", "/1/id"),
+        ("lost-rubric", "/2/rubrics"),
+    ]
 
 
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)

@@ -138,7 +138,12 @@ def _is_foreign_entry(entry: Any, *, is_doubtful: bool) -> bool:
 
 def is_place(owner: Path, *, in_suite: bool) -> bool:
     """Return whether the mapping at `owner` may contain rubrics: a case, an evaluator, or the defaults."""
-    return is_holder(owner) or (in_suite and owner in {(), ("defaults",)})
+    return is_holder(owner) or (in_suite and (owner in {(), ("defaults",)} or is_listed(owner)))
+
+
+def is_listed(owner: Path) -> bool:
+    """Return whether the mapping at `owner` is an entry of a file that is one list: in a suite of ours, a case."""
+    return len(owner) == 1 and type(owner[0]) is int
 
 
 def holds_criteria(value: Any) -> bool:
@@ -146,6 +151,19 @@ def holds_criteria(value: Any) -> bool:
     if isinstance(value, dict):
         return any(isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items())
     return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)
+
+
+def holds_texts(value: Any) -> bool:
+    """Return whether a value in the place of a rubric lists strings that are criteria: no references to files."""
+    return isinstance(value, list) and any(isinstance(entry, str) and not is_reference(entry) for entry in value)
+
+
+_REFERENCE = re.compile(r"\{\{|\$\{|://|\A\S*(?:[/$]|\.\S)\S*\Z")
+
+
+def is_reference(text: str) -> bool:
+    """Return whether a string in the place of a rubric is a template, an address or a path."""
+    return _REFERENCE.search(text) is not None
 
 
 def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
