@@ -252,6 +252,21 @@ def test_near_misses_fail_a_run_if_asked(options):
     assert call(*options)[2] == 1
 
 
+def test_a_lost_rubric_is_a_near_miss_where_its_rule_does_not_run():
+    lost = "tests:\n  - {id: a, rubrics: [{id: x, expected_outcome: Names the city}]}\n  - id: b\n    rubrics: []\n"
+    write(a=lost, b=GOOD)
+    told = "`rubrics` is an empty list, so nothing is judged by it"
+    for options in ("--select=overlap", "--ignore=lost-rubric"):
+        output, errors, code = call("--fail-on-unread", options)
+        assert (tell(errors)[0], code) == (f"a.yaml:4:5: not checked: {told}", 1)
+        assert call("--fail-on-unread", options, "b.yaml")[2] == 0
+    Path("rubric-lint.toml").write_text('fail-on-unread = true\nignore = ["lost-rubric"]\n', "utf-8")
+    assert call()[2] == 1
+    read = "assertions: [{type: rubrics, rubrics: [{id: a, outcome: Says how}]}]"  # by this linter, not by AgentV
+    write(a=f"tests:\n  - id: b\n    input: x\n    {read}\n")
+    assert call()[1:] == ("", 0)
+
+
 def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision():
     write(a=SINGULAR, b=GOOD, e="rubrics: [{id: a, expected_outcome: ''}]\n")
     call("--write-baseline", "--baseline=known.json")

@@ -1,12 +1,12 @@
 """Find values that look like rubrics but are not read, each with the reason, so that nothing is skipped silently."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rubric_lint.dialects import find_unread_forms
 from rubric_lint.dialects.search.locate import Search
 from rubric_lint.dialects.search.lost_rubrics import word_empty, word_misspelt
-from rubric_lint.finding import Unread
+from rubric_lint.finding import Problem, Unread
 from rubric_lint.format.recognition import FIELD, find_misspelt, has_own_words, is_holder, is_ours, is_place, tells
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
@@ -59,6 +59,16 @@ def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, s
         names = join_words([f"`{shorten(name)}`" for name in firsts])
         reason = f"fields that {view.dialect.title} does not have are not read: {names}"
         yield next(iter(firsts.values())), Part.KEY, reason, True
+
+
+def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Iterator[Unread]:
+    """Report the containers `lost` as near misses, without those whose rubrics are read all the same."""
+    taken = {location.path for location in found.rubrics}
+    above = {path[:length] for path in taken for length in range(len(path) + 1)}
+    for problem in lost:
+        path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
+        if path not in above and not any(path[:length] in taken for length in range(len(path))):
+            yield _make_unread(document, problem.path, problem.part, problem.message, is_known=True)
 
 
 _GUIDED = "guidance"
