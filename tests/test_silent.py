@@ -111,6 +111,13 @@ SPARED = {
     "what is read": "cases:\n  - evaluators: [{LLMJudge: {rubric: Names the cause, include_input: true}}]\n",
     "a number of rubrics": "summary: {rubrics: 3, Rubrics: true}\n",
     "the name of a rubric": "rubric: a.rubric.yaml\nname: x\n",
+    "what a merge key brings into a case": (
+        "base: &b\n  id: x\n  rubrics: [Names the city]\n"
+        "tests:\n  - <<: *b\n  - {<<: *b, id: y, rubrics: [Names the day]}\n"
+    ),
+    "what an alias brings into a case": (
+        "x:\n  rubrics: &r [Names the city]\ntests:\n  - {id: a, rubrics: *r}\n  - {id: b, rubrics: *r}\n"
+    ),
     "a schema": "properties: {expected_outcome: {type: string}, score_ranges: {type: array}}\n",
 }
 
@@ -257,7 +264,7 @@ def test_a_lost_rubric_is_a_near_miss_where_its_rule_does_not_run():
     write(a=lost, b=GOOD)
     told = "`rubrics` is an empty list, so nothing is judged by it"
     for options in ("--select=overlap", "--ignore=lost-rubric"):
-        output, errors, code = call("--fail-on-unread", options)
+        _, errors, code = call("--fail-on-unread", options)
         assert (tell(errors)[0], code) == (f"a.yaml:4:5: not checked: {told}", 1)
         assert call("--fail-on-unread", options, "b.yaml")[2] == 0
     Path("rubric-lint.toml").write_text('fail-on-unread = true\nignore = ["lost-rubric"]\n', "utf-8")

@@ -29,10 +29,14 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
     read = {place for view in views for place in view.sources}
+    borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
     for path in found.leftovers:
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
-        if path in told or path in read or _is_name(path, document.value(path)):
+        value = document.value(path)
+        if path in told or path in read or _is_name(path, value):
             continue
+        if path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed:
+            continue  # an alias or a merge key brings it to where it is read
         if is_known or not _is_another_tools(document, path):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
