@@ -350,6 +350,7 @@ ANCHORS = "- name: tone\n    anchors: {1: Blames the reader, 5: Thanks the reade
 PARTS = '[{"criterion": "Names the refund period", "is_positive": true, "score": 5}]'
 PROMPTFOO = "tests:\n  - vars: {q: x}\n    assert: [%s]\n"
 OF_TESTS = "put it in the `assert` of an entry of `tests`"
+OF_DATA = "move them to a YAML file, below `rubrics`"
 LEVELS = 'rubrics["score%d_description"] = "%s"\n'
 
 # The file, what the message advises, and the file after doing so. The last items are of the kinds that teams write.
@@ -383,6 +384,18 @@ ADVICE = {
     "criteria without a field": (
         *("a.yaml", "- {id: a, expected_outcome: Says why}\n", "put them in a list below `rubrics`"),
         *("a.yaml", "rubrics:\n- {id: a, expected_outcome: Says why}\n"),
+    ),
+    "criteria in TOML": (
+        *("a.toml", '[[rubrics]]\nid = "city"\nexpected_outcome = "Names the city"\n', OF_DATA),
+        *("a.yaml", "rubrics:\n  - {id: city, expected_outcome: Names the city}\n"),
+    ),
+    "bands in TOML": (
+        *("a.toml", '[[rubrics]]\nid = "city"\n[rubrics.score_ranges]\n0 = "None"\n5 = "Named"\n', OF_DATA),
+        *("a.yaml", "rubrics:\n  - {id: city, score_ranges: {0: None is named, 5: Named in full}}\n"),
+    ),
+    "criteria in a program": (
+        *("a.py", 'RUBRICS = [{"id": "city", "expected_outcome": "Names the city"}]\n', OF_DATA),
+        *("a.yaml", "rubrics:\n  - {id: city, expected_outcome: Names the city}\n"),
     ),
     "an assertion elsewhere": (
         *("a.yaml", "cases:\n  - assert: [{type: llm-rubric, value: Says why}]\n", OF_TESTS),

@@ -7,7 +7,16 @@ from rubric_lint.dialects import find_unread_forms
 from rubric_lint.dialects.search.locate import Search
 from rubric_lint.dialects.search.lost_rubrics import word_empty, word_misspelt
 from rubric_lint.finding import Problem, Unread
-from rubric_lint.format.recognition import FIELD, find_misspelt, has_own_words, is_holder, is_ours, is_place, tells
+from rubric_lint.format.recognition import (
+    FIELD,
+    find_misspelt,
+    has_own_words,
+    holds_only_ours,
+    is_holder,
+    is_ours,
+    is_place,
+    tells,
+)
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View
@@ -47,8 +56,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
         named = harbor_check.find(document, is_named=True)
         noticed += [(view.path, Part.KEY, _NOT_NAMED, False) for view in named]
-    if document.kind in DATA and not taken and not noticed and not lost and not found.is_claimed:
-        noticed += _find_outside(document)
+    if not taken and not noticed and not lost and not found.is_claimed:
+        noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
 
 
@@ -181,5 +190,21 @@ def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
             is_named = bool(above) and isinstance(above[-1], str)
             advice = f"rename `{shorten(str(above[-1]))}` to" if is_named else "put them in a list below"
             reason = f"criteria are read only below `{FIELD}`, and these are elsewhere; {advice} `{FIELD}`"
+            yield path, Part.HEAD, reason, False
+            return
+
+
+def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
+    """Find the first criterion of our format in a kind of file from which it is not read.
+
+    In a program, the name of its list must be that of rubrics: fields alone may be part of anything.
+    """
+    for path, mapping in document.mappings if has_own_words(document.quick_text) else ():
+        is_named = not document.kind.is_program or any(str(step).lower() == FIELD for step in path[-2:-1])
+        if is_named and holds_only_ours([mapping]):
+            reason = (
+                "criteria of this format are read from YAML, JSON and JSON Lines only; "
+                f"move them to a YAML file, below `{FIELD}`"
+            )
             yield path, Part.HEAD, reason, False
             return
