@@ -165,7 +165,7 @@ def test_the_likeliest_rubric_is_named_first_whatever_the_order_of_files():
         z=UNREAD["promptfoo"][0],
     )
     places = [line.partition(": ")[0] for line in tell(call("-q")[1])]
-    assert places == ["z.yaml:4:35", "rubric.yaml:1:1", "d.yaml:1:1", "b.yaml:1:1", "e.yaml:1:4", ALL]
+    assert places == ["z.yaml:4:35", "rubric.yaml:1:1", "d.yaml:1:1", "a.yaml:1:1", "b.yaml:1:1", "e.yaml:1:4"]
 
 
 def test_more_near_misses_than_ten_are_counted():
@@ -350,6 +350,7 @@ ANCHORS = "- name: tone\n    anchors: {1: Blames the reader, 5: Thanks the reade
 PARTS = '[{"criterion": "Names the refund period", "is_positive": true, "score": 5}]'
 PROMPTFOO = "tests:\n  - vars: {q: x}\n    assert: [%s]\n"
 OF_TESTS = "put it in the `assert` of an entry of `tests`"
+AS_IDS = "write a list, with each key as the `id` of a criterion"
 OF_DATA = "move them to a YAML file, below `rubrics`"
 LEVELS = 'rubrics["score%d_description"] = "%s"\n'
 
@@ -452,8 +453,32 @@ ADVICE = {
         *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n"),
     ),
     "a map of weights": (
-        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n", AT_THE_TOP),
-        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n"),
+        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n", AS_IDS),
+        *("a.yaml", "rubrics: [{id: tone, weight: 0.4, description: Polite, threshold: 3}]\n"),
+    ),
+    "a map in another field": (
+        *("a.yaml", "rubric: {tone: {weight: 1, text: Polite}, facts: {weight: 2, text: Right}}\n", AS_IDS),
+        *("a.yaml", "rubrics: [{id: tone, weight: 1, text: Polite}, {id: facts, weight: 2, text: Right}]\n"),
+    ),
+    "a list below a name of its own": (
+        *("a.yaml", "rubric:\n  goals:\n    - {id: tone, good: [Thanks the reader]}\n"),
+        "write the list in `goals` as the value of `rubrics`",
+        *("a.yaml", "rubrics:\n    - {id: tone, good: [Thanks the reader]}\n"),
+    ),
+    "scores by name": (
+        *("a.yaml", "rubric: {tone: {1: Blames the reader, 5: Thanks the reader}}\n"),
+        f"{AS_IDS} and its scores as `levels`",
+        *("a.yaml", "rubrics: [{id: tone, levels: {1: Blames the reader, 5: Thanks the reader}}]\n"),
+    ),
+    "scores": (
+        *("a.yaml", "rubrics: {0: Blames the reader, 5: Thanks the reader}\n", "these as its `score_ranges`"),
+        *("a.yaml", "rubrics: [{id: tone, score_ranges: {0: Blames the reader, 5: Thanks the reader}}]\n"),
+    ),
+    "levels in a list": (
+        *("a.yaml", "rubric:\n  - {points: 1, text: Blames the reader}\n  - {points: 3, text: Thanks the reader}\n"),
+        "write a list with one criterion whose `levels` are these, each with `level` and `expected_outcome`",
+        "a.yaml",
+        "rubrics: [{id: tone, levels: [{level: 1, expected_outcome: Rude}, {level: 3, expected_outcome: Polite}]}]\n",
     ),
     "a list with signs": (
         *("a.json", f'{{"rubrics": {PARTS}}}', IN_JSON.format(RUBRIC)),
@@ -480,8 +505,9 @@ def test_advice_that_is_followed_ends_in_a_rubric_or_a_finding(name, text, advic
     Path(name).write_text(text, "utf-8")
     report = json.loads(call("--format=json", name)[0])
     assert (report["findings"], [advice in each["reason"] for each in report["unread"]][:1]) == ([], [True])
+    is_claimed = AT_THE_TOP in report["unread"][0]["reason"]
     Path(name).unlink()
-    Path(new).write_text(f"# $schema: {RUBRIC}\n{done}" if advice == AT_THE_TOP else done, "utf-8")
+    Path(new).write_text(f"# $schema: {RUBRIC}\n{done}" if is_claimed else done, "utf-8")
     if advice == VERSIONS:
         Path("rubric-lint.toml").write_text(f'[versions]\n"{new}" = "v2"\n', "utf-8")
     report = json.loads(call("--format=json", new)[0])

@@ -9,13 +9,16 @@ from rubric_lint.dialects.search.lost_rubrics import word_empty, word_misspelt
 from rubric_lint.finding import Problem, Unread
 from rubric_lint.format.recognition import (
     FIELD,
+    are_levels,
     find_misspelt,
     has_own_words,
     holds_only_ours,
     is_holder,
     is_ours,
     is_place,
+    is_scored,
     tells,
+    word_list_form,
 )
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
@@ -94,6 +97,8 @@ _NOT_NAMED = (
 def _is_another_tools(document: Document, path: Path) -> bool:
     """Return whether a value is a translation, or grades a course, whose criteria have both points and levels."""
     value = document.value(path)
+    if is_scored(value):
+        return False
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
         texts = value if isinstance(value, dict) else document.value(path[:-1])
         return len(texts) > 1 and all(isinstance(text, str) for text in texts.values()) and not tells(texts)
@@ -142,6 +147,17 @@ def _declare(document: Document, path: Path) -> str:
     return "name the file in the setting `versions`"
 
 
+def _advise(document: Document, path: Path) -> str:
+    """Return what to do so that the value at `path` is read, as a list of criteria in our field."""
+    value = document.value(path)
+    form = word_list_form(value)
+    steps = [step for step in ("" if path[-1] == FIELD else f"rename it to `{FIELD}`", form) if step]
+    if not (is_scored(value) or are_levels(value)):  # otherwise the new fields show that it is ours
+        steps.append(_declare(document, path))
+    *others, last = steps
+    return f"if it is a rubric, {', '.join(others)}{(', and ' if form else ' and ') if others else ''}{last}"
+
+
 def _word_foreign(document: Document) -> str:
     data = document.data
     names = [f"`{shorten(key)}`" for key in data][:3] if isinstance(data, dict) and FIELD not in data else []
@@ -163,7 +179,7 @@ def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agent
             return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
         if is_claimed or is_ours(value, path[:-1]):
             return f"`{key}` is not read; rename it to `{FIELD}`"
-        return f"`{key}` is not read; if it is a rubric, rename it to `{FIELD}` and {_declare(document, path)}"
+        return f"`{key}` is not read; {_advise(document, path)}"
     if value is None or value in ([], {}, ""):
         return f"`{FIELD}` {word_empty(value)}; list its criteria or remove it"
     if not isinstance(value, list | dict):
@@ -171,7 +187,7 @@ def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agent
         return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
     if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
         return word_misspelt(misspelt)
-    claim = f"if it is a rubric, {_declare(document, path)}"
+    claim = _advise(document, path)
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
         return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"
     return f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`; {claim}"
