@@ -108,14 +108,9 @@ _BANDS: Mapping[tuple[float | None, float | None], range] = {
 }
 
 
-def read_stray_band(path: Path) -> Band:
-    """Return the band of an item that is not a mapping, which may have been meant for any score."""
-    return Band(path, Part.HEAD, None, None, range(0), SCORES, None, path)
-
-
 def _read_band(item: Any, path: Path) -> Band:
     if not isinstance(item, dict):
-        return read_stray_band(path)
+        return Band(path, Part.HEAD, None, None, range(0), SCORES, None, path)
     field = outcome_field(item)
     outcome_path = (*path, field) if field in item else path
     outcome = item.get(field)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rubric_lint.format.bands import HIGHEST, LOWEST, Scale, read_stray_band
+from rubric_lint.format.bands import HIGHEST, LOWEST, Scale
 from rubric_lint.format.criterion import Criterion, Reader, Shape, build_criterion, unescape_criterion
 from rubric_lint.format.deprecation import Replacement
 from rubric_lint.format.outcomes import NO_SCORES, Outcome, new_outcome
@@ -30,11 +30,11 @@ class _RubricFields(NamedTuple):
     replacements: Mapping[str, Replacement]
     ambiguous: tuple[tuple[Path, Ambiguity], ...]
     view: "View | None" = None
-    strays: tuple[Path, ...] = ()
+    has_strays: bool = False
 
 
 class Rubric(_RubricFields):
-    """A `rubrics` value, valid or not. `entries` leaves out the `strays`: items that are neither strings nor mappings.
+    """A `rubrics` value, valid or not. `entries` leaves out strays: items that are neither strings nor mappings.
 
     Paths are those of the document, or those of `view` if it translates the value to the format.
     """
@@ -101,7 +101,7 @@ class Rubric(_RubricFields):
         scales = [entry.scale for entry in self.criteria if entry.scale and Shape.SCORE_RANGES in entry.shapes]
         holistic = [entry.scale for entry in self.entries if entry.scale and entry.shapes[0] is Shape.HOLISTIC]
         if len(holistic) > 1 or (holistic and not self.is_mixed):
-            bands = (*(band for scale in holistic for band in scale.bands), *map(read_stray_band, self.strays))
+            bands = tuple(band for scale in holistic for band in scale.bands)
             scales.append(Scale(self.path, bands, None, self.path, is_map=False))
         return tuple(scales)
 
@@ -222,7 +222,7 @@ def build_rubric(
         replacements={} if view else schema.replacements,
         ambiguous=tuple(reader.ambiguous_scalars(path)),
         view=view,
-        strays=tuple((*path, at) for at, entry in enumerate(entries) if not isinstance(entry, str | dict)),
+        has_strays=not all(isinstance(entry, str | dict) for entry in entries),
     )
 
 
