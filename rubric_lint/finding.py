@@ -25,7 +25,7 @@ class RenameKey(NamedTuple):
 
 
 class ReplaceValue(NamedTuple):
-    """Intent: replace the value at `path` with the scalar `text`."""
+    """Intent: replace the scalar at `path` with `text`: a scalar, or a range such as `[0, 3]`."""
 
     path: Path
     text: str

@@ -579,7 +579,7 @@ OBSTACLES = {
         ],
     ),
     "rubrics that are not a list": (
-        f"{CASE}  - {{id: two, input: y, rubrics: It}}\n",
+        f"{CASE}  - {{id: two, input: y, rubrics: shared/it.yaml}}\n",
         [(5, "`rubrics` is not a list of criteria")],
     ),
     "two lists": (

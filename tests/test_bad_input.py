@@ -291,6 +291,30 @@ def test_a_wrong_value_is_one_finding(field):
     assert actual == [VALUES[field]]
 
 
+MAPPINGS = {
+    "criteria by name": ("{a: {expected_outcome: Names the city}}", "each key as the `id` of a criterion"),
+    "one criterion": ("{id: a, expected_outcome: Names the city}", "put this criterion in a list"),
+    "scores": ("{0: Names another city, 5: Names the city}", "these as its `score_ranges` or `levels`"),
+    "ranges": ("{0-4: Names another city, 5-10: Names the city}", "these as its `score_ranges` or `levels`"),
+}
+
+
+@pytest.mark.parametrize(("written", "advice"), MAPPINGS.values(), ids=MAPPINGS)
+def test_a_mapping_in_the_place_of_criteria_says_how_to_write_a_list(written, advice):
+    claimed = f"# $schema: rubric-v2.schema.json\nrubrics: {written}\n"
+    suite = f"tests:\n- {{id: a, rubrics: [{{id: x, expected_outcome: Yes}}]}}\n- {{id: b, rubrics: {written}}}\n"
+    for text in (claimed, suite):
+        found = [each for each in lint("a.yaml", text.encode()).findings if each.rule == "schema"]
+        assert [advice in each.message for each in found] == [True]
+
+
+def test_names_as_keys_of_levels_are_one_error():
+    text = "rubrics: [{id: a, expected_outcome: Names it, levels: {low: No city, high: A city}}]\n"
+    assert [(each.rule, each.pointer) for each in lint("a.yaml", text.encode()).findings] == [
+        ("schema", "/rubrics/0/levels/low")
+    ]
+
+
 # In place of the first of two bands that cover 0..10, split where no verdict changes.
 RANGES = {
     "[0, 5, 5]": [("schema", "[0, 5, 5]", "`score_range` has 3 items, expected two integers, [lowest, highest]")],
@@ -298,7 +322,14 @@ RANGES = {
     "[]": [("schema", "[]", "`score_range` is an empty list, expected two integers, [lowest, highest]")],
     "5": [("schema", "5", "`score_range` is 5, expected two integers, [lowest, highest]")],
     "null": [("schema", "null", "`score_range` is empty, expected two integers, [lowest, highest]")],
-    "0-5": [("schema", "0-5", '`score_range` is the string "0-5", expected two integers, [lowest, highest]')],
+    "5-0": [("schema", "5-0", '`score_range` is the string "5-0", expected two integers, [lowest, highest]')],
+    "0-5": [
+        (
+            "schema",
+            "0-5",
+            '`score_range` is the string "0-5", expected two integers, [lowest, highest]; write `[0, 5]`',
+        )
+    ],
     "{0: 5}": [("schema", "{0: 5}", "`score_range` is a mapping, expected two integers, [lowest, highest]")],
     "['0', '5']": [
         ("bounds", "'0'", '`score_range` has the string "0", expected an integer from 0 to 10'),

@@ -299,6 +299,13 @@ def test_each_scale_of_a_mixed_rubric_is_checked_by_itself():
     ]
 
 
+@pytest.mark.parametrize("item", ["[5, 10]", "", "7"])
+def test_an_item_of_a_holistic_rubric_that_is_no_mapping_may_be_any_band(item):
+    text = f"rubrics:\n  - {{score_range: [0, 4], expected_outcome: Names another city}}\n  - {item}\n"
+    found = [(each.rule, each.pointer) for each in lint("a.yaml", text.encode()).findings]
+    assert found == [("schema", "/rubrics/1")]
+
+
 def test_a_stray_band_among_criteria_is_mixing_alone():
     text = "rubrics:\n" + write_criterion([(0, 4), (5, 10)]) + write_bands([(3, 6)], "  ")
     assert [finding.rule for finding in lint("a.yaml", text.encode()).findings] == ["mixing"]

@@ -491,6 +491,17 @@ def test_ranges_as_keys_of_the_short_form_are_one_error(written):
     assert fixed == (text if expected is None else text.replace(written, expected))
 
 
+@pytest.mark.parametrize("form", ["0-3", '"0-3"', "0 to 3", "00..3"])
+def test_a_range_in_one_string_becomes_two_bounds(form):
+    bands = "{score_range: %s, expected_outcome: x}, {score_range: [4, 10], expected_outcome: y}"
+    for text in (f"rubrics: [{bands}]\n", f"rubrics: [{{id: a, score_ranges: [{bands}]}}]\n"):
+        others = OURS._replace(enabled=frozenset({"schema"}))
+        assert fix("a.yaml", (text % form).encode(), others, unsafe=True).text == text % "[0, 3]"
+        assert fix("a.yaml", (text % form).encode(), others).text == text % form
+    json = '{"rubrics": [{"score_range": %s, "expected_outcome": "x"}]}'
+    assert fix("a.json", (json % '"0-3"').encode(), others, unsafe=True).text == json % "[0, 3]"
+
+
 @pytest.mark.parametrize("keys", ["{7/10: x, 0: y}", "{4.5: x, 0: y}", "{low: x, 0: y}", "{0-3: x, low: y}"])
 def test_other_keys_of_the_short_form_are_not_taken_for_ranges(keys):
     found = lint("a.yaml", scale([f"{{id: a, score_ranges: {keys}}}"]).encode(), OURS).findings

@@ -1,8 +1,10 @@
 """B3: containers of rubrics that are nearly right or empty are findings in a file of ours, and nowhere else."""
 
+import json
 from textwrap import dedent, indent
 
 import pytest
+from ruamel.yaml import YAML
 
 from rubric_lint.fix import fix
 from rubric_lint.lint.engine import DEFAULTS, lint
@@ -35,6 +37,13 @@ LOST = {
     "an empty mapping": ("rubrics: {}\n", "", f"`rubrics` is an empty mapping, {EMPTY}"),
     "an empty string": ("rubrics: ''\n", "", f"`rubrics` is an empty string, {EMPTY}"),
     "a sentence": ("rubrics: Says why\n", "", '`rubrics` is the string "Says why", expected a list of criteria'),
+    "a word": ("rubrics: text\n", "", '`rubrics` is the string "text", expected a list of criteria'),
+    "a word and a full stop": (
+        "rubrics: Right.\n",
+        "",
+        '`rubrics` is the string "Right.", expected a list of criteria',
+    ),
+    "a price": ("rubrics: Says $5\n", "", '`rubrics` is the string "Says $5", expected a list of criteria'),
     "a number": ("rubrics: 7\n", "", "`rubrics` is 7, expected a list of criteria"),
     "singular": (
         "rubric: [{id: a, expected_outcome: Says how}]\n",
@@ -84,6 +93,35 @@ def test_a_container_that_is_nearly_right_is_found_in_a_file_of_ours(fields, poi
 def test_alone_it_may_be_another_tools(fields):
     result = lint("a.yaml", (ALONE + case(fields)).encode())
     assert (result.findings, result.rubrics, len(result.unread)) == ((), 0, 1)
+
+
+@pytest.mark.parametrize(("fields", "pointer"), [(fields, pointer) for fields, pointer, _ in LOST.values()], ids=LOST)
+def test_the_same_in_a_file_that_is_one_list_of_cases(fields, pointer):
+    place = (pointer or "/tests/1/rubrics").removeprefix("/tests")
+    text = f"- id: first\n  rubrics: [{{id: a, expected_outcome: Says why}}]\n- id: second\n{indent(fields, '  ')}"
+    told = found(text)[0]
+    assert [at for at, _ in told] == [place]
+    data = YAML(typ="safe").load(text)
+    assert found(json.dumps(data), "a.json")[0] == told
+    lines = found("".join(json.dumps(record) + "\n" for record in data), "a.jsonl")[0]
+    assert [at for at, _ in lines] == [place]
+    data[1].pop(place.split("/")[2])
+    assert found(json.dumps(data), "a.json") == ([], [])
+
+
+def test_texts_in_a_list_of_cases_are_criteria_and_in_a_record_they_are_lost():
+    first, second = '{"rubrics": [{"id": "a", "expected_outcome": "Says why"}]}', '{"rubrics": ["Says how"]}'
+    both = lint("a.json", f"[{first}, {second}]".encode())
+    assert (both.findings, both.rubrics, both.unread) == ((), 2, ())
+    assert [at for at, _ in found(f"{first}\n{second}\n", "a.jsonl")[0]] == ["/1/rubrics"]
+    references = lint("a.jsonl", f"{first}\n{second.replace('Says how', 'a/how.yaml')}\n".encode())
+    assert (references.findings, len(references.unread)) == ((), 1)
+
+
+def test_a_word_in_a_rubric_file_is_an_error():
+    rubric_file = FileSettings(claimed=True, is_rubric_file=True)
+    assert found("rubrics: text\n", "a.rubric.yaml", rubric_file) == ([], ["schema"])
+    assert found('{"rubrics": "text"}', "a.rubric.json", rubric_file) == ([], ["schema"])
 
 
 AGENTV_LOST = {
@@ -178,6 +216,8 @@ FINE = {
     "the name of a file": "rubrics: shared/greeting.yaml\n",
     "an address": "rubrics: file://greeting.yaml#x y\n",
     "a template": "rubrics: '{{ the rubrics }}'\n",
+    "a variable": "rubrics: $greeting\n",
+    "a name with a suffix": "rubrics: greeting.yaml\n",
     "another field": "rubric: strict\n",
     "another tool's rubric": "rubric: [{criterion: Structure, points: 10}]\n",
     "something with a longer name": "rubric_id: 7\n",

@@ -331,6 +331,12 @@ RELATED = [
 ]
 
 
+def test_an_outcome_that_an_alias_repeats_is_told_at_the_alias():
+    result = lint("a.yaml", b"rubrics: [{id: a, score_ranges: {0: &x Names it, 6: *x}}]\n")
+    (found,) = (each for each in result.findings if each.rule == "duplicate-outcome")
+    assert [result.source.slice(span) for span in (found.span, found.related[0].span)] == ["*x", "Names it"]
+
+
 def test_related_places():
     result = lint("a.yaml", SUITE.encode())
 

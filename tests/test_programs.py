@@ -353,7 +353,7 @@ LOOK_ALIKES = [
     "class Rubric(BaseModel):\n    score_range: tuple[int, int]\n    expected_outcome: str = ''\n",
     "def band(score_range, expected_outcome=None):\n    return score_range, expected_outcome\n",
     'rubric = [{"criterion": "Thesis", "ratings": [{"points": 4}]}]',
-    'rubrics = [{"id": "a", "expected_outcome": "x", "score_range": [0, 4]}]',
+    'rows = [{"id": "a", "expected_outcome": "x", "score_range": [0, 4]}]',
     'print("Rubric(score_range=(0, 4), expected_outcome=1)")',
     '"""rubric=[Rubric(score_range=(0, 4), expected_outcome="x")]"""'.replace('"x"', "'x'"),
     "score1_description = row.score1_description\nscore2_description = row.score2_description\n",

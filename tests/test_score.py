@@ -382,6 +382,47 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("rubrics", ["null", "[]"])
+def test_an_empty_rubric_in_another_document_hides_no_repeated_name(rubrics):
+    line = '{"id": "x", "rubrics": [{"id": "a", "expected_outcome": "Names the city"}]}\n'
+    findings = lint("cases.jsonl", f'{line}{line}{{"id": "y", "rubrics": {rubrics}}}\n'.encode()).findings
+    assert [(each.rule, each.pointer) for each in findings] == [
+        ("repeated-case", "/1/id"),
+        ("lost-rubric", "/2/rubrics"),
+    ]
+
+
+BORROWED = {
+    "a merge key": (
+        (
+            "base: &b\n  id: x\ntests:\n"
+            "- <<: *b\n  rubrics: [{id: a, expected_outcome: Is short}]\n"
+            "- <<: *b\n  rubrics: [{id: a, expected_outcome: Is long}]\n"
+        ),
+        (7, 5),
+    ),
+    "a merge key alone": (
+        "base: &b\n  id: x\n  rubrics: [Is short]\ntests:\n- <<: *b\n- <<: *b\n  rubrics: [Is long]\n",
+        (7, 5),
+    ),
+    "an alias": (
+        (
+            "tests:\n- id: &i x\n  rubrics: [{id: a, expected_outcome: Is short}]\n"
+            "- id: *i\n  rubrics: [{id: a, expected_outcome: Is long}]\n"
+        ),
+        (4, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "lines"), BORROWED.values(), ids=BORROWED)
+def test_cases_that_borrow_their_name_are_told_where_they_are(text, lines):
+    result = lint("suite.yaml", text.encode())
+    (found,) = (each for each in result.findings if each.rule == "repeated-case")
+    spans = (found.span, found.related[0].span)
+    assert tuple(result.source.position(span.start).line for span in spans) == lines
+
+
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
 def test_the_linter_finds_the_names_that_scoring_refuses(text):
     found = [each for each in lint("suite.yaml", text.encode()).findings if each.rule == "repeated-case"]

@@ -111,6 +111,13 @@ SPARED = {
     "what is read": "cases:\n  - evaluators: [{LLMJudge: {rubric: Names the cause, include_input: true}}]\n",
     "a number of rubrics": "summary: {rubrics: 3, Rubrics: true}\n",
     "the name of a rubric": "rubric: a.rubric.yaml\nname: x\n",
+    "what a merge key brings into a case": (
+        "base: &b\n  id: x\n  rubrics: [Names the city]\n"
+        "tests:\n  - <<: *b\n  - {<<: *b, id: y, rubrics: [Names the day]}\n"
+    ),
+    "what an alias brings into a case": (
+        "x:\n  rubrics: &r [Names the city]\ntests:\n  - {id: a, rubrics: *r}\n  - {id: b, rubrics: *r}\n"
+    ),
     "a schema": "properties: {expected_outcome: {type: string}, score_ranges: {type: array}}\n",
 }
 
@@ -158,7 +165,7 @@ def test_the_likeliest_rubric_is_named_first_whatever_the_order_of_files():
         z=UNREAD["promptfoo"][0],
     )
     places = [line.partition(": ")[0] for line in tell(call("-q")[1])]
-    assert places == ["z.yaml:4:35", "rubric.yaml:1:1", "d.yaml:1:1", "b.yaml:1:1", "e.yaml:1:4", ALL]
+    assert places == ["z.yaml:4:35", "rubric.yaml:1:1", "d.yaml:1:1", "a.yaml:1:1", "b.yaml:1:1", "e.yaml:1:4"]
 
 
 def test_more_near_misses_than_ten_are_counted():
@@ -252,6 +259,21 @@ def test_near_misses_fail_a_run_if_asked(options):
     assert call(*options)[2] == 1
 
 
+def test_a_lost_rubric_is_a_near_miss_where_its_rule_does_not_run():
+    lost = "tests:\n  - {id: a, rubrics: [{id: x, expected_outcome: Names the city}]}\n  - id: b\n    rubrics: []\n"
+    write(a=lost, b=GOOD)
+    told = "`rubrics` is an empty list, so nothing is judged by it"
+    for options in ("--select=overlap", "--ignore=lost-rubric"):
+        _, errors, code = call("--fail-on-unread", options)
+        assert (tell(errors)[0], code) == (f"a.yaml:4:5: not checked: {told}", 1)
+        assert call("--fail-on-unread", options, "b.yaml")[2] == 0
+    Path("rubric-lint.toml").write_text('fail-on-unread = true\nignore = ["lost-rubric"]\n', "utf-8")
+    assert call()[2] == 1
+    read = "assertions: [{type: rubrics, rubrics: [{id: a, outcome: Says how}]}]"  # by this linter, not by AgentV
+    write(a=f"tests:\n  - id: b\n    input: x\n    {read}\n")
+    assert call()[1:] == ("", 0)
+
+
 def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision():
     write(a=SINGULAR, b=GOOD, e="rubrics: [{id: a, expected_outcome: ''}]\n")
     call("--write-baseline", "--baseline=known.json")
@@ -328,6 +350,8 @@ ANCHORS = "- name: tone\n    anchors: {1: Blames the reader, 5: Thanks the reade
 PARTS = '[{"criterion": "Names the refund period", "is_positive": true, "score": 5}]'
 PROMPTFOO = "tests:\n  - vars: {q: x}\n    assert: [%s]\n"
 OF_TESTS = "put it in the `assert` of an entry of `tests`"
+AS_IDS = "write a list, with each key as the `id` of a criterion"
+OF_DATA = "move them to a YAML file, below `rubrics`"
 LEVELS = 'rubrics["score%d_description"] = "%s"\n'
 
 # The file, what the message advises, and the file after doing so. The last items are of the kinds that teams write.
@@ -361,6 +385,18 @@ ADVICE = {
     "criteria without a field": (
         *("a.yaml", "- {id: a, expected_outcome: Says why}\n", "put them in a list below `rubrics`"),
         *("a.yaml", "rubrics:\n- {id: a, expected_outcome: Says why}\n"),
+    ),
+    "criteria in TOML": (
+        *("a.toml", '[[rubrics]]\nid = "city"\nexpected_outcome = "Names the city"\n', OF_DATA),
+        *("a.yaml", "rubrics:\n  - {id: city, expected_outcome: Names the city}\n"),
+    ),
+    "bands in TOML": (
+        *("a.toml", '[[rubrics]]\nid = "city"\n[rubrics.score_ranges]\n0 = "None"\n5 = "Named"\n', OF_DATA),
+        *("a.yaml", "rubrics:\n  - {id: city, score_ranges: {0: None is named, 5: Named in full}}\n"),
+    ),
+    "criteria in a program": (
+        *("a.py", 'RUBRICS = [{"id": "city", "expected_outcome": "Names the city"}]\n', OF_DATA),
+        *("a.yaml", "rubrics:\n  - {id: city, expected_outcome: Names the city}\n"),
     ),
     "an assertion elsewhere": (
         *("a.yaml", "cases:\n  - assert: [{type: llm-rubric, value: Says why}]\n", OF_TESTS),
@@ -417,8 +453,32 @@ ADVICE = {
         *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n"),
     ),
     "a map of weights": (
-        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n", AT_THE_TOP),
-        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n"),
+        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n", AS_IDS),
+        *("a.yaml", "rubrics: [{id: tone, weight: 0.4, description: Polite, threshold: 3}]\n"),
+    ),
+    "a map in another field": (
+        *("a.yaml", "rubric: {tone: {weight: 1, text: Polite}, facts: {weight: 2, text: Right}}\n", AS_IDS),
+        *("a.yaml", "rubrics: [{id: tone, weight: 1, text: Polite}, {id: facts, weight: 2, text: Right}]\n"),
+    ),
+    "a list below a name of its own": (
+        *("a.yaml", "rubric:\n  goals:\n    - {id: tone, good: [Thanks the reader]}\n"),
+        "write the list in `goals` as the value of `rubrics`",
+        *("a.yaml", "rubrics:\n    - {id: tone, good: [Thanks the reader]}\n"),
+    ),
+    "scores by name": (
+        *("a.yaml", "rubric: {tone: {1: Blames the reader, 5: Thanks the reader}}\n"),
+        f"{AS_IDS} and its scores as `levels`",
+        *("a.yaml", "rubrics: [{id: tone, levels: {1: Blames the reader, 5: Thanks the reader}}]\n"),
+    ),
+    "scores": (
+        *("a.yaml", "rubrics: {0: Blames the reader, 5: Thanks the reader}\n", "these as its `score_ranges`"),
+        *("a.yaml", "rubrics: [{id: tone, score_ranges: {0: Blames the reader, 5: Thanks the reader}}]\n"),
+    ),
+    "levels in a list": (
+        *("a.yaml", "rubric:\n  - {points: 1, text: Blames the reader}\n  - {points: 3, text: Thanks the reader}\n"),
+        "write a list with one criterion whose `levels` are these, each with `level` and `expected_outcome`",
+        "a.yaml",
+        "rubrics: [{id: tone, levels: [{level: 1, expected_outcome: Rude}, {level: 3, expected_outcome: Polite}]}]\n",
     ),
     "a list with signs": (
         *("a.json", f'{{"rubrics": {PARTS}}}', IN_JSON.format(RUBRIC)),
@@ -445,8 +505,9 @@ def test_advice_that_is_followed_ends_in_a_rubric_or_a_finding(name, text, advic
     Path(name).write_text(text, "utf-8")
     report = json.loads(call("--format=json", name)[0])
     assert (report["findings"], [advice in each["reason"] for each in report["unread"]][:1]) == ([], [True])
+    is_claimed = AT_THE_TOP in report["unread"][0]["reason"]
     Path(name).unlink()
-    Path(new).write_text(f"# $schema: {RUBRIC}\n{done}" if advice == AT_THE_TOP else done, "utf-8")
+    Path(new).write_text(f"# $schema: {RUBRIC}\n{done}" if is_claimed else done, "utf-8")
     if advice == VERSIONS:
         Path("rubric-lint.toml").write_text(f'[versions]\n"{new}" = "v2"\n', "utf-8")
     report = json.loads(call("--format=json", new)[0])

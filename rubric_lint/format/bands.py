@@ -163,6 +163,10 @@ def _is_inside(bound: float | None) -> bool:
 _KEY = re.compile(r"(0|-?[1-9][0-9]{0,99})(?:\.0+)?")
 
 
+RANGE = re.compile(r"(\d{1,2})(?:\s*(?:[-\u2010-\u2015]|\.{2,3})\s*|\s+[^\W\d]{1,3}\s+)(\d{1,2})")
+"""A range of scores as people write it: `0-3`, `0..3`, `0 to 3`."""
+
+
 def read_key(key: str) -> int | None:
     """Return a key of a short form as an integer (`7.0` counts), or None."""
     found = _KEY.fullmatch(key)

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from rubric_lint.format.bands import looks_like_bands, read_key
+from rubric_lint.format.bands import RANGE, looks_like_bands, read_key
 from rubric_lint.format.schema import case_lists, schema_for
-from rubric_lint.messages import find_near
+from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.path import Path
 from rubric_lint.text.plain_data import walk_mappings
 
@@ -138,14 +138,78 @@ def _is_foreign_entry(entry: Any, *, is_doubtful: bool) -> bool:
 
 def is_place(owner: Path, *, in_suite: bool) -> bool:
     """Return whether the mapping at `owner` may contain rubrics: a case, an evaluator, or the defaults."""
-    return is_holder(owner) or (in_suite and owner in {(), ("defaults",)})
+    return is_holder(owner) or (in_suite and (owner in {(), ("defaults",)} or is_listed(owner)))
+
+
+def is_listed(owner: Path) -> bool:
+    """Return whether the mapping at `owner` is an entry of a file that is one list: in a suite of ours, a case."""
+    return len(owner) == 1 and type(owner[0]) is int
 
 
 def holds_criteria(value: Any) -> bool:
     """Return whether a value in the place of a rubric is meant as one: not a reference, and not settings."""
     if isinstance(value, dict):
-        return any(isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items())
+        return is_scored(value) or any(
+            isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items()
+        )
     return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)
+
+
+def word_list_form(value: Any) -> str:
+    """Say how to write criteria, bands or levels in the wrong form as a list of criteria; empty if no form shows."""
+    form = ""
+    if is_scored(value):
+        form = "write a list with one criterion that has an `id` and these as its `score_ranges` or `levels`"
+    elif are_levels(value):
+        form = "write a list with one criterion whose `levels` are these, each with `level` and `expected_outcome`"
+    elif isinstance(value, dict) and value:
+        parts = list(value.values())
+        lists = [key for key, part in value.items() if isinstance(part, list) and any(type(x) is dict for x in part)]
+        if not all(isinstance(part, dict) for part in parts) and any(map(schema_for().knows, value)):
+            form = "put this criterion in a list"
+        elif len(lists) == 1 and not any(isinstance(part, dict) for part in parts):
+            form = f"write the list in `{shorten(lists[0])}` as the value of `{FIELD}`"
+        elif all(isinstance(part, dict | list) for part in parts):
+            has_scores = all(is_scored(part) or are_levels(part) for part in parts)
+            scores = " and its scores as `levels`" if has_scores else ""
+            form = f"write a list, with each key as the `id` of a criterion{scores}"
+    return form
+
+
+def is_scored(value: Any) -> bool:
+    """Return whether a value is a map from scores or ranges of them to strings."""
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(isinstance(text, str) for text in value.values())
+        and all(read_key(key) is not None or RANGE.fullmatch(key) for key in value)
+    )
+
+
+def are_levels(value: Any) -> bool:
+    """Return whether entries are the levels of one criterion: each has a string and a number, in order from 0 or 1."""
+    if not isinstance(value, list) or len(value) < 2 or not all(isinstance(entry, dict) for entry in value):
+        return False
+    numbers = [[each for each in entry.values() if type(each) is int] for entry in value]
+    texts = [[each for each in entry.values() if isinstance(each, str)] for entry in value]
+    if any(len(each) != 1 for each in numbers) or any(len(each) != 1 for each in texts):
+        return False
+    counted = [number for (number,) in numbers]
+    ascending = sorted(set(counted))
+    return ascending[0] in (0, 1) and counted in (ascending, ascending[::-1])
+
+
+def holds_texts(value: Any) -> bool:
+    """Return whether a value in the place of a rubric lists strings that are criteria: no references to files."""
+    return isinstance(value, list) and any(isinstance(entry, str) and not is_reference(entry) for entry in value)
+
+
+_REFERENCE = re.compile(r"\{\{|\$\{|://|\A\S*(?:[/$]|\.\S)\S*\Z")
+
+
+def is_reference(text: str) -> bool:
+    """Return whether a string in the place of a rubric is a template, an address or a path."""
+    return _REFERENCE.search(text) is not None
 
 
 def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:

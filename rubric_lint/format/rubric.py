@@ -30,10 +30,11 @@ class _RubricFields(NamedTuple):
     replacements: Mapping[str, Replacement]
     ambiguous: tuple[tuple[Path, Ambiguity], ...]
     view: "View | None" = None
+    has_strays: bool = False
 
 
 class Rubric(_RubricFields):
-    """A `rubrics` value, valid or not. `entries` leaves out items that are neither strings nor mappings.
+    """A `rubrics` value, valid or not. `entries` leaves out strays: items that are neither strings nor mappings.
 
     Paths are those of the document, or those of `view` if it translates the value to the format.
     """
@@ -221,6 +222,7 @@ def build_rubric(
         replacements={} if view else schema.replacements,
         ambiguous=tuple(reader.ambiguous_scalars(path)),
         view=view,
+        has_strays=not all(isinstance(entry, str | dict) for entry in entries),
     )
 
 

@@ -6,9 +6,10 @@ from itertools import islice
 from typing import Any
 
 from rubric_lint.finding import Problem, PutUnder, RenameKey, Repair, ReplaceValue
-from rubric_lint.format.bands import HIGHEST, SCORES, outcome_field, read_key
+from rubric_lint.format.bands import HIGHEST, RANGE, SCORES, outcome_field, read_key
 from rubric_lint.format.criterion import SHAPE_FIELDS
 from rubric_lint.format.outcome_repairs import number_levels, quote, write_placeholder
+from rubric_lint.format.recognition import word_list_form
 from rubric_lint.format.schema import RubricSchema, schema_for
 from rubric_lint.format.schema_errors import SchemaFault
 from rubric_lint.format.schema_files import CURRENT
@@ -22,7 +23,9 @@ def find_violations(
 ) -> Iterator[tuple[str, Problem]]:
     """Find the errors of the `rubrics` value at `path`: the name of the rule, and the problem."""
     if not isinstance(rubrics, list) or not rubrics:
-        yield from find_in(schema, schema.whole, document, path, rubrics)
+        form = word_list_form(rubrics) if schema.version else ""
+        for rule, problem in find_in(schema, schema.whole, document, path, rubrics):
+            yield rule, problem._replace(message=f"{problem.message}; {form}") if form else problem
         return
     for index, entry in enumerate(rubrics):
         if not schema.is_valid_entry(entry):
@@ -59,12 +62,9 @@ def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: P
     yield from found
 
 
-_RANGE = re.compile(r"(\d{1,2})(?:\s*(?:[-\u2010-\u2015]|\.{2,3})\s*|\s+[^\W\d]{1,3}\s+)(\d{1,2})")  # 0-3, 0..3, 0 to 3
-
-
 def _word_range_keys(bands: Any, place: Path) -> Problem | None:
     """Describe `0-3: ...`: the short form has the lowest score of a band only, as the next key says where it ends."""
-    ranges = {key: _RANGE.fullmatch(key) for key in bands} if isinstance(bands, dict) else {}
+    ranges = {key: RANGE.fullmatch(key) for key in bands} if isinstance(bands, dict) else {}
     starts = {key: int(found[1]) if found else read_key(key) for key, found in ranges.items()}
     lows = sorted(start for start in starts.values() if start is not None and start in SCORES)
     if not any(ranges.values()) or len(lows) < len(starts):
@@ -84,6 +84,12 @@ def _word_range_keys(bands: Any, place: Path) -> Problem | None:
 
 def _word_names(levels: Any, place: Path) -> Problem | None:
     """Describe `levels: [none, some, all]`: names without numbers, of which only the author knows the order."""
+    if isinstance(levels, dict) and levels and all(read_key(name) is None for name in levels):
+        names = join_words([f"`{shorten(name)}`" for name in levels])
+        advice = "write 1 and so on from the worst to the best, or a list with `level`, `name` and `expected_outcome`"
+        return Problem(
+            f"`levels` has the keys {names}, expected integers; {advice}", (*place, next(iter(levels))), Part.KEY
+        )
     if not isinstance(levels, list) or len(levels) < 2 or not all(isinstance(name, str) for name in levels):
         return None
     shown = ", ".join(f"{number}: {shorten(name)}" for number, name in enumerate(levels[:3], 1))
@@ -158,6 +164,11 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         title = f"write `{field}: {{verdict: {fault.value}}}`"
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False, is_local=True)
         return problem._replace(message=f"{problem.message}; {title}", repair=repair)
+    written = isinstance(fault.value, str) and path[-1:] == ("score_range",) and RANGE.fullmatch(fault.value)
+    if written and int(written[1]) <= int(written[2]) <= HIGHEST:
+        text = f"[{int(written[1])}, {int(written[2])}]"
+        repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False, is_local=True)
+        return problem._replace(message=f"{problem.message}; {repair.title}", repair=repair)
     if _lacks_quotes(fault) and not fault.is_key and path and not _find_tag(document, path):
         return problem._replace(repair=quote(path, document.written_at(path)))
     return problem

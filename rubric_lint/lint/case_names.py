@@ -15,10 +15,12 @@ from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import stem_of
 
 
-def find_repeated(rubrics: Sequence[tuple[Document, Rubric]], lost: Container[Path]) -> Iterator[Found]:
+def find_repeated(
+    rubrics: Sequence[tuple[Document, Rubric]], lost: Container[tuple[Document, Path]]
+) -> Iterator[Found]:
     """Find the rubrics of a file whose names other rubrics have, so that no record says which of them it is for.
 
-    Those at the paths `lost` are findings already.
+    Those at the places `lost` are findings already.
     """
     if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
         return
@@ -26,20 +28,26 @@ def find_repeated(rubrics: Sequence[tuple[Document, Rubric]], lost: Container[Pa
     firsts: dict[str, int] = {}
     for at, (name, *_) in enumerate(find_names(rubrics[0][0].source.name, sites)):
         first = firsts.setdefault(name, at)
-        if first != at and rubrics[at][1].path not in lost:
+        if first != at and (rubrics[at][0], rubrics[at][1].path) not in lost:
             (document, rubric), (above, earlier) = rubrics[at], rubrics[first]
             own, other = _read_owner(sites[at]), _read_owner(sites[first])
             if own.key != other.key and own.field and other.field and own.name == other.name:
                 called = f"a case with rubrics has the {own.field} `{shorten(own.name)}` already"
                 said = f"{called}, at line {OTHER_LINE}"
-                place, part = (*own.key[1], own.field), Part.VALUE
-                beside = Place("the first one", (), span=above.span((*other.key[1], other.field)))
+                place, above_at = (*own.key[1], own.field), (*other.key[1], other.field)
+                part = Part.ENTRY
             else:
                 said = f"this is a second rubric named `{shorten(name)}`, after the one at line {OTHER_LINE}"
-                place, part = rubric.path, Part.KEY
-                beside = Place("the first one", (), span=above.span(earlier.path, Part.KEY))
+                place, above_at, part = rubric.path, earlier.path, Part.KEY
             message = f"{said}; results cannot tell the two apart, so rename one"
-            yield Found("repeated-case", Problem(message, place, part, (beside,)), document)
+            beside = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
+            yield Found("repeated-case", Problem(message, *_own_place(document, place, part), (beside,)), document)
+
+
+def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:
+    """Return a part of a field, or the mapping with the field if an alias or a merge key brings it there."""
+    is_borrowed = bool(path) and (document.is_merged(path) or document.is_alias(path[:-1]))
+    return (path[:-1], Part.ENTRY) if is_borrowed else (path, part)
 
 
 class RubricSite(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
 from rubric_lint.dialects.search.locate import Location, Search, find_meant, locate, search, speaks_of_rubrics
 from rubric_lint.dialects.search.lost_rubrics import find_lost
-from rubric_lint.dialects.search.near_misses import count_signs, find_unread
+from rubric_lint.dialects.search.near_misses import count_signs, find_unread, word_lost
 from rubric_lint.finding import (
     Finding,
     Problem,
@@ -158,7 +158,7 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         located = _build(document, found.rubrics, settings)
         held.rubrics.extend((document, rubric) for rubric in located)
         yield from find_duplicate_keys(document, located)
-    lost = list(_find_lost(documents, searches, held))
+    lost = list(_find_lost(documents, searches, held, is_told=is_enabled("lost-rubric", settings)))
     yield from lost
     if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in find_absence(documents, settings):
@@ -167,7 +167,7 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         check_time()
         if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is told once
             yield from _check(document, rubric)
-    yield from find_repeated(held.rubrics, {each.problem.path for each in lost})
+    yield from find_repeated(held.rubrics, {(each.document, each.problem.path) for each in lost})
 
 
 class Held(NamedTuple):
@@ -177,8 +177,13 @@ class Held(NamedTuple):
     unread: list[Unread]
 
 
-def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: Held) -> Iterator[Found]:
-    """Find the containers that lose their rubrics; add those that are not findings to `held`."""
+def _find_lost(
+    documents: Sequence[Document], searches: Sequence[Search], held: Held, *, is_told: bool
+) -> Iterator[Found]:
+    """Find the containers that lose their rubrics; add those that are not findings to `held`.
+
+    Without `is_told`, the rule for them does not run, so none of them is a finding.
+    """
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
     in_suite, of_agentv = find_meant(located)
     for document, found in zip(documents, searches, strict=True):
@@ -187,6 +192,8 @@ def _find_lost(documents: Sequence[Document], searches: Sequence[Search], held: 
         yield from (Found("lost-rubric", problem, document) for problem in lost)
         paths = {problem.path for problem in lost}
         held.unread.extend(find_unread(document, found, paths, in_suite=is_ours, of_agentv=of_agentv))
+        if lost and not is_told:
+            held.unread.extend(word_lost(document, found, lost))
 
 
 def _count_criteria(rubrics: list[tuple[Document, Rubric]]) -> int:

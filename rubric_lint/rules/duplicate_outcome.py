@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -37,7 +37,7 @@ def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator
                 f"this outcome is the same as at line {OTHER_LINE}, so a judge cannot choose between the two {kind}; "
                 "say how they differ"
             )
-            yield Problem(message, path, related=(Place("the same outcome", seen[words]),))
+            yield Problem(message, path, Part.ENTRY, (Place("the same outcome", seen[words], Part.ENTRY),))
         elif words:
             seen[words] = path
 

@@ -56,8 +56,13 @@ def resolve(text: str) -> str | int | float | bool | None:
     return text
 
 
-def read_scalar(text: str) -> str | int | float | bool | None:
-    """Return the value of a scalar that is plain or, as in JSON, in double quotes."""
+_WRITTEN_RANGE = re.compile(r"\[\d+, \d+\]")
+
+
+def read_scalar(text: str) -> str | int | float | bool | list[int] | None:
+    """Return the value of a scalar that is plain or, as in JSON, in double quotes; or of a range such as `[0, 3]`."""
+    if _WRITTEN_RANGE.fullmatch(text):
+        return [int(bound) for bound in json.loads(text)]
     return str(json.loads(text)) if text.startswith('"') else resolve(text)
 
 

@@ -1,14 +1,20 @@
 """Decide quickly from the bytes of a file whether to read it."""
 
 import codecs
+import re
 from collections.abc import Mapping
 
 from rubric_lint.dialects import FAMILIES
-from rubric_lint.text.kinds import Kind, kind_of
+from rubric_lint.text.kinds import DATA, Kind, kind_of
 
 _OUR_SIGNS = (
     *(b"rubric", b"Rubric", b"RUBRIC"),
     *(b"expected_outcome", b"expectedOutcome", b"score_range", b"scoreRange", b"required_min_"),
+)
+# Criteria of our format as literals of a program or as tables of TOML, where they are only reported as not read.
+_OURS_ELSEWHERE = re.compile(
+    rb"""(?m)^[ \t]*(?:expected_outcome[ \t]*=[ \t]*["']|score_ranges[ \t]*=[ \t]*[\[{])"""
+    rb"""|\[\[?[\w.]+\.score_ranges\]|["'](?:expected_outcome|score_ranges)\\?["'][ \t]*:"""
 )
 _OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32-LE begins as UTF-16-LE
 _SIGNS_OF_TOML = tuple(words for family in FAMILIES for words in family.toml_has)
@@ -34,6 +40,8 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     kind = kind_of(name)
     if data.startswith(_OTHER_UNICODE):
         return True  # its words have other bytes
+    if kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data):
+        return True
     if kind.is_program:
         return b"GEval(" in data or any(family.may_be_in_program(data) for family in FAMILIES)
     if kind is Kind.TOML:

@@ -12,8 +12,10 @@ from rubric_lint.format.recognition import (
     has_own_words,
     holds_criteria,
     holds_only_ours,
+    holds_texts,
     is_foreign,
     is_holder,
+    is_listed,
     is_ours,
     is_place,
 )
@@ -237,8 +239,9 @@ def _is_others(document: Document) -> bool:
 def _is_placed(document: Document, path: Path) -> bool:
     """Return whether a `rubrics` in a suite of ours is where our rubrics are, so that it is one, whatever it holds."""
     value = document.value(path)
-    is_placed = path[-1] == FIELD and is_place(path[:-1], in_suite=True) and holds_criteria(value)
-    return is_placed and not any(find_misspelt(value, path, of_agentv=False))
+    is_placed = path[-1] == FIELD and is_place(path[:-1], in_suite=True)
+    holds_any = holds_criteria(value) or (is_listed(path[:-1]) and holds_texts(value))
+    return is_placed and holds_any and not any(find_misspelt(value, path, of_agentv=False))
 
 
 def _find_views(document: Document, families: "Iterable[Family]") -> list[Location]:

@@ -1,18 +1,24 @@
 """Report containers of rubrics that are misspelt or empty, so that their criteria would be lost."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.dialects.search.locate import Search, is_agentv
 from rubric_lint.dialects.search.renames import rename
 from rubric_lint.finding import Problem
-from rubric_lint.format.recognition import FIELD, find_misspelt, holds_criteria, is_ours, is_place
+from rubric_lint.format.recognition import (
+    FIELD,
+    find_misspelt,
+    holds_criteria,
+    holds_texts,
+    is_listed,
+    is_ours,
+    is_place,
+    is_reference,
+)
 from rubric_lint.messages import describe
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-
-_REFERENCE = re.compile(r"\{\{|\$\{|://|\A\S+\Z")  # a template, an address, or a file name
 
 
 def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: bool) -> Iterator[Problem]:
@@ -36,19 +42,21 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
     owner, value = document.value(path[:-1]), document.value(path)
     key = str(path[-1])
     if key != FIELD:
-        if FIELD not in owner and (_is_same(key) or _could_be_read(value, path[:-1])):
+        is_case = document.number is not None or is_listed(path[:-1])
+        is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
+        if FIELD not in owner and (_is_same(key) or is_read):
             message = f"`{key}` is not read; did you mean `{FIELD}`?"
             yield Problem(message, path, Part.KEY, repair=rename([(path, FIELD)]))
     elif not value and not isinstance(value, bool | int | float):
         message = f"`{FIELD}` {word_empty(value)}, so nothing is judged by it; list its criteria or remove it"
         yield Problem(message, path, Part.KEY)
     elif not isinstance(value, list | dict):
-        if not (isinstance(value, str) and _REFERENCE.search(value)):
+        if not (isinstance(value, str) and is_reference(value)):
             found = describe(value, document.written_at(path))
             yield Problem(f"`{FIELD}` is {found}, expected a list of criteria", path)
     elif misspelt := list(find_misspelt(value, path, of_agentv=of_agentv)):
         yield Problem(word_misspelt(misspelt[0]), misspelt[0][0], Part.KEY, repair=rename(misspelt))
-    elif holds_criteria(value):
+    elif holds_criteria(value) or (document.number is not None and holds_texts(value)):
         wanted = "outcome" if of_agentv else "expected_outcome"
         yield Problem(f"`{FIELD}` is not read, as it is not a list of criteria with `{wanted}`", path, Part.KEY)
 

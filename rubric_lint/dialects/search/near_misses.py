@@ -1,13 +1,25 @@
 """Find values that look like rubrics but are not read, each with the reason, so that nothing is skipped silently."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rubric_lint.dialects import find_unread_forms
 from rubric_lint.dialects.search.locate import Search
 from rubric_lint.dialects.search.lost_rubrics import word_empty, word_misspelt
-from rubric_lint.finding import Unread
-from rubric_lint.format.recognition import FIELD, find_misspelt, has_own_words, is_holder, is_ours, is_place, tells
+from rubric_lint.finding import Problem, Unread
+from rubric_lint.format.recognition import (
+    FIELD,
+    are_levels,
+    find_misspelt,
+    has_own_words,
+    holds_only_ours,
+    is_holder,
+    is_ours,
+    is_place,
+    is_scored,
+    tells,
+    word_list_form,
+)
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View
@@ -29,10 +41,14 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
     read = {place for view in views for place in view.sources}
+    borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
     for path in found.leftovers:
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
-        if path in told or path in read or _is_name(path, document.value(path)):
+        value = document.value(path)
+        if path in told or path in read or _is_name(path, value):
             continue
+        if path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed:
+            continue  # an alias or a merge key brings it to where it is read
         if is_known or not _is_another_tools(document, path):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
@@ -43,8 +59,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
         named = harbor_check.find(document, is_named=True)
         noticed += [(view.path, Part.KEY, _NOT_NAMED, False) for view in named]
-    if document.kind in DATA and not taken and not noticed and not lost and not found.is_claimed:
-        noticed += _find_outside(document)
+    if not taken and not noticed and not lost and not found.is_claimed:
+        noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
 
 
@@ -61,6 +77,16 @@ def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, s
         yield next(iter(firsts.values())), Part.KEY, reason, True
 
 
+def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Iterator[Unread]:
+    """Report the containers `lost` as near misses, without those whose rubrics are read all the same."""
+    taken = {location.path for location in found.rubrics}
+    above = {path[:length] for path in taken for length in range(len(path) + 1)}
+    for problem in lost:
+        path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
+        if path not in above and not any(path[:length] in taken for length in range(len(path))):
+            yield _make_unread(document, problem.path, problem.part, problem.message, is_known=True)
+
+
 _GUIDED = "guidance"
 _NOT_NAMED = (
     "these criteria have the fields of harbor check and others; "
@@ -71,6 +97,8 @@ _NOT_NAMED = (
 def _is_another_tools(document: Document, path: Path) -> bool:
     """Return whether a value is a translation, or grades a course, whose criteria have both points and levels."""
     value = document.value(path)
+    if is_scored(value):
+        return False
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
         texts = value if isinstance(value, dict) else document.value(path[:-1])
         return len(texts) > 1 and all(isinstance(text, str) for text in texts.values()) and not tells(texts)
@@ -119,6 +147,17 @@ def _declare(document: Document, path: Path) -> str:
     return "name the file in the setting `versions`"
 
 
+def _advise(document: Document, path: Path) -> str:
+    """Return what to do so that the value at `path` is read, as a list of criteria in our field."""
+    value = document.value(path)
+    form = word_list_form(value)
+    steps = [step for step in ("" if path[-1] == FIELD else f"rename it to `{FIELD}`", form) if step]
+    if not (is_scored(value) or are_levels(value)):  # otherwise the new fields show that it is ours
+        steps.append(_declare(document, path))
+    *others, last = steps
+    return f"if it is a rubric, {', '.join(others)}{(', and ' if form else ' and ') if others else ''}{last}"
+
+
 def _word_foreign(document: Document) -> str:
     data = document.data
     names = [f"`{shorten(key)}`" for key in data][:3] if isinstance(data, dict) and FIELD not in data else []
@@ -140,7 +179,7 @@ def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agent
             return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
         if is_claimed or is_ours(value, path[:-1]):
             return f"`{key}` is not read; rename it to `{FIELD}`"
-        return f"`{key}` is not read; if it is a rubric, rename it to `{FIELD}` and {_declare(document, path)}"
+        return f"`{key}` is not read; {_advise(document, path)}"
     if value is None or value in ([], {}, ""):
         return f"`{FIELD}` {word_empty(value)}; list its criteria or remove it"
     if not isinstance(value, list | dict):
@@ -148,7 +187,7 @@ def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agent
         return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
     if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
         return word_misspelt(misspelt)
-    claim = f"if it is a rubric, {_declare(document, path)}"
+    claim = _advise(document, path)
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
         return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"
     return f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`; {claim}"
@@ -167,5 +206,21 @@ def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
             is_named = bool(above) and isinstance(above[-1], str)
             advice = f"rename `{shorten(str(above[-1]))}` to" if is_named else "put them in a list below"
             reason = f"criteria are read only below `{FIELD}`, and these are elsewhere; {advice} `{FIELD}`"
+            yield path, Part.HEAD, reason, False
+            return
+
+
+def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
+    """Find the first criterion of our format in a kind of file from which it is not read.
+
+    In a program, the name of its list must be that of rubrics: fields alone may be part of anything.
+    """
+    for path, mapping in document.mappings if has_own_words(document.quick_text) else ():
+        is_named = not document.kind.is_program or any(str(step).lower() == FIELD for step in path[-2:-1])
+        if is_named and holds_only_ours([mapping]):
+            reason = (
+                "criteria of this format are read from YAML, JSON and JSON Lines only; "
+                f"move them to a YAML file, below `{FIELD}`"
+            )
             yield path, Part.HEAD, reason, False
             return
