@@ -491,6 +491,39 @@ def test_a_list_of_cases_keeps_its_input_for_agentv_5():
     assert rewritten(text, "agentv-5", "cases.yaml") == (expected, [])
 
 
+ROW = '{"id": "a", "input": "x", "assert": [{"type": "llm-rubric", "value": [{"id": "a", "outcome": "It"}]}]}\n'
+
+
+@pytest.mark.parametrize("first", ["", ROW], ids=["alone", "after a row with a rubric"])
+def test_a_row_without_a_rubric_is_rewritten_like_the_others(first):
+    old = '{"id": "b", "input": "x", "assertions": [{"type": "contains", "value": "x", "required": 0.5}]}\n'
+    new = '{"id": "b", "input": "x", "assert": [{"type": "contains", "value": "x", "min_score": 0.5, "required": true}]}\n'
+    assert rewritten(first + old, "agentv-5", "rows.jsonl") == (first + new, [])
+    assert rewritten(f"- {old}", "agentv-5", "rows.yaml") == (f"- {new}", [])
+
+
+def test_every_record_beside_a_row_of_agentv_is_looked_at():
+    text = f'{ROW}{{"id": "b", "input": "x", "outcome": "y"}}\n'
+    told = [(2, "`outcome` of a test: AgentV 5 refuses it; remove it or change it by hand")]
+    assert rewritten(text, "agentv-5", "rows.jsonl") == (text, told)
+
+
+@pytest.mark.parametrize(
+    "rubric", ["", "  - {type: rubrics, criteria: [{id: a, outcome: It}]}\n"], ids=["bare", "rubric"]
+)
+def test_a_template_is_rewritten_whole(rubric):
+    text = f"assertions:\n{rubric}  - {{type: code-grader, name: x, required: 0.5, command: [y]}}\n"
+    rubric = rubric.replace("rubrics", "llm-rubric").replace("criteria", "value")
+    new = f"assert:\n{rubric}  - {{type: script, metric: x, min_score: 0.5, required: true, command: [y]}}\n"
+    assert rewritten(text, "agentv-5", ".agentv/templates/a.yaml") == (new, [])
+    if rubric:
+        assert rewritten(text, "agentv-5", "a.yaml") == (new, [])
+    refused = (
+        "assertions:\n  - {type: rubrics, criteria: [{id: a, outcome: It}]}\n  - {type: skill-trigger, skill: x}\n"
+    )
+    assert [line for line, _ in rewritten(refused, "agentv-5", "a.yaml")[1]] == [3]
+
+
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
 def test_line_ends_and_the_byte_order_mark_stay(end):
     before, after = (dedent(text).replace("\n", end).encode() for text in TO_FIVE["rubrics beside other graders"])
@@ -650,6 +683,10 @@ OBSTACLES = {
             (5, "AgentV 5 has `script` with `command` for `code-grader`; write one"),
             (6, "`evaluators` is not a list of assertions"),
         ],
+    ),
+    "a list of a suite that no release reads": (
+        f"evaluators: [{{type: rubrics, criteria: [It]}}]\n{CASE}",
+        [(1, "AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`")],
     ),
     "a judge of bands by an agent": (
         (
@@ -918,6 +955,14 @@ OBSTACLES_OF_FOUR = {
     "settings of one test": (
         f"{LATE}    run: {{threshold: 0.9}}\n",
         [(6, "`run` of a test: AgentV 4 does not read it")],
+    ),
+    "a list of a suite that no release reads": (
+        f"evaluators: [{{type: rubrics, criteria: [It]}}]\n{CASE}",
+        [(1, "AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`")],
+    ),
+    "scenarios alone": (
+        LATE.replace("tests:\n", "scenarios:\n- tests:\n"),
+        [(2, "`scenarios` of a suite: AgentV 4 does not read it")],
     ),
     "a threshold that no release reads": (
         f"{LATE}    threshold: 0.9\n",

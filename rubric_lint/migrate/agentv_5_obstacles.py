@@ -14,6 +14,7 @@ from rubric_lint.migrate.suite_parts import (
     find_strings,
     find_suite_cases,
     is_suite,
+    is_template,
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks
@@ -51,7 +52,10 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
 
 def find_misshapen(document: Document) -> Iterator[Unmet]:
     """Find lists of assertions that are something else, which no release of AgentV loads."""
-    for path, case in (((), document.data if is_suite(document) else {}), *find_suite_cases(document)):
+    own = document.data if is_suite(document) or is_template(document) else {}
+    if "evaluators" in own:
+        yield Unmet("AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`", ("evaluators",))
+    for path, case in (((), own), *find_suite_cases(document)):
         for name in LISTS:
             if name in case and not isinstance(case[name], list):
                 yield Unmet(f"`{name}` is not a list of assertions", (*path, name))
