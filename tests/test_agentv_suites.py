@@ -491,13 +491,29 @@ def test_a_list_of_cases_keeps_its_input_for_agentv_5():
     assert rewritten(text, "agentv-5", "cases.yaml") == (expected, [])
 
 
+def test_lists_of_a_suite_for_agentv_5_stay_there():
+    text = LATE.replace("input: x", "input: [x, y], a: []")
+    assert rewritten(text, "agentv-5") == (text, [])
+
+
+def test_a_variable_in_an_input_is_filled_in_by_both_releases():
+    text = LATE.replace("input: x", "input: 'Hi {{ a }}', a: y")
+    assert "vars: {a: y}\n    assertions: [Says why]\n    input: 'Hi {{ a }}'" in rewritten(text, "agentv-4")[0]
+
+
+@pytest.mark.parametrize(("share", "written"), [("1", "1"), ("0.5", "0.5")])
+def test_a_gate_of_an_assertion_is_a_lowest_score(share, written):
+    text = CASE.replace(RUBRIC, f"    assertions: [{{type: contains, value: x, required: {share}}}]\n")
+    assert f"min_score: {written}, required: true" in rewritten(text, "agentv-5")[0]
+
+
 ROW = '{"id": "a", "input": "x", "assert": [{"type": "llm-rubric", "value": [{"id": "a", "outcome": "It"}]}]}\n'
 
 
 @pytest.mark.parametrize("first", ["", ROW], ids=["alone", "after a row with a rubric"])
 def test_a_row_without_a_rubric_is_rewritten_like_the_others(first):
     old = '{"id": "b", "input": "x", "assertions": [{"type": "contains", "value": "x", "required": 0.5}]}\n'
-    new = '{"id": "b", "input": "x", "assert": [{"type": "contains", "value": "x", "min_score": 0.5, "required": true}]}\n'
+    new = old.replace("assertions", "assert").replace('"required": 0.5', '"min_score": 0.5, "required": true')
     assert rewritten(first + old, "agentv-5", "rows.jsonl") == (first + new, [])
     assert rewritten(f"- {old}", "agentv-5", "rows.yaml") == (f"- {new}", [])
 
@@ -685,8 +701,59 @@ OBSTACLES = {
         ],
     ),
     "a list of a suite that no release reads": (
-        f"evaluators: [{{type: rubrics, criteria: [It]}}]\n{CASE}",
+        f"evaluators: [{{type: contains, value: x}}]\n{CASE}",
         [(1, "AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`")],
+    ),
+    "a place in a prompt that AgentV 5 leaves empty": (
+        f"{CASE}    assertions: [{{type: llm-grader, prompt: '{{{{ output }}}} {{{{ expected_output }}}}'}}]\n",
+        [
+            (
+                5,
+                (
+                    "AgentV 5 puts nothing in place of `{{ expected_output }}` in the prompt of its judge; write what "
+                    "it should read"
+                ),
+            )
+        ],
+    ),
+    "a place in a prompt of a suite that AgentV 5 leaves empty": (
+        f"assertions: [{{type: llm-grader, prompt: 'By {{{{criteria}}}}'}}]\n{CASE}",
+        [
+            (
+                1,
+                (
+                    "AgentV 5 puts nothing in place of `{{criteria}}` in the prompt of its judge; write what it "
+                    "should read"
+                ),
+            )
+        ],
+    ),
+    "variables by which AgentV 5 makes several tests, or none": (
+        f"{CASE}    vars: {{a: [x, y], b: [], c: [{{d: e}}]}}\n",
+        [
+            (5, "AgentV 5 makes a test of each string in the list, and AgentV 4 one test; write one string"),
+            (5, "AgentV 5 makes no test, as the list is empty, and AgentV 4 one test; write one string"),
+        ],
+    ),
+    "a name that AgentV refuses": (
+        f"name: Refunds Suite\n{CASE}",
+        [
+            (
+                1,
+                (
+                    '`name` of a suite: AgentV 5 does not read the string "Refunds Suite"; expected lower-case '
+                    "letters, digits and hyphens, at most 64"
+                ),
+            )
+        ],
+    ),
+    "an input that AgentV skips": (
+        CASE.replace("input: x", "input: 42"),
+        [(3, "`vars.input` of a test: AgentV 5 does not read 42; expected a string, or a list of messages")],
+    ),
+    "two documents": (
+        f"{CASE}---\n{CASE.replace('one', 'two')}",
+        [(6, "AgentV 5 loads no file with several documents; write each to a file of its own")],
     ),
     "a judge of bands by an agent": (
         (
@@ -957,8 +1024,39 @@ OBSTACLES_OF_FOUR = {
         [(6, "`run` of a test: AgentV 4 does not read it")],
     ),
     "a list of a suite that no release reads": (
-        f"evaluators: [{{type: rubrics, criteria: [It]}}]\n{CASE}",
+        f"evaluators: [{{type: contains, value: x}}]\n{CASE}",
         [(1, "AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`")],
+    ),
+    "variables by which AgentV 5 makes several tests, or none": (
+        LATE.replace("input: x", "input: [], a: [x, y]"),
+        [
+            (4, "AgentV 5 makes no test, as the list is empty, and AgentV 4 one test; write one string"),
+            (4, "AgentV 5 makes a test of each string in the list, and AgentV 4 one test; write one string"),
+        ],
+    ),
+    "a name that AgentV refuses": (
+        f"name: a_b\n{CASE}",
+        [
+            (
+                1,
+                (
+                    '`name` of a suite: AgentV 4 does not read the string "a_b"; expected lower-case letters, digits '
+                    "and hyphens, at most 64"
+                ),
+            )
+        ],
+    ),
+    "an input that AgentV skips": (
+        CASE.replace("input: x", "input: 42"),
+        [(3, "`input` of a test: AgentV 4 does not read 42; expected a string, or a list of messages")],
+    ),
+    "two documents": (
+        f"{CASE}---\n{CASE.replace('one', 'two')}",
+        [(6, "AgentV 4 loads no file with several documents; write each to a file of its own")],
+    ),
+    "a name in an input that AgentV 4 cannot fill in": (
+        LATE.replace("input: x", "input: '{{ a }} {{ b }}', a: y"),
+        [(4, "AgentV 5 fills in this template, and AgentV 4 does not; write the text")],
     ),
     "scenarios alone": (
         LATE.replace("tests:\n", "scenarios:\n- tests:\n"),
@@ -1010,7 +1108,7 @@ INPUTS = (
 @st.composite
 def whole_suites(draw):
     """Suites in all styles, whose cases have an input and perhaps an expected output."""
-    suite = draw(yaml_suites())
+    suite = draw(yaml_suites(most=1))
     source = Source.from_bytes(suite.name, suite.data)
     end = "\r\n" if "\r\n" in source.text else "\n"
     given_input = draw(st.sampled_from(INPUTS)).replace("\n", end)

@@ -128,7 +128,11 @@ class _Rewriting:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
         source = self.fixed.result.source
         found = [each for step in _STEPS for each in self._plan(step, source) if isinstance(each, Left)]
-        for document in self.find_documents(source):
+        documents = self.find_documents(source)
+        if documents[0].number is not None and not source.name.lower().endswith(".jsonl"):
+            told = f"{self.target.title} loads no file with several documents; write each to a file of its own"
+            found.append(self._leave(documents[-1], Unmet(told, (), Part.HEAD)))
+        for document in documents:
             found += [self._leave(document, unmet) for unmet in _SUITES[self.target.name].find_obstacles(document)]
         return _sort(found)
 
