@@ -55,6 +55,9 @@ def carry(suite: Suite, target: str, title: str, *, has_cases: bool) -> Carried:
     cases = {case.key: carrier.carry_case(case) for case in suite.cases}
     of_cases, carrier.losses = carrier.losses, []
     fields = carrier.carry_suite()
+    for part in suite.shared if has_cases else ():
+        told = f"that the criteria in `{part.path[0]}` count in every test: {title} gets them as a test of their own"
+        carrier.lose(part.number, part, told)
     return Carried(fields, cases, (*carrier.losses, *of_cases))
 
 
