@@ -36,6 +36,7 @@ from rubric_lint.migrate.agentv import (
     Rewriting,
     convert_criteria,
     find_custom,
+    find_idle,
     find_unloaded,
     find_unsaid,
     is_foreign,
@@ -270,6 +271,13 @@ class _Rewriting:
             yield (
                 f"{criteria} no gate and no `required`: {self.target.title} requires {them}, so nothing is written; "
                 f"to make {them} optional, run this on the original suite with --unsaid optional"
+            )
+        idle = sum(len(find_idle(rubric)) for _, rubric in self._rubrics(source))
+        if idle:
+            criteria = "1 criterion has" if idle == 1 else f"{idle} criteria have"
+            yield (
+                f"{criteria} `required_min_score: 0`, which is no gate here, so `required: false` is written: AgentV "
+                "before February 2026 required them all; if that is meant, remove it"
             )
 
     def _plan(self, step: _Step, source: Source) -> Iterator[DataChange | Left]:
