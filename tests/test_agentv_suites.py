@@ -491,6 +491,12 @@ def test_a_list_of_cases_keeps_its_input_for_agentv_5():
     assert rewritten(text, "agentv-5", "cases.yaml") == (expected, [])
 
 
+def test_a_comment_beside_the_key_of_a_list_comes_along():
+    text = f"{CASE}    evaluators:  # these\n      # first\n      - {{type: contains, value: x}}\n"
+    moved = "      value: [{id: a, outcome: Says why}]\n    # these\n    # first\n    - {type: contains, value: x}\n"
+    assert moved in rewritten(text, "agentv-5")[0]
+
+
 def test_lists_of_a_suite_for_agentv_5_stay_there():
     text = LATE.replace("input: x", "input: [x, y], a: []")
     assert rewritten(text, "agentv-5") == (text, [])
@@ -749,7 +755,7 @@ OBSTACLES = {
     ),
     "an input that AgentV skips": (
         CASE.replace("input: x", "input: 42"),
-        [(3, "`vars.input` of a test: AgentV 5 does not read 42; expected a string, or a list of messages")],
+        [(3, "AgentV skips a test with 42 as its input; write a string, or messages")],
     ),
     "two documents": (
         f"{CASE}---\n{CASE.replace('one', 'two')}",

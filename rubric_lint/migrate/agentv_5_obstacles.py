@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
+from rubric_lint.messages import describe
 from rubric_lint.migrate.suite_parts import (
     CASES,
     LISTS,
@@ -146,6 +147,9 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
     for old, new in (("input", "input"), ("input_messages", "input"), ("expected_output", "expected_output")):
         if old in case and new in given:
             yield Unmet(f"`vars` has `{new}` too; remove one", (*path, old))
+        elif new == "input" and old in case and not isinstance(case[old], str | list | dict):
+            told = f"AgentV skips a test with {describe(case[old], '')} as its input; write a string, or messages"
+            yield Unmet(told, (*path, old), Part.VALUE)
         elif is_list_of_tests(value := case.get(old)) and is_suite(document):
             made = "a test of each string in the list" if value else "no test if the list is empty"
             yield Unmet(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
