@@ -524,6 +524,12 @@ def test_a_row_without_a_rubric_is_rewritten_like_the_others(first):
     assert rewritten(f"- {old}", "agentv-5", "rows.yaml") == (f"- {new}", [])
 
 
+@pytest.mark.parametrize("head", ["", "tests:\n"], ids=["rows", "suite"])
+def test_variables_do_not_hide_whose_a_test_is(head):
+    text = f"{head}- {{id: b, input: x, vars: {{a: b}}, assertions: [{{type: skill-trigger, skill: x}}]}}\n"
+    assert [line for line, _ in rewritten(text, "agentv-5", "a.yaml")[1]] == [1 + bool(head)]
+
+
 def test_every_record_beside_a_row_of_agentv_is_looked_at():
     text = f'{ROW}{{"id": "b", "input": "x", "outcome": "y"}}\n'
     told = [(2, "`outcome` of a test: AgentV 5 refuses it; remove it or change it by hand")]

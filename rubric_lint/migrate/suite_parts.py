@@ -41,15 +41,20 @@ def is_of_agentv(document: Document) -> bool:
     if not is_suite(document):
         rows = [case for _, case in find_suite_cases(document)]
         is_row = any(case.keys() >= {"id", "input"} and case.keys() & {"rubrics", *LISTS} for case in rows)
+        is_row = is_row or any("id" in case and case.keys() & _NOT_OF_PROMPTFOO for case in rows)
         return is_row or (is_template(document) and TEMPLATES in document.source.name.replace("\\", "/").lower())
     if "defaultTest" in document.data:
         return False
     is_old = any(isinstance(document.data.get(name), list) for name in OLD_CASES[:2])
     cases = [case for _, case in find_suite_cases(document)]
-    is_whole = any(case.keys() >= {"id", "input"} and case.keys() & _JUDGED and "vars" not in case for case in cases)
+    is_whole = any(
+        case.keys() >= {"id", "input"} and case.keys() & (_NOT_OF_PROMPTFOO if "vars" in case else _JUDGED)
+        for case in cases
+    )
     return is_old or is_whole or document.source.name.lower().endswith(EVAL_FILES) or is_current(document)
 
 
+_NOT_OF_PROMPTFOO = {"assertions", "evaluators"}
 _JUDGED = {"criteria", "expected_output", *LISTS}
 
 
