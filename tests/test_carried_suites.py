@@ -320,6 +320,13 @@ def test_a_gate_of_an_assertion_is_a_lowest_score_in_agentv_5(run):
     assert kept == [(0.7, False)] * 2
 
 
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
+def test_a_name_that_agentv_refuses_is_lost(run, target):
+    _, written, said = run(AGENTV.replace("refunds", "Refunds Suite"), target)
+    assert ("name" in written, [line[:17] for line in said if "`name`" in line]) == (False, ["1:7: lost: `name`"])
+    assert run(AGENTV, target)[1]["name"] == "refunds"
+
+
 SET = """\
 prompts: ["{{ q }}"]
 providers: [echo]
